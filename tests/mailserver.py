@@ -49,7 +49,6 @@ class MailServer(socketserver.ThreadingTCPServer):
     """Keeps mails in `received`; answers a recipient in `refusals` with the line given there."""
 
     allow_reuse_address = True
-    daemon_threads = True
 
     def __init__(self, port: int) -> None:
         super().__init__(("127.0.0.1", port), Session)

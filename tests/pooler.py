@@ -9,7 +9,7 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
 from tests.silence import server_behind
 
@@ -52,8 +52,9 @@ class Pooler:
                 thread.start()
 
     def _serve(self, client: socket.socket) -> None:
-        with closing(client), suppress(EOFError, OSError):
-            server: socket.socket | None = server_behind(self._database_url)
+        server: socket.socket | None = None
+        try:
+            server = server_behind(self._database_url)
             length = _exactly(client, 4)
             server.sendall(length + _exactly(client, struct.unpack("!I", length)[0] - 4))
             while True:
@@ -67,6 +68,13 @@ class Pooler:
                         return
                     server = server or self._free.popleft()
                     server.sendall(message)
+        except (EOFError, OSError):
+            pass
+        finally:
+            client.close()
+            # Who leaves in a transaction has a connection that nobody else can use.
+            if server:
+                server.close()
 
 
 def _answer(server: socket.socket, client: socket.socket) -> bool:

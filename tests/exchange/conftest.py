@@ -10,6 +10,10 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from rest_framework.response import Response
 
 from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.factories import add_guest, settle, spend
+from trips.models import Trip
+from users.models import User
 
 
 @pytest.fixture
@@ -43,3 +47,18 @@ def imported(api: Any, olga: Any, plan: Any) -> Callable[..., dict[str, Any]]:
         return answer.json()
 
     return send
+
+
+@pytest.fixture
+def lived(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Trip:
+    """A trip that was closed once, with a paid split, a comment and something deleted."""
+    boat = spend(trip, 1001, paid_by=olga, among=[olga, ed, vera], tags=["fish"])
+    settle(trip, ed, olga, 400)
+    settle(trip, vera, olga, 268)
+    tarts = spend(trip, 700, paid_by=ed, among=[olga, ed, add_guest(trip)])
+    client = api(olga)
+    client.post(f"/api/expenses/{boat.pk}/comments", {"text": "Six of them."})
+    part = tarts.splits.get(participant=olga)
+    client.put(f"/api/expenses/{tarts.pk}/splits/{part.pk}/pay")
+    client.delete(f"/api/trips/{trip.pk}/expenses/{spend(trip, 1, paid_by=ed, among=[ed]).pk}")
+    return trip

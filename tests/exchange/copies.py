@@ -37,6 +37,14 @@ def copied(content: bytes, by: User) -> Trip:
     return trip_from(SourceFile(io.BytesIO(content)), by).trip
 
 
+def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
+    """The file with other `fields` in one row of a table."""
+    held = json.loads(content)
+    row = held[table] if table == "trip" else held[table][place]
+    row.update(fields)
+    return json.dumps(held).encode()
+
+
 def contents(content: bytes) -> dict[str, Any]:
     """The file with places instead of ids."""
     held = json.loads(content, parse_float=Decimal)

@@ -10,6 +10,8 @@ _WRITTEN = "tests/exchange/test_written_files.py -k"
 _HOSTILE = "tests/exchange/test_hostile_files.py"
 _EXPORTING = "tests/exchange/test_exporting.py -k"
 _COPYING = "tests/exchange/test_copying.py -k"
+_CONTRADICTING = "tests/exchange/test_contradicting_files.py -k"
+_BY_PLAN = "tests/exchange/test_copying_by_plan.py -k"
 _MOVING = "tests/exchange/test_moving.py -k"
 _BACKUPS = "tests/exchange/test_backups.py -k"
 
@@ -84,13 +86,13 @@ EXCHANGE: Guards = {
     "tripcompanion/exchange/fitting.py": [
         ("plan of amounts that do not add up",
          "if any(sum(value or 0 for _key, value in values) != total for values, total in sums):",
-         "if False:", f"{_COPYING} do_not_fit"),
+         "if False:", f"{_BY_PLAN} do_not_fit"),
     ],
     "tripcompanion/exchange/formats/trip_companion.py": [
         ("plan of our file whose parts exceed the amount",
          "if sum(paid.values()) != amount_minor or "
          "sign * (amount_minor - sum(shares.values())) < 0:",
-         "if False:", f"{_COPYING} do_not_fit"),
+         "if False:", f"{_BY_PLAN} do_not_fit"),
     ],
     "tripcompanion/exchange/people.py": [
         ("strangers chosen for people of a file",
@@ -239,28 +241,28 @@ EXCHANGE: Guards = {
          "tests/splits/test_positions.py"),
         ("ledger of an imported trip not audited",
          "        for difference in differences(self.trip.pk):", "        for difference in ():",
-         f"{_COPYING} contradicts_itself_makes"),
+         f"{_CONTRADICTING} contradicts_itself_makes"),
         ("texts of an imported trip not checked",
          'plain = {*plain_fields(table.model), "currency"} & checked.keys()',
-         'plain = {"tags"} & checked.keys()', f"{_COPYING} contradicts_itself_makes"),
+         'plain = {"tags"} & checked.keys()', f"{_CONTRADICTING} contradicts_itself_makes"),
         ("guests of an imported trip have its roles",
          "member.role = CREATOR_ROLE if is_caller else DEFAULT_ROLE",
          "member.role = CREATOR_ROLE if is_caller else member.role", f"{_COPYING} everybody_else"),
         ("rows of an imported trip stand twice", "            if old_id in known:",
-         "            if False:", f"{_COPYING} one_id_of_two"),
+         "            if False:", f"{_CONTRADICTING} one_id_of_two"),
         ("people of an imported trip stand twice",
          "if person_id in self.ids[User] or person_id in guests:", "if False:",
-         f"{_COPYING} stands_twice"),
+         f"{_CONTRADICTING} stands_twice"),
         ("imported trips not counted", "        require_trip_quota(account)\n", "",
-         f"{_COPYING} quota"),
+         f"{_CONTRADICTING} quota"),
     ],
     "tripcompanion/exchange/imported_history.py": [
         ("imported history that cannot be shown", "    if isinstance(value, list | dict):",
-         "    if False:", f"{_COPYING} contradicts_itself_makes"),
+         "    if False:", f"{_CONTRADICTING} contradicts_itself_makes"),
         ("imported ids of more than 64 bits", " and abs(value) <= MAX_INTEGER", "",
-         f"{_COPYING} contradicts_itself_makes"),
+         f"{_CONTRADICTING} contradicts_itself_makes"),
         ("imported history with gaps", '    if row["number"] != line:', "    if False:",
-         f"{_COPYING} contradicts_itself_makes"),
+         f"{_CONTRADICTING} contradicts_itself_makes"),
     ],
     "tripcompanion/exchange/service_file.py": [
         ("service overwritten by import_all", "    if User.objects.exists():", "    if False:",

@@ -4,7 +4,7 @@ from tests.mutations.mutant import Guards
 
 _RECURRING = "tests/recurring/test_recurring.py -k"
 _RULES = "tests/recurring/test_rules.py -k"
-_COPYING = "tests/exchange/test_copying.py -k"
+_COPIED = "tests/exchange/test_copied_recurrences.py -k"
 
 RECURRING: Guards = {
     "tripcompanion/recurring/models.py": [
@@ -17,10 +17,10 @@ RECURRING: Guards = {
          f"{_RECURRING} only_so_many"),
         ("any number of recurrences in a file",
          "        if trip.recurrences.count() > MAX_RECURRENCES:", "        if False:",
-         f"{_COPYING} only_so_many"),
+         f"{_COPIED} only_so_many"),
         ("dates of an old file are recorded",
          "            if (row.done_through or row.starts_on) < oldest:", "            if False:",
-         f"{_COPYING} last_year"),
+         f"{_COPIED} last_year"),
         ("rules without dates", "                stored._find_next()\n"
          "                stored._require_dates()\n", "                stored._find_next()\n",
          f"{_RECURRING} place_of_none"),
@@ -53,10 +53,10 @@ RECURRING: Guards = {
          "former = [user_id for user_id in listed if user_id not in present]",
          "former: list[int] = []", f"{_RECURRING} left_out"),
         ("any body in a file", "    request.is_valid(raise_exception=True)\n    return with_people",
-         "    return with_people", f"{_COPYING} no_sense"),
+         "    return with_people", f"{_COPIED} no_sense"),
         ("amounts of a file in no form",
          '    if sent.get("splitAmounts") and "splitType" not in sent:', "    if False:",
-         f"{_COPYING} no_sense"),
+         f"{_COPIED} no_sense"),
     ],
     "tripcompanion/recurring/rules.py": [
         ("any part in a rule", "        if name not in _PARTS:", "        if False:",

@@ -1,0 +1,137 @@
+"""A file of a trip that contradicts itself makes nothing."""
+
+import json
+from typing import Any
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from tests.conftest import Api
+from tests.exchange.copies import copied, file_of, forged
+from tests.factories import settle
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.exchange.description import UnreadableFile
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+@pytest.mark.parametrize(
+    ("table", "fields"),
+    [
+        ("trip", {"imageUrl": "javascript:alert(1)"}),
+        ("trip", {"currency": "XYZ"}),
+        ("trip", {"expensesRecorded": 0}),
+        ("trip", {"id": "1"}),
+        ("people", {"name": ""}),
+        ("people", {"id": "one"}),
+        ("people", {"id": 2**70}),
+        ("history", {"byId": None, "authorName": "x" * 51}),
+        ("members", {"paid": 1_000_000}),
+        ("expenses", {"amount": 10.02}),
+        ("expenses", {"description": "x" * 256}),
+        ("expenses", {"description": " "}),
+        ("expenses", {"receiptUrl": "ftp://example.com/x"}),
+        ("expenses", {"receiptUrl": "data:text/html,x"}),
+        ("expenses", {"id": 2**70}),
+        ("expenses", {"currency": {"EUR": 1}}),
+        ("settlements", {"id": []}),
+        ("payers", {"userId": 1_000_000}),
+        ("splits", {"amount": 3.335}),
+        ("splits", {"participantId": True}),
+        ("debts", {"open": 0.01}),
+        ("debts", {"coveredAt": None}),
+        ("settlements", {"credit": 1}),
+        ("allocations", {"amount": 1}),
+        ("allocations", {"settlementId": None}),
+        ("comments", {"text": "x" * 2001}),
+        ("comments", {"createdAt": "2026-05-14T10:00:00"}),
+        ("history", {"number": 2}),
+        ("history", {"changes": {"amount": 5}}),
+        ("history", {"changes": {"description": {"old": {"description": 1}, "new": 2}}}),
+        ("history", {"event": "settlement.deleted", "changes": {}}),
+        ("history", {"event": "trip.stolen"}),
+        ("history", {"byId": 1_000_000}),
+        ("history", {"objectId": 2**63}),
+        ("history", {"expenseId": 2**63}),
+        ("history", {"changes": {"toUserId": {"old": None, "new": -(2**63)}}}),
+    ],
+)
+def test_a_file_that_contradicts_itself_makes_nothing(
+    api: Api, lived: Trip, olga: User, table: str, fields: dict[str, Any]
+) -> None:
+    content = forged(file_of(api, lived, olga), table, -1 if table == "people" else 0, **fields)
+    with pytest.raises(UnreadableFile):
+        copied(content, olga)
+    assert Trip.objects.count() == 1
+    assert not User.objects.filter(is_guest=True, memberships=None).exists()
+
+
+@pytest.mark.parametrize("table", ["people", "expenses", "settlements"])
+@pytest.mark.parametrize("row", [7, None, "again"])
+def test_a_row_that_is_none_or_stands_twice_makes_nothing(
+    api: Api, lived: Trip, olga: User, table: str, row: Any
+) -> None:
+    held = json.loads(file_of(api, lived, olga))
+    held[table].append(held[table][0] if row == "again" else row)
+    with pytest.raises(UnreadableFile):
+        copied(json.dumps(held).encode(), olga)
+    assert Trip.objects.count() == 1
+
+
+def test_one_id_of_two_rows_is_refused_although_all_amounts_are_right(
+    api: Api, plan: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    settle(trip, ed, olga, 500)
+    settle(trip, ed, olga, 500)
+    held = json.loads(file_of(api, trip, olga))
+    held["settlements"][1]["id"] = held["settlements"][0]["id"]
+    path = plan(json.dumps(held), asNewTrip=True)["Location"]
+    answer = api(olga).post(f"{path}/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (400, "unreadable")
+    assert Trip.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        *(("trip", "title"), ("people", "name"), ("members", "userId"), ("splits", "expenseId")),
+        *(("allocations", "amount"), ("history", "event")),
+    ],
+)
+def test_a_missing_column_makes_nothing(
+    api: Api, lived: Trip, olga: User, table: str, column: str
+) -> None:
+    held = json.loads(file_of(api, lived, olga))
+    row = held[table] if table == "trip" else held[table][-1]
+    del row[column]
+    with pytest.raises(UnreadableFile):
+        copied(json.dumps(held).encode(), olga)
+
+
+def test_a_copy_counts_in_the_quota_of_trips(
+    api: Api, lived: Trip, olga: User, settings: Settings
+) -> None:
+    content = file_of(api, lived, olga)
+    settings.QUOTA_TRIPS = 1
+    with pytest.raises(LimitReached):
+        copied(content, olga)
+    assert Trip.objects.count() == 1
+
+
+def test_another_version_is_refused(api: Api, lived: Trip, olga: User) -> None:
+    content = file_of(api, lived, olga).replace(b'"version":1', b'"version":2')
+    with pytest.raises(UnreadableFile) as refused:
+        copied(content, olga)
+    assert refused.value.code == "unknown_version"
+
+
+def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(
+    api: Api, plan: Any, lived: Trip, olga: User
+) -> None:
+    content = forged(file_of(api, lived, olga), "debts", 0, open=0.01)
+    planned = plan(content.decode(), asNewTrip=True).json()
+    response = api(olga).post(f"/api/imports/{planned['id']}/confirm")
+    assert (response.status_code, response.json()["code"]) == (400, "unreadable")
+    assert Trip.objects.count() == 1
