@@ -1,15 +1,19 @@
 """A file of a trip that contradicts itself makes nothing."""
 
 import json
+from contextlib import nullcontext
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from pytest_django.fixtures import Settings
 
 from tests.conftest import Api
 from tests.exchange.copies import copied, file_of, forged
 from tests.factories import settle
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.exchange import restoring
 from tripcompanion.exchange.description import UnreadableFile
 from trips.models import Trip
 from users.models import User
@@ -23,6 +27,7 @@ pytestmark = pytest.mark.either
         ("trip", {"imageUrl": "javascript:alert(1)"}),
         ("trip", {"currency": "XYZ"}),
         ("trip", {"expensesRecorded": 0}),
+        ("trip", {"expensesRecorded": 2**31 - 1}),
         ("trip", {"id": "1"}),
         ("people", {"name": ""}),
         ("people", {"id": "one"}),
@@ -52,6 +57,10 @@ pytestmark = pytest.mark.either
         ("history", {"changes": {"description": {"old": {"description": 1}, "new": 2}}}),
         ("history", {"event": "settlement.deleted", "changes": {}}),
         ("history", {"event": "trip.stolen"}),
+        ("history", {"at": "0001-01-01T00:00:00+14:00"}),
+        ("history", {"at": "9999-12-31T23:59:59-14:00"}),
+        ("expenses", {"createdAt": "1969-12-31T23:59:59Z"}),
+        ("members", {"joinedAt": "2101-01-01T00:00:00Z"}),
         ("history", {"byId": 1_000_000}),
         ("history", {"objectId": 2**63}),
         ("history", {"expenseId": 2**63}),
@@ -135,3 +144,45 @@ def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(
     response = api(olga).post(f"/api/imports/{planned['id']}/confirm")
     assert (response.status_code, response.json()["code"]) == (400, "unreadable")
     assert Trip.objects.count() == 1
+
+
+@pytest.mark.parametrize("pk", ["abc", 1.5, None, True])
+def test_a_person_without_a_proper_id_is_refused_when_it_is_planned(
+    api: Api, plan: Any, lived: Trip, olga: User, pk: Any
+) -> None:
+    answer = plan(forged(file_of(api, lived, olga), "people", 0, id=pk), asNewTrip=True)
+    assert (answer.status_code, answer.json()["reason"]) == (400, "bad_value")
+
+
+def test_a_file_has_only_so_many_people(
+    api: Api, lived: Trip, olga: User, settings: Settings
+) -> None:
+    settings.QUOTA_MEMBERS = 5
+    held = json.loads(file_of(api, lived, olga))
+    strangers = 50 - len(held["people"])
+    rows = [{"id": 10**6 + at, "name": "Ann", "email": None, "guest": True} for at in range(51)]
+    for more, is_refused in ((strangers, False), (strangers + 1, True)):
+        content = json.dumps({**held, "people": [*held["people"], *rows[:more]]}).encode()
+        with pytest.raises(LimitReached) if is_refused else nullcontext():
+            assert copied(content, olga).members.count() == 50
+
+
+def test_an_offset_that_no_place_has_is_read(api: Api, lived: Trip, olga: User) -> None:
+    content = file_of(api, lived, olga)
+    at = json.loads(content)["history"][0]["at"]
+    moved = datetime.fromisoformat(at).astimezone(timezone(timedelta(hours=23, minutes=59)))
+    copy = copied(forged(content, "history", 0, at=moved.isoformat()), olga)
+    assert copy.journal.get(number=1).at == datetime.fromisoformat(at)
+
+
+def test_a_failure_of_the_database_is_not_one_of_the_file(
+    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = file_of(api, lived, olga)
+
+    def fail(*_args: Any) -> None:
+        raise OperationalError("canceling statement due to statement timeout")
+
+    monkeypatch.setattr(restoring, "require_few_debts", fail)
+    with pytest.raises(OperationalError):
+        copied(content, olga)

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from splits.models import Settlement
+from splits.models import Expense, Settlement
 from tests.conftest import Api
 from tests.exchange.copies import answers, contents, copied, file_of, forged
-from tests.factories import UserFactory, add_guest, purge
+from tests.factories import UserFactory, add_guest, purge, spend
 from tests.splits.test_ledger_machine import Trip as Machine
 from tripcompanion.exchange.description import UnreadableFile
 from trips.models import Member, Trip
@@ -214,3 +214,17 @@ def test_random_trips_are_copied_exactly(
             suppress_health_check=list(HealthCheck),
         ),
     )  # fmt: skip
+
+
+def test_a_long_trip_in_which_a_guest_was_merged_is_copied(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    """Its file is read in many pieces, and the places of the guests from the start of it."""
+    ann, ben = add_guest(trip, "Ann"), add_guest(trip, "Ben")
+    for _number in range(40):
+        spend(trip, 1000, paid_by=olga, among=[olga, ann, ed])
+    trip.expenses.update(notes="n" * Expense._meta.get_field("notes").max_length)
+    url = f"/api/trips/{trip.pk}/guests/{ann.pk}/merge"
+    assert api(olga).post(url, {"userId": ben.pk}).status_code == 200
+    copy = copied(file_of(api, trip, olga), olga)
+    assert answers(api, copy, olga) == answers(api, trip, olga)

@@ -1,14 +1,17 @@
 """The file of a trip that is imported like any other: planned, then confirmed."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from splits.models import Payer
+from splits.models.rate import ECB
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.exchange.copies import answers, file_of, forged
-from tests.factories import TripFactory, join
+from tests.factories import TripFactory, join, spend
 from tripcompanion.exchange.models import Import, ImportedRow
 from trips.models import Member, Trip
 from trips.roles import TripRole
@@ -150,3 +153,29 @@ def test_a_confirmed_copy_can_be_undone(api: Api, plan: Any, lived: Trip, olga: 
     assert api(olga).post(f"{path}/confirm").status_code == 200
     assert api(olga).post(f"{path}/undo").status_code == 200
     assert [trip.pk for trip in Trip.objects.filter(deleted_at=None)] == [lived.pk]
+
+
+def test_a_rate_of_the_bank_stays_one_in_another_trip(
+    api: Api, plan: Any, trip: Trip, olga: User
+) -> None:
+    spend(trip, 900, paid_by=olga, among=[olga])
+    rate = {"currency": "CHF", "exchange_rate": Decimal("0.9"), "rate_source": ECB}
+    trip.expenses.update(**rate, rate_day="2026-05-13", entered_minor=1000)
+    Payer.objects.filter(trip=trip).update(entered_minor=1000)
+    other = TripFactory(currency=trip.currency)
+    join(other, olga, TripRole.OWNER)
+    path = plan(file_of(api, trip, olga), tripId=other.pk)["Location"]
+    assert api(olga).post(f"{path}/confirm").status_code == 200
+    made = other.expenses.get()
+    assert (made.rate_source, str(made.rate_day), made.entered_minor) == (ECB, "2026-05-13", 1000)
+
+
+def test_who_was_mapped_to_somebody_who_left_is_shown_as_a_guest(
+    api: Api, plan: Any, lived: Trip, olga: User, ed: User, sam: User
+) -> None:
+    held = json.loads(file_of(api, lived, olga))
+    [row] = [row for row in held["members"] if row["userId"] == ed.pk]
+    row["leftAt"] = held["exportedAt"]
+    path = plan(json.dumps(held), asNewTrip=True, mapping={str(ed.pk): ed.pk})["Location"]
+    people = api(olga).post(f"{path}/confirm").json()["people"]
+    assert {row["key"]: row["guest"] for row in people}[str(ed.pk)]

@@ -843,3 +843,17 @@ def test_entries_of_tricount_have_categories_of_their_own() -> None:
     )
     (entry,) = entries(read(content))
     assert (entry.description, entry.category) == ("Bar", "FOOD")
+
+
+@pytest.mark.parametrize("moment", ["-90000000000", "99999999999999", "1e40"])
+def test_a_moment_of_cospend_that_no_calendar_has_is_skipped(moment: str) -> None:
+    row = f"A,1,2026-01-01,{moment},Ann,1,1,Ben"
+    assert [*skipped(read(f"{BILLS}\n{row}", currency="EUR")).values()] == ["bad_date"]
+
+
+def test_an_unknown_currency_of_ihatemoney_is_not_that_of_the_group() -> None:
+    bills = json.loads(samples.IHATEMONEY_JSON)
+    bills[0]["currency"], bills[1]["currency"] = "BTC", ""
+    trip = read(json.dumps(bills), currency="EUR")
+    assert skipped(trip) == {1: "unknown_currency"}
+    assert [entry.currency for entry in entries(trip)] == ["EUR"]

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import zipfile
+from random import Random
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.reading import entries, read
 from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.formats import abrechnung
 from tripcompanion.exchange.models import Import, ImportedRow
-from tripcompanion.exchange.source import MAX_CELL_CHARS, MAX_LINES
+from tripcompanion.exchange.source import MAX_CELL_CHARS, MAX_LINES, SourceFile
 
 pytestmark = pytest.mark.either
 
@@ -174,3 +176,53 @@ def test_the_line_of_an_error_is_found_after_a_long_cell() -> None:
     with pytest.raises(UnreadableFile) as caught:
         read(content)
     assert caught.value.line == 4
+
+
+def entangled(events: int, digits: int, people: int) -> str:
+    """Nineteen layers of events, each of which passes on to all of the next by long weights."""
+    content = json.loads(samples.ABRECHNUNG)
+    weight = Random(7).randrange
+    people_ids = [str(pk) for pk in range(1, people + 1)]
+    content["personal_accounts"] = [{"id": pk, "name": f"P{pk}"} for pk in people_ids]
+    layers = [[f"{layer}-{at}" for at in range(events)] for layer in range(19)]
+    content["events"] = [
+        {
+            "id": key,
+            "name": key,
+            "clearing_shares": {to: str(weight(1, 10**digits)) for to in below},
+        }
+        for layer, below in zip(layers, [*layers[1:], people_ids], strict=True)
+        for key in layer
+    ]
+    content["transactions"][0] |= {"debitor_shares": {"0-0": 1}, "positions": []}
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "steps"), [(entangled(12, 38, 50), None), (entangled(3, 1, 50), 1000)]
+)
+def test_events_that_would_take_long_to_follow_are_refused(
+    content: str, steps: int | None, api: Any, olga: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if steps:
+        monkeypatch.setattr(abrechnung, "_MAX_STEPS", steps)
+    answer = send_form(api(olga), content.encode())
+    assert (answer.status_code, answer.json()["reason"]) == (400, "entangled_events")
+
+
+def test_only_receipts_may_hold_what_no_text_has() -> None:
+    within = json.loads(samples.SPLITWISE_API)
+    within["expenses"][0]["comments"] = [{"content": "a\u0000b", "user": {"id": 1}}]
+    with pytest.raises(UnreadableFile) as caught:
+        read(json.dumps(within))
+    assert caught.value.code == "not_text"
+    receipt = json.loads(samples.ABRECHNUNG)
+    receipt["transactions"][0]["files"] = [{"content": "a" * (MAX_CELL_CHARS + 1)}]
+    assert entries(read(json.dumps(receipt)))
+
+
+def test_two_at_once_read_a_file() -> None:
+    rows = [{"id": at, "text": "x" * 1000} for at in range(400)]
+    file = SourceFile(io.BytesIO(json.dumps({"rows": rows}).encode()))
+    pairs = zip(file.items("rows.item"), file.items("rows.item"), strict=True)
+    assert [(a["id"], b["id"]) for a, b in pairs] == [(at, at) for at in range(400)]

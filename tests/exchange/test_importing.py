@@ -14,7 +14,7 @@ from splits.reports.audit import differences
 from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
-from tests.factories import TripFactory, join
+from tests.factories import TripFactory, add_guest, join
 from tests.splits.ledger import exact
 from tripcompanion.exchange.models import MAX_PLANS, Import
 from trips.models import Trip
@@ -335,3 +335,54 @@ def test_planning_and_confirming_are_throttled(plan: Any, limits: Any, api: Any,
     path = f"{plan(samples.SPLITPRO_CSV)['Location']}/confirm"
     assert [api(olga).post(path).status_code for _turn in range(2)] == [200, 429]
     assert plan(samples.SPLITPRO_CSV).status_code == 429
+
+
+def test_of_two_plans_of_a_file_for_a_trip_one_is_confirmed(
+    plan: Any, api: Any, olga: Any, ed: Any
+) -> None:
+    trip = TripFactory(currency="EUR")
+    join(trip, olga, TripRole.OWNER)
+    join(trip, ed, TripRole.OWNER)
+    first, second = (
+        plan(samples.SPLITWISE_CSV, user, tripId=trip.pk)["Location"] for user in (olga, ed)
+    )
+    assert api(olga).post(f"{first}/confirm").status_code == 200
+    refused = api(ed).post(f"{second}/confirm")
+    assert (refused.status_code, refused.json()["code"]) == (409, "imported_meanwhile")
+    again = api(ed).patch(second, {}).json()
+    assert (again["counts"]["known"], again["counts"]["expense"]) == (3, 0)
+    assert api(ed).post(f"{second}/confirm").status_code == 200
+    assert (trip.expenses.count(), trip.settlements.count()) == (2, 1)
+
+
+def test_what_is_lost_is_noted(plan: Any) -> None:
+    content = json.loads(samples.SPLITWISE_API)
+    rows = [{"content": "x" * 3000, "user": {"id": 1}}, {"content": " \n", "user": {"id": 1}}]
+    content["expenses"][0]["comments"] = rows
+    [row] = plan(json.dumps(content)).json()["rows"]
+    assert row["notes"] == ["A text was cut to 2000 characters."]
+    content["expenses"][0]["comments"] = [{"content": "\x01hi\x1b", "user": {"id": 1}}] * 600
+    [row] = plan(json.dumps(content)).json()["rows"]
+    assert row["notes"] == ["Only the first 500 comments are imported."]
+    content["expenses"][0] |= {"comments": [], "payment": True}
+    content["expenses"][0]["users"][0] |= {"paid_share": "100", "owed_share": "0"}
+    content["expenses"][0]["users"][1] |= {"paid_share": "0", "owed_share": "100"}
+    [row] = plan(json.dumps(content), currency="USD", exchangeRates={"EUR": 1.1}).json()["rows"]
+    assert row["notes"] == ["It was entered as 100.00 EUR."]
+
+
+def test_a_form_that_cannot_be_read_is_refused(api: Any, olga: Any) -> None:
+    for content_type in ("multipart/form-data", "multipart/form-data; boundary=é"):
+        answer = api(olga).post("/api/imports", b"x", content_type=content_type)
+        assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+
+
+def test_somebody_who_is_gone_when_a_plan_is_confirmed_is_not_found(
+    plan: Any, api: Any, olga: Any, trip: Trip
+) -> None:
+    guest = add_guest(trip, "Ann")
+    mapping = {"Ben": guest.pk}
+    path = plan(samples.SPLITWISE_CSV, tripId=trip.pk, mapping=mapping)["Location"]
+    assert api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}").status_code == 204
+    answer = api(olga).post(f"{path}/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (404, "user_not_found")

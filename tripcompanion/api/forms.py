@@ -52,7 +52,9 @@ class FileFormParser(MultiPartParser):
         try:
             form = super().parse(stream, media_type, parser_context)
         except (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent) as error:
-            raise ParseError(_("The form has too many fields.")) from error
+            raise ValidationError({"file": [_("The form has too many fields.")]}) from error
+        except ParseError as error:
+            raise ValidationError({"file": [error.detail]}) from error
         except OSError as error:
             # The disk for temporary files is full.
             raise Unavailable from error

@@ -1,5 +1,6 @@
 """The balances that a file claims, beside those that its rows lead to."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,9 +24,12 @@ def compared(
     by rounding, or by rows with a note; `entries` were rounded at most.
     """
     claimed = described.claimed
+    codes_of: dict[str, list[str]] = defaultdict(list)
+    for key, code in sorted({*claimed, *planned}):
+        codes_of[key].append(code)
     found = []
     for person in described.people:
-        codes = sorted(code for key, code in {*claimed, *planned} if key == person.key)
+        codes = codes_of[person.key]
         ours = {code: planned.get((person.key, code), 0) for code in codes}
         theirs = {c: claimed[person.key, c] for c in codes if (person.key, c) in claimed}
         difference = max((abs(ours[code] - minor) for code, minor in theirs.items()), default=0)

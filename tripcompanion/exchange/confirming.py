@@ -24,6 +24,7 @@ from tripcompanion.exchange.models import (
     ChangedSince,
     EntryKind,
     Import,
+    ImportedMeanwhile,
     ImportedRow,
     NotImported,
     Outcome,
@@ -44,8 +45,8 @@ _OF_TRIP = ("title", "destination", "description", "currency", "start_date", "en
 def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
     """Record everything that a plan contains. `progress` wraps the batches of rows.
 
-    Raises `NotFound` if there is no such plan any more, `AlreadyImported`, and whatever the
-    commands raise that add members and record entries by hand.
+    Raises `NotFound` if there is no such plan any more, `AlreadyImported`, `ImportedMeanwhile`, and
+    whatever the commands raise that add members and record entries by hand.
     """
     with transaction.atomic():
         stored = Import.objects.locked(import_id, by)
@@ -60,6 +61,7 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         with locked_trip(trip.pk, by, can, lambda _trip: True) as locked:
             if stored.trip is not None:
                 locked.require_currency(plan.currency)
+                _require_new_rows(stored, locked)
             recording = Recording(locked, by)
             for rows in progress(_batches(stored)):
                 news = [_new(row, people) for row in rows]
@@ -73,14 +75,25 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         return stored
 
 
+def _require_new_rows(stored: Import, trip: Trip) -> None:
+    """Raise `ImportedMeanwhile` if another import has recorded some of the rows since."""
+    known = Import.objects.rows_in(trip.pk).values("key")
+    if stored.rows.filter(outcome__in=TAKEN, key__in=known).exists():
+        raise ImportedMeanwhile
+
+
 def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     """Store the ids of what was recorded and of people, and whether each was a member before."""
     numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
     stored.last_number = numbers.values_list("number", flat=True).first() or 0
     content = orjson.loads(stored.content)
+    guests = set(
+        User.objects.filter(pk__in=people.values(), is_guest=True).values_list("pk", flat=True)
+    )
     for person in content["people"]:
-        person |= {"was_member": person["is_member"], "user_id": people[person["key"]]}
-        person["is_member"] = True
+        user_id = people[person["key"]]
+        person |= {"was_member": person["is_member"], "user_id": user_id}
+        person |= {"is_member": True, "guest": user_id in guests}
     stored.trip, stored.content = trip, as_json(content)
     stored.confirmed_at, stored.file = timezone.now(), None
     del stored.plan

@@ -9,6 +9,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
+#: The type, in a class whose `date` is a field.
+Day = date
+#: The days that an entry may have.
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
+
 
 class UnreadableFile(Exception):
     """The file, or a line of it, cannot be read; `code` is one of `exchange.notes`.
@@ -55,9 +60,9 @@ class Row:
     """What all entries have. `key` is the id in the source, or None if it has none.
 
     An amount is in minor units of `currency`. `rate` is how many units of the trip's currency one
-    unit of `currency` is worth, and `converted_minor` the amount in the trip's currency, if the
-    file has it; it takes precedence. `instant` is the time in the words of a source whose `date`
-    depends on the caller's time zone.
+    unit of `currency` is worth; only our own file has its source and day. `converted_minor` is the
+    amount in the trip's currency, if the file has it; it takes precedence. `instant` is the time in
+    the words of a source whose `date` depends on the caller's time zone.
     """
 
     line: int
@@ -67,6 +72,8 @@ class Row:
     key: str | None = None
     instant: str = ""
     rate: Decimal | None = None
+    rate_source: str = ""
+    rate_day: Day | None = None
     converted_minor: int | None = None
     notes: tuple[Note, ...] = ()
 

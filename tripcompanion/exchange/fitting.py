@@ -23,6 +23,8 @@ from splits.serializers.expense import ExpenseRequest, items_of
 from tripcompanion.api.serializers import MAX_URL_CHARS
 from tripcompanion.currency.amounts import EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
 from tripcompanion.exchange.description import (
+    FIRST_DAY,
+    LAST_DAY,
     DescribedComment,
     DescribedExpense,
     DescribedSettlement,
@@ -34,7 +36,6 @@ from tripcompanion.exchange.formats.entries import apportioned
 from tripcompanion.exchange.formats.reading import RowError
 from trips.models.default_division import MAX_WEIGHT
 
-_FIRST_DAY, _LAST_DAY = date(1970, 1, 1), date(2100, 12, 31)
 #: What both databases store of a rate.
 _SIGNIFICANT = Context(prec=15)
 _LAST_DECIMAL = Decimal(1).scaleb(-15)
@@ -61,7 +62,7 @@ class Fitting:
         """The entry as it can be recorded, with all notes. Raises `RowError`."""
         notes = list(entry.notes)
         tomorrow = timezone.now().date() + timedelta(days=1)
-        if not _FIRST_DAY <= entry.date <= min(_LAST_DAY, tomorrow):
+        if not FIRST_DAY <= entry.date <= min(LAST_DAY, tomorrow):
             raise RowError("date_out_of_range", date=str(entry.date))
         is_settlement = isinstance(entry, DescribedSettlement)
         if not entry.amount_minor or (is_settlement and entry.amount_minor < 0):
@@ -80,9 +81,15 @@ class Fitting:
                 entry = replace(entry, description=_("Expense"))
                 notes.append(Note("no_description"))
             entry, cut = _cut(entry, "notes_text", longest(Expense, "notes"))
+            entry, cut_comments = self._with_comments(entry)
+            cut += cut_comments
         if not people <= self.people:
             raise RowError("unknown_person")
-        return self._in_trip_currency(entry), notes + cut
+        entry = self._in_trip_currency(entry)
+        if is_settlement and entry.currency != self.currency:
+            amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
+            notes.append(Note("original_amount", {"amount": amount}))
+        return entry, notes + cut
 
     def _in_trip_currency(self, entry: Any) -> Any:
         """The entry, whose rate leads to the trip's currency, unless that is not the file's."""
@@ -151,23 +158,35 @@ class Fitting:
             "parts_currency": entry.currency
             if entry.converted_minor is None
             else self.described.currency,
-            "comments": [self._comment_text(c) for c in entry.comments[:MAX_COMMENTS]],
+            "comments": [comment.text for comment in entry.comments],
         }
 
-    def _comment_text(self, comment: DescribedComment) -> str:
-        """A comment of somebody else, which the caller writes: it begins with the author's name."""
-        text = "\n".join(line.rstrip() for line in comment.text.splitlines())
-        return f"{self._names.get(comment.person or '', '?')}: {text}"[:MAX_COMMENT_CHARS]
+    def _with_comments(self, entry: DescribedExpense) -> tuple[DescribedExpense, list[Note]]:
+        """The entry with comments as the caller writes them: each begins with its author's name."""
+        texts = []
+        for comment in entry.comments:
+            text = plain("\n".join(line.rstrip() for line in comment.text.splitlines()))
+            if text:
+                texts.append(f"{self._names.get(comment.person or '', '?')}: {text}")
+        notes = []
+        if max(map(len, texts), default=0) > MAX_COMMENT_CHARS:
+            notes.append(Note("cut", {"limit": MAX_COMMENT_CHARS}))
+        if len(texts) > MAX_COMMENTS:
+            notes.append(Note("comments_cut", {"limit": MAX_COMMENTS}))
+        kept = (DescribedComment(text[:MAX_COMMENT_CHARS]) for text in texts[:MAX_COMMENTS])
+        return replace(entry, comments=tuple(kept)), notes
 
     def _converted(self, entry: Any) -> tuple[int, Decimal | None, str, date | None]:
         """The amount in the trip's currency, and the rate with its source and day."""
         if entry.currency == self.currency:
             return entry.amount_minor, None, "", None
-        rate, source, day = entry.rate, ENTERED, timezone.now().date()
+        source, day = entry.rate_source or ENTERED, entry.rate_day or timezone.now().date()
+        rate = entry.rate
         wanted = entry.converted_minor
         if rate is not None:
             rate = _storable(rate, Decimal(1))
         if wanted is not None and (rate is None or self._by(entry, rate) != wanted):
+            source, day = ENTERED, timezone.now().date()
             own = to_major(wanted, self.currency)
             rate = _storable(own, to_major(entry.amount_minor, entry.currency))
         if rate is None:

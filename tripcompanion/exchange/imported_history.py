@@ -6,7 +6,7 @@ did not see it happen. Its author is the caller, or else only a name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
 from django.db.models import Model
@@ -15,7 +15,7 @@ from django.utils.dateparse import parse_datetime
 from splits.models import Comment, Expense, Settlement, Split
 from splits.reports.sentences import Names, sentence
 from tripcompanion.api.serializers import MAX_INTEGER
-from tripcompanion.exchange.description import UnreadableFile
+from tripcompanion.exchange.description import FIRST_DAY, LAST_DAY, UnreadableFile
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import as_text
@@ -123,9 +123,12 @@ def is_id(value: Any) -> TypeGuard[int]:
 
 
 def instant(value: Any) -> datetime | None:
-    """An instant with its offset; None if it is none."""
+    """An instant of the years that entries may have (UTC); None if it is none."""
     try:
         found = parse_datetime(value) if isinstance(value, str) else None
-    except ValueError:
+        if found is None or found.tzinfo is None:
+            return None
+        found = found.astimezone(UTC)
+    except (OverflowError, ValueError):
         return None
-    return found if found is not None and found.tzinfo else None
+    return found if FIRST_DAY <= found.date() <= LAST_DAY else None

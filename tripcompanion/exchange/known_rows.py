@@ -13,7 +13,7 @@ from tripcompanion.exchange.description import (
     SkippedRow,
     TripDescription,
 )
-from tripcompanion.exchange.models import TAKEN, Import, ImportedRow
+from tripcompanion.exchange.models import Import, ImportedRow
 from tripcompanion.exchange.source import as_json
 from trips.models import Trip
 from users.models import User
@@ -91,8 +91,7 @@ class KnownRows:
         self.by_match: dict[str, list[str]] = defaultdict(list)
         if trip is None:
             return
-        imports = Import.objects.recorded().filter(trip=trip.pk)
-        rows = ImportedRow.objects.filter(plan__in=imports, outcome__in=TAKEN)
+        rows = Import.objects.rows_in(trip.pk)
         found = list(rows.order_by("pk").values_list("key", "match", "digest", "shown"))
         if not found:
             return

@@ -60,6 +60,15 @@ class AlreadyImported(Conflict):
     default_detail = gettext_lazy("This import was confirmed already. It can only be undone.")
 
 
+class ImportedMeanwhile(Conflict):
+    """409 `imported_meanwhile`: another import has recorded some of these rows since the plan."""
+
+    default_code = "imported_meanwhile"
+    default_detail = gettext_lazy(
+        "Some of these rows were imported into the trip after they were planned. Plan them again."
+    )
+
+
 class NotImported(Conflict):
     """409 `not_imported`: the import was not confirmed, or has been undone."""
 
@@ -102,6 +111,11 @@ class ImportQuerySet(models.QuerySet["Import"]):
         One that made a trip is undone by deleting it; if it is restored, they are in it again.
         """
         return self.exclude(confirmed_at=None).exclude(undone_at__isnull=False, makes_trip=False)
+
+    def rows_in(self, trip_id: int) -> "models.QuerySet[ImportedRow]":
+        """The rows of files that entries of a trip were recorded for."""
+        plans = self.recorded().filter(trip=trip_id)
+        return ImportedRow.objects.filter(plan__in=plans, outcome__in=TAKEN)
 
     def outdated(self) -> "ImportQuerySet":
         """Plans that nobody confirmed in time."""

@@ -14,9 +14,10 @@ _TEXTS: Mapping[str, Any] = {
     "bad_history": gettext_lazy("This change in the history cannot be shown."),
     "bad_value": gettext_lazy("The value of %(name)s is not possible."),
     "circular_events": gettext_lazy("The event %(name)s passes on to itself."),
-    "contradiction": gettext_lazy("The file contradicts itself: %(text)s."),
+    "contradiction": gettext_lazy("The file contradicts itself."),
     "currency_needed": gettext_lazy("The file does not say its currency. Please send `currency`."),
     "empty_file": gettext_lazy("The file is empty."),
+    "entangled_events": gettext_lazy("The event %(name)s passes on too many parts to others."),
     "is_archive": gettext_lazy(
         "This is an archive or a spreadsheet. Please send the CSV or JSON file."
     ),
@@ -28,6 +29,7 @@ _TEXTS: Mapping[str, Any] = {
     "missing_field": gettext_lazy("The field %(name)s is missing, or is not what it should be."),
     "not_an_object": gettext_lazy("This should be an object."),
     "not_text": gettext_lazy("The file has characters that no text has."),
+    "repeated_id": gettext_lazy("Two rows of %(table)s have the id %(id)s."),
     "several_groups": gettext_lazy(
         "The file has several groups. Please send `group`, one of: %(groups)s."
     ),
@@ -86,6 +88,7 @@ _TEXTS: Mapping[str, Any] = {
     "better_as_json": gettext_lazy(
         "The CSV file does not say who sent a payment. The JSON file does."
     ),
+    "comments_cut": gettext_lazy("Only the first %(limit)s comments are imported."),
     "cut": gettext_lazy("A text was cut to %(limit)s characters."),
     "deleted_come_back": gettext_lazy(
         "The file does not say what was deleted, so that comes back."

@@ -13,8 +13,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as DjangoValidationError
-from django.db import DatabaseError, transaction
-from django.db.models import Count, DateTimeField, ForeignKey, Model
+from django.db import DataError, IntegrityError, transaction
+from django.db.models import Count, DateTimeField, ForeignKey, Max, Model
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
@@ -58,6 +58,10 @@ _REQUESTS: Mapping[type[Model], Any] = {
 }
 #: Former ids become negative, so that they keep their order and are never those of others.
 _FORMER = MAX_INTEGER
+#: How many expenses a trip may have had, so that it can have as many again.
+MAX_RECORDED = 10**9
+#: How many people a trip may have had for each that it may have.
+_PEOPLE_FOR_EACH = 10
 
 Ids = dict[int, int]
 Row = Mapping[str, Any]
@@ -92,8 +96,8 @@ def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> "Copy":
             with transaction.atomic():
                 made = Copy(file, account, own_id)
                 made.make()
-        except (DatabaseError, UnicodeEncodeError) as error:
-            raise UnreadableFile("contradiction", text=str(error)[:200]) from error
+        except (DataError, IntegrityError, UnicodeEncodeError) as error:
+            raise UnreadableFile("contradiction") from error
         joined = Entry(Event.MEMBER_JOINED, by.pk, {"role": (None, CREATOR_ROLE)})
         write(made.trip.pk, by, joined)
     made.trip.caller_role = CREATOR_ROLE
@@ -117,7 +121,8 @@ class Copy:
         row = self.file.first(TRIP.name)
         self.currency = _checked(TripRequest().fields["currency"], row, "currency", 1)
         self._add_people()
-        self.places = self._places(_get(row, "claimedGuests", 1), "")
+        self.claimed = _get(row, "claimedGuests", 1)
+        self.places = self._places("")
         self.trip = self._instance(TRIP, row, 1)
         self.trip.claimed_guests = self._order(self.places)
         self.trip.save(force_insert=True)
@@ -152,14 +157,16 @@ class Copy:
                     guest.is_active = False
                     guest.set_unusable_password()
                     guests[person_id] = guest
+            if len(self.ids[User]) + len(guests) > _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS:
+                raise LimitReached(limit=_PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS)
             User.objects.bulk_create(list(guests.values()))
             self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
             self.names |= {person_id: guest.name for person_id, guest in guests.items()}
 
-    def _places(self, claimed: Any, merged: str) -> Places:
+    def _places(self, merged: str) -> Places:
         """Where the people stand in the order of odd cents, by their ids in the file."""
         try:
-            places = parse_places(claimed, merged)
+            places = parse_places(self.claimed, merged)
         except (ValueError, TypeError, AttributeError) as error:
             raise UnreadableFile("bad_value", name="claimedGuests") from error
         return {person_id: place_of(person_id, places) for person_id in self.ids[User]}
@@ -268,7 +275,7 @@ class Copy:
 
     def _fit_expense(self, expense: Expense) -> None:
         if expense.merged_guests:
-            places = self._places(self.file.first("trip.claimedGuests"), expense.merged_guests)
+            places = self._places(expense.merged_guests)
             changed = {place[0] for pk, place in places.items() if place != self.places[pk]}
             # Those who stand at the same id, too: what is written later comes first.
             beside = {pk: place for pk, place in places.items() if place[0] in changed}
@@ -280,7 +287,7 @@ class Copy:
         known = self.ids[table.model]
         for old_id, row in rows:
             if old_id in known:
-                raise UnreadableFile("contradiction", text=f"{table.name}: {old_id}")
+                raise UnreadableFile("repeated_id", table=table.name, id=old_id)
             if old_id is not None:
                 known[old_id] = row.pk
             if table.model is Expense and row.currency != self.currency:
@@ -294,19 +301,25 @@ class Copy:
         missing = {*self.ids[User].values(), self.by.pk} - {*members.values_list("user", flat=True)}
         # Administrators who acted in a trip need not have been members of it.
         strangers = {"role": DEFAULT_ROLE, "left_at": timezone.now()}
-        for user_id in sorted(missing):
-            as_owner = {"role": CREATOR_ROLE} if user_id == self.by.pk else strangers
-            members.create(user_id=user_id, **as_owner)
+        Member.objects.bulk_create(
+            Member(
+                trip=self.trip,
+                user_id=user_id,
+                **({"role": CREATOR_ROLE} if user_id == self.by.pk else strangers),
+            )
+            for user_id in sorted(missing)
+        )
         if members.present().count() > settings.QUOTA_MEMBERS:
             raise LimitReached(limit=settings.QUOTA_MEMBERS)
         require_few_debts(self.trip.pk)
-        if self.trip.expenses.filter(number__gte=self.trip.expenses_recorded).exists():
-            raise UnreadableFile("contradiction", text="expensesRecorded")
+        last = self.trip.expenses.aggregate(last=Max("number", default=-1))["last"]
+        if not last < self.trip.expenses_recorded <= MAX_RECORDED:
+            raise UnreadableFile("bad_value", name="expensesRecorded")
         of_expenses = Comment.objects.filter(trip=self.trip).order_by().values("expense")
         if of_expenses.annotate(comments=Count("pk")).filter(comments__gt=MAX_COMMENTS).exists():
             raise LimitReached(limit=MAX_COMMENTS)
-        for difference in differences(self.trip.pk):
-            raise UnreadableFile("contradiction", text=difference.text)
+        if next(iter(differences(self.trip.pk)), None):
+            raise UnreadableFile("contradiction")
 
 
 def _chunks(rows: Iterator[Any]) -> Iterator[list[Any]]:

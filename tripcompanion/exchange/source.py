@@ -33,11 +33,13 @@ _PIECE = 64 * 1024
 _HEADER_LINES = 20
 #: The columns before those of people.
 _LABELS = 5
+#: Receipts, which are inside of the files of Abrechnung.
+_UNREAD = "files.item.content"
 #: How many names of JSON a format is recognised by.
 _MAX_PATHS, _MAX_NAMES = 2000, 7
 _STARTS, _ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 #: `ijson` ends the process at whole numbers that Python refuses to read.
-_LONG_NUMBER = re.compile(r"[0-9]{1000}")
+LONG_NUMBER = re.compile(r"(?<![0-9])[0-9]{1000}")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -96,9 +98,7 @@ class SourceFile:
 
     def text(self) -> io.TextIOBase:
         """The text from its start."""
-        self._file.seek(0)
-        # A copy of the file object: closing the text must not close the file.
-        raw: Any = io.BufferedReader(_Unclosable(self._file))
+        raw: Any = io.BufferedReader(_Reading(self._file))
         return io.TextIOWrapper(raw, encoding=self.encoding, newline="")
 
     def items(self, path: str) -> Iterator[Any]:
@@ -177,7 +177,7 @@ class SourceFile:
             text = decoder.decode(piece, final=not piece)
             for code, found in (
                 ("not_text", text.find("\x00")),
-                ("bad_number", match.start() if (match := _LONG_NUMBER.search(text)) else -1),
+                ("bad_number", match.start() if (match := LONG_NUMBER.search(text)) else -1),
             ):
                 if found >= 0:
                     line = self._lines_read + text.count("\n", 0, found)
@@ -216,8 +216,7 @@ class SourceFile:
                 if len(within) > MAX_DEPTH + 1:
                     raise UnreadableFile("too_deep", line, limit=MAX_DEPTH)
             else:
-                # Receipts are inside of some files; they are not read.
-                _require_value(event, value, line, is_read=name != "content")
+                _require_value(event, value, line, is_read=not here.endswith(_UNREAD))
             if len(paths) < _MAX_PATHS:
                 paths.add(here)
                 if event in {"string", "number"} and "item" not in here:
@@ -274,18 +273,20 @@ def _require_value(event: str, value: Any, line: int, *, is_read: bool) -> None:
         raise UnreadableFile("bad_number", line, text=str(value)[:MAX_NUMBER_CHARS])
 
 
-class _Unclosable(io.RawIOBase):
-    """The file for a reader that closes what it has read."""
+class _Reading(io.RawIOBase):
+    """The file from its start, beside others who read it, and who close what they have read."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        self._file, self._at = file, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._at)
         piece = self._file.read(len(buffer))
         buffer[: len(piece)] = piece
+        self._at += len(piece)
         return len(piece)
 
 

@@ -19,7 +19,13 @@ from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.throttling import UserThrottle
 from tripcompanion.exchange.confirming import confirm, delete, undo
-from tripcompanion.exchange.models import AlreadyImported, ChangedSince, Import, NotImported
+from tripcompanion.exchange.models import (
+    AlreadyImported,
+    ChangedSince,
+    Import,
+    ImportedMeanwhile,
+    NotImported,
+)
 from tripcompanion.exchange.notes import FileUnreadable, UnknownFormat
 from tripcompanion.exchange.planning import Choices, plan_again, plan_import
 from tripcompanion.exchange.serializers import (
@@ -33,7 +39,7 @@ from tripcompanion.exchange.serializers import (
 from tripcompanion.exchange.sheet import csv_file, xlsx_file
 from tripcompanion.exchange.trip_file import TripFile, json_file
 from trips.models import Member, Trip
-from trips.models.conflicts import CurrencyChanged, InviteInstead
+from trips.models.conflicts import CurrencyChanged, InviteInstead, UserNotFound
 from trips.roles import Can
 from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
@@ -112,9 +118,11 @@ class ImportViewSet(InTripViewSet):
             AlreadyImported,
             CurrencyChanged,
             FileUnreadable,
+            ImportedMeanwhile,
             InviteInstead,
             LimitReached,
             PermissionDenied,
+            UserNotFound,
         ],
         "undo": [ChangedSince, NotImported, PermissionDenied],
         "destroy": [AlreadyImported],

@@ -21,6 +21,8 @@ Shares = Mapping[str, Fraction]
 #: The longest chain of events that pass on to each other.
 _MAX_CHAIN = 20
 _MAX_EVENTS = 1000
+#: How often a part of somebody may be passed on, and what such a part may be divided by.
+_MAX_STEPS, _MAX_DENOMINATOR = 3_000_000, 10**100
 
 
 def recognises(head: Head) -> bool:
@@ -60,6 +62,7 @@ class _Books:
                 raise error.of_file() from error
             if len(self.events) > _MAX_EVENTS:
                 raise UnreadableFile("too_many_events", limit=_MAX_EVENTS)
+        self.steps = 0
         #: What becomes of 1 that an account owes: of people it is theirs.
         self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in people}
 
@@ -74,6 +77,11 @@ class _Books:
                 if key not in self.events:
                     raise RowError("unknown_person")
                 self.passed_on[key] = self.of_people(portions(self.events[key]), (*chain, key))
+                if any(p.denominator > _MAX_DENOMINATOR for p in self.passed_on[key].values()):
+                    raise UnreadableFile("entangled_events", name=self.names[key])
+            self.steps += len(self.passed_on[key])
+            if self.steps > _MAX_STEPS:
+                raise UnreadableFile("entangled_events", name=self.names.get(key, key))
             for person, part in self.passed_on[key].items():
                 found[person] += share * part
         return found

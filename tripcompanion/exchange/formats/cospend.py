@@ -142,6 +142,7 @@ class _Project:
         if "timestamp" not in row:
             return row.day("date")
         seconds = int(reading.number(row.text("timestamp")))
-        if abs(seconds) > 10**11:
-            raise RowError("bad_date", text=str(seconds)[:30])
-        return datetime.fromtimestamp(seconds, self.file.zone).date()
+        try:
+            return datetime.fromtimestamp(seconds, self.file.zone).date()
+        except (OSError, OverflowError, ValueError) as error:
+            raise RowError("bad_date", text=str(seconds)[:30]) from error

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription, UnreadableFile
 from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import bill, names_in
@@ -93,9 +92,8 @@ class _Bills:
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
         owers, notes = self._owers(value)
-        code = row.text("currency", _NO_CURRENCY)
-        if code not in EXPONENTS:
-            code = self.currency
+        code = row.text("currency", "") or _NO_CURRENCY
+        code = self.currency if code == _NO_CURRENCY else reading.known_currency(code)
         return bill(
             line,
             reading.unguarded(row.text("payer_name")),

@@ -44,19 +44,24 @@ def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
     """
     header, mark = file.head.header, file.delimiter
     before = header.index("Name")
+    #: The cells of a row before its last one, and the lines of that so far.
     begun: list[str] = []
+    lines: list[str] = []
     for line, row in file.rows(quoting=csv.QUOTE_NONE):
         if line <= file.header_line:
             continue
-        pieces = [*begun[:-1], "\n".join([*begun[-1:], row[0]]), *row[1:]]
-        begun = pieces if len(pieces) < len(header) else []
-        if not begun:
+        lines.append(row[0])
+        if row[1:]:
+            begun += ["\n".join(lines), *row[1:-1]]
+            lines = [row[-1]]
+        if len(begun) + 1 >= len(header):
+            pieces, begun, lines = [*begun, *lines], [], []
             first = [_first(pieces, mark) for _name in header[:before]]
             last = [_last(pieces, mark) for _name in header[before + 1 :]]
             cells = [*first, reading.unquoted(mark.join(pieces)), *reversed(last)]
             yield line, dict(zip(header, cells, strict=True))
-    if begun:
-        yield line, dict(zip(header, begun, strict=False))
+    if lines:
+        yield line, dict(zip(header, [*begun, "\n".join(lines)], strict=False))
 
 
 def _first(pieces: list[str], mark: str) -> str:

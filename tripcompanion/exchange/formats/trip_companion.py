@@ -6,8 +6,10 @@ A new trip is made of the whole file instead, with its history; see `exchange.re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from itertools import starmap
 from typing import Any
 
+from splits.models.rate import ECB
 from splits.money import own_parts
 from tripcompanion.exchange.description import (
     DescribedComment,
@@ -42,10 +44,7 @@ def read(file: SourceFile) -> TripDescription:
         raise UnreadableFile("unknown_version")
     trip = Record(file.first("trip"))
     currency = trip.currency("currency")
-    people = tuple(
-        Person(row.text("id"), row.text("name"), row.text("email", "") or None)
-        for row in map(Record, file.items("people.item"))
-    )
+    people = tuple(starmap(_person, enumerate(file.items("people.item"), start=1)))
     named = {row.text("userId"): row for row in map(Record, file.items("members.item"))}
     claimed = {(key, currency): _balance(row, currency) for key, row in named.items()}
     if file.first("attachments.item") is not None:
@@ -65,6 +64,13 @@ def read(file: SourceFile) -> TripDescription:
         end_date=trip.day("endDate"),
         is_own=True,
     )
+
+
+def _person(line: int, value: Any) -> Person:
+    row = Record(value)
+    if type(row.values.get("id")) is not int:
+        raise UnreadableFile("bad_value", line, name="id")
+    return Person(row.text("id"), row.text("name"), row.text("email", "") or None)
 
 
 def _balance(row: Record, currency: str) -> int:
@@ -133,6 +139,8 @@ def _expense(
         amount_minor=row.minor("entered", own),
         currency=own,
         rate=row.number("exchangeRate") if is_foreign else None,
+        rate_source=ECB if is_foreign and row.text("rateSource", "") == ECB else "",
+        rate_day=row.day("rateDay") if is_foreign and "rateDay" in row else None,
         converted_minor=amount_minor if is_foreign else None,
         description=row.text("description"),
         notes_text=row.text("notes", ""),
