@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
@@ -23,6 +24,16 @@ HOW_TO_GET_ONE = (
     f"To get one: install PostgreSQL {OLDEST_VERSION} or newer (apt-get install postgresql, brew "
     "install postgresql), or name a server in DATABASE_URL=postgres://user:password@host/name."
 )
+
+
+def wait_for_lock(connection: psycopg.Connection, table: str, *, waits: bool = True) -> None:
+    """Return once somebody waits for a lock on `table`, or nobody does any more."""
+    asked = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+    deadline = time.monotonic() + 60
+    while bool(connection.execute(asked, [table]).fetchone()[0]) != waits:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"A lock on {table}")
+        time.sleep(0.05)
 
 
 class Unavailable(Exception):

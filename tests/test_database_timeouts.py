@@ -19,6 +19,7 @@ from django.db.models.signals import pre_migrate
 
 from tests import citus
 from tests.document import problem_of
+from tests.postgres import wait_for_lock
 from tests.server import ROOT, Server, running_server
 
 pytestmark = pytest.mark.skipif(
@@ -35,12 +36,12 @@ def impatient() -> Iterator[Server]:
 
 
 @contextmanager
-def held(server: Server, *statements: str) -> Iterator[None]:
+def held(server: Server, *statements: str) -> Iterator[psycopg.Connection]:
     """Somebody else has run the statements in a transaction that stays open."""
     with psycopg.connect(server.environment["DATABASE_URL"]) as other:
         for statement in statements:
             other.execute(statement)
-        yield
+        yield other
         other.rollback()
 
 
@@ -99,13 +100,14 @@ def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
         server.manage("migrate", "kit", "zero", "--verbosity", "0")
         outcomes: list[Any] = []
         thread = threading.Thread(target=lambda: outcomes.append(server.manage("migrate_safely")))
-        with held(server, "LOCK TABLE users_user IN ROW EXCLUSIVE MODE"):
+        with held(server, "LOCK TABLE users_user IN ROW EXCLUSIVE MODE") as other:
             # A foreign key to it needs a stronger lock than a writer leaves.
             thread.start()
-            time.sleep(4)
+            wait_for_lock(other, "users_user")
             started = time.monotonic()
             assert client.post("/api/users/login", json=ACCOUNT).status_code == 200
             assert time.monotonic() - started < 3
+            wait_for_lock(other, "users_user", waits=False)
             assert thread.is_alive()
         thread.join(timeout=30)
         (done,) = outcomes

@@ -17,6 +17,7 @@ from django.db import OperationalError, connection
 
 from tests.own_rows import see_only_what_is_mine
 from tests.pgbouncer import POOL_SIZE, PREPARING, Pooled, pgbouncer, version
+from tests.postgres import wait_for_lock
 from tests.server import Server, running_server
 from tests.soak.chapter import play_chapters
 from tests.splits.journey import Journey, Traveller, sign_up
@@ -256,7 +257,8 @@ def test_a_migration_waits_shortly_for_a_busy_table(pooled: Pooled, server: Serv
     with psycopg.connect(pooled.direct_url) as other:
         other.execute("LOCK TABLE users_user IN ROW EXCLUSIVE MODE")
         thread.start()
-        thread.join(timeout=6)
+        for waits in (True, False):
+            wait_for_lock(other, "users_user", waits=waits)
         assert thread.is_alive()
         other.rollback()
     thread.join(timeout=30)

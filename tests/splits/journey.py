@@ -38,7 +38,7 @@ class Traveller:
 
     def done(self, method: str, path: str, body: Any = None) -> Any:
         """The exact JSON of a request that is not refused."""
-        response = self.call(method, path, body)
+        response = patiently(lambda: self.call(method, path, body))
         assert response.is_success, response.text
         return loads(response.text, parse_float=Decimal) if response.content else None
 
@@ -54,7 +54,8 @@ def fresh_email() -> str:
 
 def sign_up(http: httpx.Client) -> Traveller:
     """A new user."""
-    login = register(http, fresh_email()).json()
+    email = fresh_email()
+    login = patiently(lambda: register(http, email)).json()
     return Traveller(http, login["user"]["id"], {"Authorization": f"Bearer {login['token']}"})
 
 
@@ -139,17 +140,22 @@ def _is_to_be_repeated(response: httpx.Response) -> bool:
     return is_refused and (has_waited or bool(citus.URL))
 
 
+def patiently(call: Call) -> httpx.Response:
+    """Make a call, and a few times again if a busy host refuses it."""
+    response = call()
+    for _again in range(_REPEATS):
+        if not _is_to_be_repeated(response):
+            break
+        response = call()
+    return response
+
+
 def answers_at_once(calls: list[Call]) -> list[httpx.Response]:
     barrier = Barrier(len(calls))
 
     def run(call: Call) -> httpx.Response:
         barrier.wait()
-        response = call()
-        for _again in range(_REPEATS):
-            if not _is_to_be_repeated(response):
-                break
-            response = call()
-        return response
+        return patiently(call)
 
     with ThreadPoolExecutor(len(calls)) as threads:
         responses = list(threads.map(run, calls))
