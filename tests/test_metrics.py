@@ -226,8 +226,11 @@ def test_a_wait_for_a_trip_and_for_the_database_is_measured(
 @pytest.mark.slow
 def test_a_busy_server_is_measured_at_once() -> None:
     few = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "2"}
-    with measured_server(**few) as server, ThreadPoolExecutor(WAITING) as pool:
-        http = httpx.Client(base_url=server.url, timeout=60)
+    with (
+        measured_server(**few) as server,
+        ThreadPoolExecutor(WAITING) as pool,
+        httpx.Client(base_url=server.url, timeout=60) as http,
+    ):
         with written_by_nobody(server):
             waiting = [pool.submit(register, http, fresh_email()) for _one in range(WAITING)]
             time.sleep(1)
@@ -238,7 +241,6 @@ def test_a_busy_server_is_measured_at_once() -> None:
         assert in_progress == WAITING
         assert {one.result().status_code for one in waiting} <= {201, 503}
         assert total(server, "connection_wait_seconds_sum") > 1
-        http.close()
 
 
 @pytest.mark.once

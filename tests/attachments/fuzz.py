@@ -157,8 +157,8 @@ def rule(chance: random.Random) -> str:
 class Fuzz:
     """Sends files and rules, and looks at what became of them."""
 
-    def __init__(self, server: Server, worker: int, seed: str) -> None:
-        self.http = httpx.Client(base_url=server.url, trust_env=False, timeout=60)
+    def __init__(self, server: Server, http: httpx.Client, worker: int, seed: str) -> None:
+        self.http = http
         self.http.headers["Authorization"] = f"Bearer {log_in_with_a_trip(server)}"
         self.trip = "/api/trips/{id}".format(**self.http.get("/api/trips").json()["items"][0])
         self.chance, self.sound = random.Random(seed), originals()
@@ -246,11 +246,12 @@ def fuzzing(seed: str) -> Iterator[Fuzz]:
         running_server(
             ATTACHMENTS_STORE=folder, THROTTLE_UPLOAD="", LOG_LEVEL="ERROR", **limits
         ) as server,
+        httpx.Client(base_url=server.url, trust_env=False, timeout=60) as http,
     ):
         command = [sys.executable, "manage.py", "process_attachments", "--watch"]
         with subprocess.Popen(command, env=server.environment, cwd=server.root) as worker:
             try:
-                yield Fuzz(server, worker.pid, seed)
+                yield Fuzz(server, http, worker.pid, seed)
             finally:
                 worker.terminate()
 
