@@ -86,7 +86,9 @@ class _Titles:
             stored_changes__contains='"description"',
         )
         for row in ends.only("object_id", "number", "stored_changes").order_by("number"):
-            self._ended[row.object_id].append((row.number, row.changes["description"]["old"]))
+            # The text may also be a value, or a key inside of one.
+            if description := row.changes.get("description"):
+                self._ended[row.object_id].append((row.number, description["old"]))
 
     def at(self, row: JournalEntry) -> str | None:
         """What the expense of a row was called after it; None if that is not known."""

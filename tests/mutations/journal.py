@@ -44,5 +44,7 @@ JOURNAL: Guards = {
          _HISTORY),
         ("history of other trips", "JournalEntry.objects.filter(trip=trip.pk, **lookup)",
          "JournalEntry.objects.filter(**lookup)", _HISTORY),
+        ("value is taken for a description", 'if description := row.changes.get("description"):',
+         'if description := row.changes["description"]:', _HISTORY),
     ],
 }  # fmt: skip

@@ -150,6 +150,20 @@ def test_an_expense_has_its_own_history_even_once_it_is_deleted(
     assert rows[1]["text"] == "Olga Owner changed the amount from 10.00 to 12.00."
 
 
+@pytest.mark.parametrize("field", ["notes", "tags"])
+def test_the_name_of_a_field_may_be_a_value(
+    ledger: Ledger, olga: User, ed: User, field: str
+) -> None:
+    value: Any = ["description"] if field == "tags" else "description"
+    expense = ledger.spend(olga, 10, olga, ed, description="Dinner", **{field: value})
+    ledger.change(expense, olga, **{field: []} if field == "tags" else {field: "With tip."})
+    ledger.change(expense, olga, description="Supper")
+    [_renamed, changed, created] = texts(ledger, ed)[::-1]
+    assert created == "Olga Owner recorded “Dinner”: 10.00 EUR."
+    assert changed.startswith(f"Olga Owner changed the {field}")
+    assert changed.endswith("“Dinner”.")
+
+
 def test_an_expense_without_a_journal_has_an_empty_history(
     ledger: Ledger, olga: User, vera: User
 ) -> None:
