@@ -37,6 +37,8 @@ JOURNAL: Guards = {
     ],
     "tripcompanion/accounts/deletion.py": [
         ("name of a former guest stays in the journal", '.forget("name")', ".forget()", _WRITING),
+        ("row of a file keeps an account", 'row.changes.get("userId", {"old": None})["old"]',
+         'row.changes["userId"]["old"]', _WRITING),
     ],
     "splits/reports/history.py": [
         ("token without the scope of expenses sees money",

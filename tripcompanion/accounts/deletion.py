@@ -143,14 +143,17 @@ def _forget_texts(account: User, trip_ids: list[int], invitation_ids: list[int])
 
 
 def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:
-    """The ids of the guests whose place the account took, also by earlier merges."""
+    """The ids of the guests whose place the account took, also by earlier merges.
+
+    Rows from a file may say that somebody took their own place, or not whose.
+    """
     former: dict[int, set[int]] = defaultdict(set)
     for row in journal.filter(event__in=(Event.GUEST_CLAIMED, Event.GUEST_MERGED)):
-        former[row.object_id].add(row.changes["userId"]["old"])
+        former[row.object_id].add(row.changes.get("userId", {"old": None})["old"])
     found, wanted = set[int](), former[account.pk]
     while wanted:
         found |= wanted
-        wanted = {guest_id for user_id in wanted for guest_id in former[user_id]}
+        wanted = {guest_id for user_id in wanted for guest_id in former[user_id]} - found
     return found
 
 
