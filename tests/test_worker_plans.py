@@ -116,6 +116,7 @@ def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
 
     def work() -> None:
         lease = Lease.claim()
+        lease.align()
         found.extend([lease, lease.next()])
         lease.release()
 

@@ -53,6 +53,15 @@ def test_a_picture_of_which_every_worker_dies_is_refused(attach: Any, folder: Pa
     assert stored(folder) == []
 
 
+def test_an_unexpected_error_with_one_picture_delays_no_other(attach: Any) -> None:
+    broken, other = attach(picture())["id"], attach(picture())["id"]
+    # Outside of the folder.
+    Attachment.objects.filter(pk=broken).update(file="../passwd")
+    assert process()
+    states = dict(Attachment.objects.values_list("pk", "state"))
+    assert states == {broken: "processing", other: "ready"}
+
+
 def test_a_program_that_is_killed_is_run_again(
     attach: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

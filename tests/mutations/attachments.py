@@ -55,6 +55,8 @@ ATTACHMENTS: Guards = {
     "tripcompanion/attachments/processing.py": [
         ("workers die of a picture forever", "if row.attempts > MAX_ATTEMPTS:", "if False:",
          f"{_WORKERS} -k every_worker"),
+        ("an unexpected error with a picture ends the worker", "except Exception:",
+         "except LookupError:", f"{_WORKERS} -k unexpected"),
         ("a picture is refused because the storage is away",
          "            row.postpone()\n", "            row.refuse(Refusal.UNREADABLE)\n",
          f"{_WORKERS} -k without_a_storage"),

@@ -27,6 +27,8 @@ NOTICES: Guards = {
         ("notices to who did it", ".exclude(pk=by.pk)", "", _NOTICES),
     ],
     "tripcompanion/notices/sending.py": [
+        ("an unexpected error with a mail ends the worker", "except Exception as error:",
+         "except LookupError as error:", "tests/notices/test_outbox.py -k unexpected"),
         ("unwanted notices sent", "rows.exclude(letter__in=wanted, ", "rows.exclude(",
          _NOTICE_MAILS),
         ("waiting notices are sent to former members",

@@ -7,6 +7,10 @@ _RULES = "tests/recurring/test_rules.py -k"
 _COPIED = "tests/exchange/test_copied_recurrences.py -k"
 
 RECURRING: Guards = {
+    "tripcompanion/recurring/management/commands/record_recurring.py": [
+        ("an unexpected error with a recurrence ends the worker", "except Exception:",
+         "except LookupError:", f"{_RECURRING} unexpected"),
+    ],
     "tripcompanion/recurring/models.py": [
         ("tomorrow is recorded today", "state=RecurrenceState.ON, due_at__lte=timezone.now()",
          "state=RecurrenceState.ON, due_at__isnull=False", f"{_RECURRING} recorded_today"),
@@ -40,6 +44,8 @@ RECURRING: Guards = {
          "left_out", f"{_RECURRING} told_once"),
         ("addresses that nobody confirmed get mails", " and user.email_verified_at", "",
          f"{_RECURRING} nobody_confirmed"),
+        ("sums that do not fit are an unexpected error",
+         "(APIException, DataError, IntegrityError)", "APIException", f"{_RECURRING} do_not_fit"),
         ("days begin in UTC", "datetime.combine(left[0], time(), zone)",
          "datetime.combine(left[0], time(), ZoneInfo('UTC'))", f"{_RECURRING} time_zone"),
         ("everybody owns a recurrence", "return user.pk == self.created_by_id", "return True",

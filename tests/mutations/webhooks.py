@@ -58,6 +58,10 @@ WEBHOOKS: Guards = {
          "if self.former_until is not None and self.former_until > timezone.now():",
          "if self.former_salt:", f"{_SIGNATURES} -k rotation"),
     ],
+    "tripcompanion/webhooks/sending.py": [
+        ("an unexpected error with a webhook ends the worker", "except Exception:",
+         "except LookupError:", f"{_DELIVERIES} -k unexpected"),
+    ],
     "tripcompanion/webhooks/models/queue.py": [
         ("a claimed webhook is claimed again",
          "return Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())", "return Q()",

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from django.core.mail.backends.smtp import EmailBackend
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -168,6 +169,28 @@ def test_an_address_that_breaks_a_mail_does_not_break_the_queue(
     assert [message["To"] for message in post.received] == ["ed@example.com"]
     mail.refresh_from_db()
     assert mail.error == "not an address that mail can be sent to"
+
+
+class Breaking(EmailBackend):
+    """Fails with Ed's mails in a way that nobody expects."""
+
+    def send_messages(self, messages: Any) -> int:
+        if messages[0].to == ["ed@example.com"]:
+            raise RuntimeError
+        return super().send_messages(messages)
+
+
+def test_an_unexpected_error_with_one_mail_delays_no_other(
+    post: MailServer, olga: User, ed: User, settings: Any
+) -> None:
+    settings.EMAIL_BACKEND = f"{__name__}.Breaking"
+    broken, _other = notice(ed), notice(olga)
+    with pytest.raises(CommandError, match="^1 mails sent, 1 waiting, 0 given up"):
+        send()
+    assert [message["To"] for message in post.received] == ["olga@example.com"]
+    broken.refresh_from_db()
+    assert (broken.error, broken.attempts) == ("RuntimeError", 1)
+    assert broken.due_at > timezone.now()
 
 
 @pytest.mark.parametrize(

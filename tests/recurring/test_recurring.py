@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
+import time_machine
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -26,6 +27,8 @@ from trips.models import Member, Trip
 from users.models import Mail, User
 
 Json = dict[str, Any]
+#: What a reason repeats of a problem.
+_REASON = {"code": "code", "text": "detail"}
 
 
 def day(days: int) -> str:
@@ -311,6 +314,34 @@ def test_it_is_paused_with_a_reason_if_it_cannot_be_recorded_and_goes_on_where_i
     run()
     assert recorded() == [day(-2), day(-1), day(0)]
     assert Expense.objects.first().rate.source == "ECB"
+
+
+def test_sums_that_do_not_fit_pause_it_as_the_api_refuses_them(
+    ledger: Ledger, post: Any, rent: Json, olga: User
+) -> None:
+    path = f"/{made(post, olga, rent)['id']}"
+    Member.objects.filter(user=olga).update(paid_minor=2**63 - 10, share_minor=2**63 - 10)
+    refused = ledger.answer(olga, "post", "expenses", rent["expense"] | {"expenseDate": day(0)})
+    assert refused.json()["code"] in {"conflict", "out_of_range"}
+    assert run() == "0 expenses recorded.\n"
+    paused = post(olga, path, method="get").json()
+    assert paused["state"] == "paused"
+    assert paused["reason"] == {name: refused.json()[field] for name, field in _REASON.items()}
+    Member.objects.filter(user=olga).update(paid_minor=0, share_minor=0)
+    assert post(olga, f"{path}/resume").json()["reason"] is None
+    assert run() == "3 expenses recorded.\n"
+
+
+def test_an_unexpected_error_with_one_delays_no_other(post: Any, rent: Json, olga: User) -> None:
+    broken, _other = made(post, olga, rent), made(post, olga, rent)
+    rows = Recurrence.objects.filter(pk=broken["id"])
+    readable = rows.get().stored_expense
+    rows.update(stored_expense="{")
+    assert run() == "3 expenses recorded.\n"
+    rows.update(stored_expense=readable)
+    assert run() == "0 expenses recorded.\n"
+    with time_machine.travel(timezone.now() + models.RETRY_AFTER):
+        assert run() == "3 expenses recorded.\n"
 
 
 def test_it_is_paused_if_who_paid_or_who_records_has_left(

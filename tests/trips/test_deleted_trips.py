@@ -70,6 +70,7 @@ def sent() -> list[str]:
     Webhook.objects.update(due_at=timezone.now())
     events = []
     while lease := Lease.claim():
+        lease.align()
         if delivery := lease.next():
             events.append(delivery.event)
             assert message_of(lease.webhook, delivery) is not None

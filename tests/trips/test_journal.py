@@ -142,7 +142,9 @@ def test_the_names_of_guests_that_were_merged_before_a_claim_are_removed_too(
     assert [name for name in names if name in text] == ["Grandma"]
 
 
-def test_what_a_file_says_of_claims_keeps_no_account(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_what_a_file_says_of_claims_keeps_no_account(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
     for title in ("A", "B"):
         api(olga).patch(f"/api/trips/{trip.pk}", {"title": title})
     claim: dict[str, Any] = {"event": "guest.claimed", "objectId": ed.pk}

@@ -20,10 +20,17 @@ from tests.receiver import HOST, Receiver, never, status
 from tests.webhooks.hooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
 from tripcompanion.database.lending import returning
 from tripcompanion.webhooks.models import Webhook, WebhookDelivery
-from tripcompanion.webhooks.models.queue import GIVE_UP_AFTER, LEASE, MOST_OF_AN_ACCOUNT, Lease, due
+from tripcompanion.webhooks.models.queue import (
+    GIVE_UP_AFTER,
+    LEASE,
+    MOST_OF_AN_ACCOUNT,
+    RETRY_AFTER,
+    Lease,
+    due,
+)
 from tripcompanion.webhooks.outgoing import BadAddress, require_reachable
 from tripcompanion.webhooks.sending import deliver, send
-from trips.models import Member, Trip
+from trips.models import JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, User
 
@@ -95,6 +102,7 @@ def test_the_webhook_of_an_account_gets_what_happens_in_its_trips_from_then_on(
     receiver.received.clear()
     lease = Lease.claim()
     assert lease is not None
+    lease.align()
     assert list(lease.webhook.positions.values_list("trip", flat=True)) == [trip.pk]
     lease.release()
     assert deliver() == (0, 0)
@@ -132,6 +140,37 @@ def test_another_webhook_is_not_held_back(
     receiver.answers["/"] = status(500)
     record(api, olga, trip)
     assert deliver() == (1, 1)
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_an_unexpected_error_with_one_webhook_delays_no_other(
+    api: Api,
+    trip: Trip,
+    olga: User,
+    sam: User,
+    receiver: Receiver,
+    hook: dict[str, Any],
+    by_hand: bool,
+) -> None:
+    record(api, olga, trip)
+    if by_hand:
+        deliver()
+        path = f"{WEBHOOKS}/{hook['id']}/deliveries/{log_of(api, olga, hook)[0]['id']}"
+        assert api(olga).post(f"{path}/redeliver").status_code == 202
+    readable = JournalEntry.objects.get(trip=trip).stored_changes
+    JournalEntry.objects.filter(trip=trip).update(stored_changes="{")
+    own = TripFactory()
+    join(own, sam, TripRole.OWNER)
+    register(api, sam, url=f"https://{HOST}:{receiver.port}/own", tripId=own.pk)
+    record(api, sam, own)
+    assert deliver() == (1, 0)
+    assert receiver.received[-1].path == "/own"
+    [message] = log_of(api, olga, hook)
+    assert message["state"] == ("failed" if by_hand else "waiting")
+    JournalEntry.objects.filter(trip=trip).update(stored_changes=readable)
+    assert deliver() == (0, 0)
+    with time_machine.travel(timezone.now() + RETRY_AFTER):
+        assert deliver() == (int(not by_hand), 0)
 
 
 def test_webhooks_are_looked_at_in_batches_the_longest_waiting_first(
@@ -301,6 +340,7 @@ def test_a_worker_whose_account_lost_a_trip_between_two_messages_goes_on_with_ot
         join(other, user, role)
     record(api, olga, trip, "first")
     lease = Lease.claim()
+    lease.align()
     delivery = lease.next()
     assert lease.note(delivery, send(lease.webhook, delivery))
     if waits:

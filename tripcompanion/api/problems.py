@@ -154,7 +154,7 @@ def problem(
 
 def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response:
     """DRF's hook: the problem response for an unhandled exception of a view, with its headers."""
-    known = _as_api_exception(exc, context["request"].method)
+    known = as_api_exception(exc, context["request"].method)
     if isinstance(known, InternalError):
         logger.error("Unhandled exception", exc_info=exc)
         got_request_exception.send(sender=None, request=context["request"]._request)
@@ -176,12 +176,13 @@ def answer_to(exc: APIException) -> tuple[dict[str, Any], dict[str, str]]:
         headers["WWW-Authenticate"] = scheme
     if wait_seconds:
         headers["Retry-After"] = str(max(1, ceil(wait_seconds)))
-    document = _document(exc)
+    document = document_of(exc)
     PROBLEMS.labels(document["code"]).inc()
     return document, headers
 
 
-def _as_api_exception(exc: Exception, method: str | None) -> APIException:
+def as_api_exception(exc: Exception, method: str | None = None) -> APIException:
+    """How the service answers an exception of a request with this method."""
     if isinstance(exc, exceptions.NotAcceptable):
         return exceptions.NotAcceptable(_("Responses are JSON: send Accept: application/json."))
     if isinstance(exc, exceptions.UnsupportedMediaType):
@@ -240,7 +241,8 @@ def meaning_of(kind: type[APIException]) -> str:
     return " ".join(own[1].split()) if own else MEANINGS[kind]
 
 
-def _document(exc: APIException) -> dict[str, Any]:
+def document_of(exc: APIException) -> dict[str, Any]:
+    """The problem document of a refusal."""
     if isinstance(exc, exceptions.ValidationError):
         errors = dict(flatten(exc.detail))
         return problem(exc.status_code, "invalid", summary(errors), errors)

@@ -4,6 +4,7 @@ If a worker is killed, its lease of the picture ends, and another one takes it. 
 killing workers is refused after a few attempts.
 """
 
+import logging
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from tempfile import TemporaryDirectory
 from tripcompanion.attachments.models import MAX_ATTEMPTS, Attachment, Refusal, State
 from tripcompanion.attachments.recognition import START_BYTES, kind_of
 from tripcompanion.attachments.storage import StorageUnavailable, copy, discard, keep
+
+logger = logging.getLogger(__name__)
 
 _PROGRAM = Path(__file__).with_name("cleaning.py")
 _SECONDS = 40
@@ -26,14 +29,17 @@ def process(is_over: Callable[[], bool] = bool) -> bool:
     Call it outside transactions. Any number of processes may run it at once.
     """
     while not is_over() and (row := Attachment.claim()) is not None:
-        if row.attempts > MAX_ATTEMPTS:
-            row.refuse(Refusal.UNREADABLE)
-            continue
         try:
-            _clean(row)
+            if row.attempts > MAX_ATTEMPTS:
+                row.refuse(Refusal.UNREADABLE)
+            else:
+                _clean(row)
         except StorageUnavailable:
             row.postpone()
             return False
+        except Exception:
+            # It is tried again after its lease.
+            logger.exception("Attachment %s was not cleaned", row.pk)
     return True
 
 

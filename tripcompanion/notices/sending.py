@@ -5,6 +5,7 @@ that a user entered, so nobody can make the service send their words to somebody
 notices of an account are sent in one mail.
 """
 
+import logging
 import smtplib
 from collections.abc import Callable, Iterable
 from datetime import timedelta
@@ -20,6 +21,8 @@ from trips.models import Invitation
 from users.emails import email_key
 from users.mail_templates import NOTICES, PAGES, MailTemplate, url_of
 from users.models import EmailToken, Mail, User
+
+logger = logging.getLogger(__name__)
 
 #: The time between two mails with notices to one account.
 PAUSE = timedelta(minutes=5)
@@ -71,6 +74,10 @@ def deliver(is_over: Callable[[], bool] = bool) -> Delivery:
                 except ValueError:
                     failed += 1
                     given_up += mail.give_up("not an address that mail can be sent to")
+                except Exception as error:
+                    failed += 1
+                    logger.exception("Mail %s was not sent", mail.pk)
+                    mail.note(type(error).__name__)
     finally:
         connection.close()
     return Delivery(sent, failed, given_up)

@@ -5,12 +5,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import ValidationError
 
 from splits.models import Division, Expense, SplitType
 from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest
-from tripcompanion.api.problems import flatten, summary
 from trips.models import Trip
 from trips.models.default_division import renamed_figures, renamed_people
 from users.models import User
@@ -142,10 +141,3 @@ def _figures(figures: Mapping[str, Any], people: Mapping[int, int]) -> dict[str,
 
 def _number(value: Any) -> Any:
     return Decimal(value) if isinstance(value, str) else value
-
-
-def text_of(error: APIException) -> str:
-    """Why it was refused, in a sentence; for a field, with its name."""
-    if isinstance(error, ValidationError):
-        return summary(dict(flatten(error.detail)))
-    return str(error.detail)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 from zoneinfo import ZoneInfo
 
-from django.db import models, transaction
+from django.db import DataError, IntegrityError, models, transaction
 from django.db.models import Q
 from django.dispatch import receiver
 from django.utils import timezone
@@ -18,7 +18,7 @@ from rest_framework.exceptions import APIException, NotFound, ValidationError
 
 from splits.models import Expense
 from splits.models.in_trip import InTrip
-from tripcompanion.api.problems import Conflict, code_of
+from tripcompanion.api.problems import Conflict, as_api_exception, document_of
 from tripcompanion.recurring import body
 from tripcompanion.recurring.body import Body
 from tripcompanion.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, dates_of
@@ -33,6 +33,8 @@ from users.models import Mail, User
 MAX_RECURRENCES = 100
 #: How many of the next dates a response has.
 NEXT = 10
+#: When one that met an unexpected error is due again.
+RETRY_AFTER = timedelta(minutes=10)
 
 
 class TooManyRecurrences(Conflict):
@@ -240,11 +242,9 @@ class Recurrence(models.Model):
             with override(self.created_by.notice_language), transaction.atomic():
                 new = body.arguments(expense, trip, day)
                 recorded = Expense.record(trip, self.created_by, **new)
-        except APIException as error:
-            self.state, self.reason_code = RecurrenceState.PAUSED, code_of(type(error))
-            self.reason_text = body.text_of(error)
-            self.save()
-            self._tell()
+        except (APIException, DataError, IntegrityError) as error:
+            # The database refuses sums that do not fit into 64 bits.
+            self._pause_because(error)
             return False
         self.occurrences.create(trip=trip, day=day, expense_id=recorded.pk)
         if not set(left_out) <= set(self.left_out):
@@ -253,6 +253,19 @@ class Recurrence(models.Model):
         self._find_next()
         self.save()
         return True
+
+    def _pause_because(self, error: Exception) -> None:
+        with override(self.created_by.notice_language):
+            refusal = document_of(as_api_exception(error))
+        self.state = RecurrenceState.PAUSED
+        self.reason_code, self.reason_text = refusal["code"], refusal["detail"]
+        self.save()
+        self._tell()
+
+    def postpone(self) -> None:
+        """Try again later, unless it was changed meanwhile."""
+        same = Recurrence.objects.filter(pk=self.pk, due_at=self.due_at)
+        same.update(due_at=timezone.now() + RETRY_AFTER)
 
     def _tell(self) -> None:
         """Mail the account that records it, if the address is known to be its own."""

@@ -53,6 +53,7 @@ def deliver(is_over: Callable[[], bool] = bool) -> Tally:
     while not is_over() and (lease := Lease.claim()) is not None:
         ends_at = time.monotonic() + TURN_SECONDS
         try:
+            lease.align()
             for _message in range(MESSAGES_IN_A_ROW):
                 if is_over() or time.monotonic() > ends_at or (delivery := lease.next()) is None:
                     break
@@ -61,6 +62,9 @@ def deliver(is_over: Callable[[], bool] = bool) -> Tally:
                 failed += not attempt.succeeded
                 if not lease.note(delivery, attempt):
                     break
+        except Exception:
+            logger.exception("Webhook %s is postponed", lease.webhook)
+            lease.postpone()
         finally:
             lease.release()
     return Tally(delivered, failed)

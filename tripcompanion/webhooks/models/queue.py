@@ -35,6 +35,8 @@ GIVE_UP_AFTER = timedelta(days=3)
 #: The pause doubles after each attempt.
 FIRST_PAUSE = timedelta(seconds=5)
 LONGEST_PAUSE = timedelta(hours=4)
+#: When a webhook that met an unexpected error is due again.
+RETRY_AFTER = timedelta(minutes=10)
 #: Much longer than sending a message may take.
 LEASE = timedelta(seconds=30)
 #: How many webhooks of one account are served at the same time.
@@ -129,9 +131,7 @@ class Lease:
             # Only columns of the row, because PostgreSQL compares them again after waiting for it.
             free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)
             if free.update(claimed_by=worker, claimed_until=timezone.now() + LEASE):
-                lease = cls(webhook, worker)
-                lease._align()
-                return lease
+                return cls(webhook, worker)
         return None
 
     def _mine(self) -> models.QuerySet[Webhook]:
@@ -139,6 +139,12 @@ class Lease:
 
     def release(self) -> None:
         self._mine().update(claimed_by=None, claimed_until=None)
+
+    def postpone(self) -> None:
+        """Try again later, after an unexpected error. What was sent by hand has failed."""
+        if self._mine().update(due_at=timezone.now() + RETRY_AFTER):
+            by_hand = self.webhook.deliveries.waiting().filter(by_hand=True)
+            by_hand.update(state=DeliveryState.FAILED)
 
     def _renew(self) -> bool:
         """Renew the lease, and lock and read the row; False if another worker has taken over.
@@ -150,7 +156,7 @@ class Lease:
         self.webhook = self._mine().select_related("user").get()
         return True
 
-    def _align(self) -> None:
+    def align(self) -> None:
         """Follow the memberships of an account whose webhook is for all its trips."""
         webhook = self.webhook
         if webhook.trip_id is not None:

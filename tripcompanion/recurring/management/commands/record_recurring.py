@@ -1,9 +1,12 @@
 """Records the recurring expenses that are due, once or continuously."""
 
+import logging
 from collections.abc import Callable
 
 from tripcompanion.database.watching import WatchCommand
 from tripcompanion.recurring.models import Recurrence
+
+logger = logging.getLogger(__name__)
 
 #: How many are looked up at a time, the longest overdue first.
 BATCH = 100
@@ -29,5 +32,9 @@ def record_due(is_ended: Callable[[], bool] = lambda: False) -> int:
         for recurrence in batch:
             if is_ended():
                 return recorded
-            recorded += recurrence.record_next()
+            try:
+                recorded += recurrence.record_next()
+            except Exception:
+                logger.exception("Recurring expense %s is postponed", recurrence)
+                recurrence.postpone()
     return recorded
