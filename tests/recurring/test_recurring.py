@@ -152,6 +152,8 @@ def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(
         ({"rule": "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29,30;BYSETPOS=3"}, "rule"),
         ({"rule": "FREQ=DAILY;BYSETPOS=1;BYMONTHDAY=1"}, "rule"),
         ({"rule": "FREQ=MONTHLY;BYSETPOS=0;BYDAY=MO"}, "rule"),
+        ({"rule": "FREQ=YEARLY;BYSETPOS=367;BYDAY=MO"}, "rule"),
+        ({"rule": "FREQ=MONTHLY;BYSETPOS=1,-999;BYDAY=MO"}, "rule"),
         ({"rule": "FREQ=DAILY;BYMONTHDAY=" + ",".join(["1"] * 200)}, "rule"),
         ({"rule": "FREQ=DAILY\nDTSTART:20260101"}, "rule"),
         ({"rule": "FREQ=DAILY;DTSTART=20260101"}, "rule"),

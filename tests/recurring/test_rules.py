@@ -70,6 +70,14 @@ def test_a_numbered_weekday_is_found_also_if_it_is_rare(day: str) -> None:
 
 
 @pytest.mark.once
+@pytest.mark.parametrize(("position", "day"), [(366, 31), (-366, 1), (365, 30)])
+def test_the_last_day_of_a_leap_year_has_a_position(position: int, day: int) -> None:
+    days = ",".join(map(str, range(1, 32)))
+    rule = parse_rule(f"FREQ=YEARLY;BYMONTHDAY={days};BYSETPOS={position}")
+    assert next(dates_of(rule, date(2028, 1, 1))).day == day
+
+
+@pytest.mark.once
 @pytest.mark.parametrize("day", ["6MO", "-53FR", "54MO"])
 @pytest.mark.parametrize("months", ["MONTHLY", "MONTHLY;BYMONTH=12", "YEARLY;BYMONTH=12"])
 def test_a_weekday_that_no_month_has_is_refused(months: str, day: str) -> None:

@@ -18,6 +18,7 @@ MAX_OVERDUE = timedelta(days=366)
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WEEKDAY = f"({'|'.join(_WEEKDAYS)})"
 _NUMBER = "[1-9][0-9]{0,2}"
+_POSITION = "[+-]?(36[0-6]|3[0-5][0-9]|[12][0-9][0-9]|[1-9][0-9]?)"
 _NUMBERED = "([+-]?(5[0-3]|[1-4][0-9]|[1-9]))?"
 #: What each part may be. A number or a weekday is in a list with commas.
 _PARTS = {
@@ -29,7 +30,7 @@ _PARTS = {
     "BYDAY": rf"{_NUMBERED}{_WEEKDAY}(,{_NUMBERED}{_WEEKDAY})*",
     "BYMONTH": "(1[0-2]|[1-9])(,(1[0-2]|[1-9]))*",
     "BYMONTHDAY": "[+-]?(3[01]|[12][0-9]|[1-9])(,[+-]?(3[01]|[12][0-9]|[1-9]))*",
-    "BYSETPOS": f"[+-]?{_NUMBER}(,[+-]?{_NUMBER})*",
+    "BYSETPOS": f"{_POSITION}(,{_POSITION})*",
 }
 
 
