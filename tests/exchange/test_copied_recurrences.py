@@ -120,6 +120,8 @@ def test_only_the_last_year_is_recorded_after_an_import(
         {"expense": []},
         {"expense": {}},
         {"expense": {"currency": "XYZ"}},
+        {"expense": {"currency": None}},
+        {"expense": {"currency": "EUR", "splitType": None, "splitAmounts": {"1": 1}}},
         {"expense": {"currency": "EUR", "amount": {}}},
         {"expense": {"currency": "EUR", "participantUserIds": {"a": 1}}},
         {"expense": {"currency": "EUR", "participantUserIds": ["a"]}},
@@ -137,6 +139,22 @@ def test_a_recurring_expense_of_no_sense_makes_nothing(
     with pytest.raises(UnreadableFile):
         copied(content, olga)
     assert Trip.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        *("description", "amount", "paidByUserId", "payers", "participantUserIds"),
+        *("splitAmounts", "items", "tax", "exchangeRate", "category", "notes", "tags"),
+    ],
+)
+def test_null_in_a_recurring_expense_is_the_same_as_nothing(
+    api: Api, trip: Trip, olga: User, recurring: list[int], field: str
+) -> None:
+    content = file_of(api, trip, olga)
+    expense = json.loads(content)["recurring"][0]["expense"]
+    copy = copied(forged(content, "recurring", 0, expense={**expense, field: None}), olga)
+    assert copy.recurrences.order_by("pk").first().expense.keys() == expense.keys() - {field}
 
 
 @pytest.mark.parametrize("missing", ["expense", "rule", "startsOn"])

@@ -61,8 +61,10 @@ RECURRING: Guards = {
         ("any body in a file", "    request.is_valid(raise_exception=True)\n    return with_people",
          "    return with_people", f"{_COPIED} no_sense"),
         ("amounts of a file in no form",
-         '    if sent.get("splitAmounts") and "splitType" not in sent:', "    if False:",
+         '    if given.get("splitAmounts") and "splitType" not in given:', "    if False:",
          f"{_COPIED} no_sense"),
+        ("nulls of a file are read", " for name, value in sent.items() if value is not None}",
+         " for name, value in sent.items()}", f"{_COPIED} null"),
     ],
     "tripcompanion/recurring/rules.py": [
         ("any part in a rule", "        if name not in _PARTS:", "        if False:",

@@ -58,19 +58,22 @@ def checked(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context:
 
 
 def imported(sent: Any, people: Mapping[int, int]) -> Body:
-    """A body from a file, with the ids of people that they have here.
+    """A body from a file, without nulls, and with the ids of people that they have here.
 
     Only its form is checked: whether it can be recorded is seen when it is. Raises
     `ValidationError`.
     """
+    if not isinstance(sent, dict):
+        raise ValidationError
+    given = {name: value for name, value in sent.items() if value is not None}
     # The form of amounts follows from these.
-    if not isinstance(sent, dict) or "currency" not in sent:
+    if "currency" not in given:
         raise ValidationError
-    if sent.get("splitAmounts") and "splitType" not in sent:
+    if given.get("splitAmounts") and "splitType" not in given:
         raise ValidationError
-    request = RecurringExpense(data=sent, partial=True, context={"trip": Trip(currency="")})
+    request = RecurringExpense(data=given, partial=True, context={"trip": Trip(currency="")})
     request.is_valid(raise_exception=True)
-    return with_people({name: sent[name] for name in sent if name in request.fields}, people)
+    return with_people({name: given[name] for name in given if name in request.fields}, people)
 
 
 def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context: Any) -> Expense:
