@@ -132,6 +132,20 @@ def test_the_largest_picture_fits_into_the_memory_of_its_process(attach: Any, ki
     assert Attachment.objects.get().state == "ready"
 
 
+@pytest.mark.parametrize(("side", "kind"), [(5000, "image/jpeg"), (400, "image/png")])
+def test_a_cleaned_picture_is_not_much_larger_than_the_file_that_was_counted(
+    attach: Any, side: int, kind: str
+) -> None:
+    rows = [random.Random(row).randbytes(8) * (side // 8) for row in range(8)]
+    out = io.BytesIO()
+    Image.frombytes("L", (side, side), b"".join(rows) * (side // 8)).save(out, "PNG")
+    attach(out.getvalue())
+    process()
+    [row] = Attachment.objects.all()
+    assert (row.state, row.type) == ("ready", kind)
+    assert row.size_bytes <= max(cleaning.MEBIBYTE, 2 * len(out.getvalue()))
+
+
 def test_only_the_first_of_many_frames_is_kept(attach: Any, api: Any, olga: Any) -> None:
     made = attach(animated(10_000))
     process()
@@ -168,7 +182,7 @@ def test_mutated_pictures_are_cleaned_or_refused(tmp_path: Path) -> None:
 def _cleaned(folder: Path, kind: str) -> str:
     try:
         found = cleaning._decoded(folder / "source", kind)
-        cleaning._save(found, folder / "cleaned", kind)
+        cleaning._save(found, folder / "cleaned", kind, cleaning.MAX_BYTES)
     except (SystemExit, Exception):  # noqa: BLE001 -- whatever ends the process refuses the picture
         return "refused"
     image = Image.open(folder / "cleaned")

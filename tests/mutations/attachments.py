@@ -48,6 +48,8 @@ ATTACHMENTS: Guards = {
     "tripcompanion/attachments/cleaning.py": [
         ("bombs are decoded", "if width * height > MAX_PIXELS[kind]:", "if False:",
          f"{_HOSTILE} -k bomb"),
+        ("small files become large ones", "min(limit, MAX_BYTES)", "MAX_BYTES",
+         f"{_HOSTILE} -k not_much_larger"),
         ("metadata stays", "    found.info.clear()\n", "", f"{_ATTACHMENTS} -k every_type"),
         ("pictures lie on their side", "found = ImageOps.exif_transpose(found)", "pass",
          f"{_ATTACHMENTS} -k cleaned"),

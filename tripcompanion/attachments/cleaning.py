@@ -38,7 +38,8 @@ def main(folder: Path, media_type: str) -> None:
 
         register_heif_opener(thumbnails=False, decode_threads=1)
     picture = _decoded(folder / "source", kind)
-    _save(picture, folder / "cleaned", kind)
+    limit = max(MEBIBYTE, 2 * (folder / "source").stat().st_size)
+    _save(picture, folder / "cleaned", kind, min(limit, MAX_BYTES))
     picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
     _on_white(picture).save(folder / "thumbnail", "JPEG", quality=QUALITY)
 
@@ -66,15 +67,20 @@ def _decoded(path: Path, kind: str) -> Image.Image:
     return found
 
 
-def _save(picture: Image.Image, path: Path, kind: str) -> None:
-    """Encode it as it was, or as JPEG if that is HEIC or too large."""
+def _save(picture: Image.Image, path: Path, kind: str, limit_bytes: int) -> None:
+    """Encode it as it was, or as JPEG if that is HEIC or too large.
+
+    What repeats compresses well until it is scaled down. So the result may be many times as large
+    as the file that was counted in the quotas.
+    """
     if kind in {"PNG", "WEBP"}:
         picture.save(path, kind, quality=QUALITY)
-        if path.stat().st_size <= MAX_BYTES:
+        if path.stat().st_size <= limit_bytes:
             return
-    for quality in (QUALITY, QUALITY // 2):
-        _on_white(picture).save(path, "JPEG", quality=quality)
-        if path.stat().st_size <= MAX_BYTES:
+    picture = _on_white(picture)
+    for quality, factor in ((QUALITY, 1), (QUALITY // 2, 1), (QUALITY // 2, 2), (QUALITY // 2, 4)):
+        picture.reduce(factor).save(path, "JPEG", quality=quality)
+        if path.stat().st_size <= limit_bytes:
             return
 
 
