@@ -92,7 +92,9 @@ RECURRING: Guards = {
          f"{_RECURRING} makes_no_sense"),
         ("it starts too late", "        if day > timezone.now().date() + _LATEST:",
          "        if False:", f"{_RECURRING} makes_no_sense"),
-        ("it started too early", '        if attrs.get("starts_on", earliest) < earliest:',
-         "        if False:", f"{_RECURRING} makes_no_sense"),
+        ("it started too early", "        if first < earliest and", "        if False and",
+         f"{_RECURRING} makes_no_sense"),
+        ("a response cannot be sent back", ' and first != self.context.get("starts_on")', "",
+         f"{_RECURRING} sent_back"),
     ],
 }  # fmt: skip

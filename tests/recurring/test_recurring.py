@@ -237,6 +237,19 @@ def test_a_change_is_for_all_that_follow(post: Any, rent: Json, olga: User, ed: 
     assert "splitAmounts" not in equal["expense"]
 
 
+def test_what_is_shown_may_be_sent_back_also_years_later(
+    ledger: Ledger, post: Any, rent: Json, olga: User
+) -> None:
+    path = f"/{made(post, olga, rent | {'rule': 'FREQ=MONTHLY', 'startsOn': day(-366)})['id']}"
+    Recurrence.objects.update(starts_on=day(-800), done_through=day(-1))
+    shown = post(olga, path, method="get").json()
+    answer = post(olga, path, shown, "patch")
+    assert answer.status_code == 200, answer.content
+    assert answer.json() | {"next": shown["next"]} == shown
+    for start in (day(-799), day(-367)):
+        assert post(olga, path, {"startsOn": start}, "patch").status_code == 400
+
+
 def test_a_rule_without_dates_takes_the_place_of_none(post: Any, rent: Json, olga: User) -> None:
     before = made(post, olga, rent)
     for rule in ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;UNTIL=20200101"):

@@ -112,7 +112,9 @@ class RecurrenceRequest(CamelCaseSerializer):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         earliest = timezone.now().date() - MAX_OVERDUE
-        if attrs.get("starts_on", earliest) < earliest:
+        first = attrs.get("starts_on", earliest)
+        # In a change, `starts_on` of the context is the stored one, which may be sent back.
+        if first < earliest and first != self.context.get("starts_on"):
             text = FirstDayField.default_error_messages["range"]
             raise serializers.ValidationError({"startsOn": [text]})
         return attrs

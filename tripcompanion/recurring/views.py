@@ -105,7 +105,8 @@ class RecurrenceViewSet(InTripViewSet):
         Of `expense`, the fields that are sent replace the stored ones.
         """
         found = self._found(trip_id, recurrence_id)
-        return self.answer(found.change(self.caller, **self._sent(partial=True)))
+        sent = self._sent(partial=True, starts_on=found.starts_on)
+        return self.answer(found.change(self.caller, **sent))
 
     def destroy(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Record no more. What was recorded stays."""
@@ -132,5 +133,5 @@ class RecurrenceViewSet(InTripViewSet):
     def _found(self, trip_id: int, recurrence_id: int) -> Recurrence:
         return self.get_permitted_object(Recurrence.objects.all, trip_id=trip_id, pk=recurrence_id)
 
-    def _sent(self, *, partial: bool = False) -> dict[str, Any]:
-        return self.body(partial=partial) | {"context": {"strict": self.is_strict}}
+    def _sent(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
+        return self.body(partial=partial, **context) | {"context": {"strict": self.is_strict}}
