@@ -28,6 +28,11 @@ RECURRING: Guards = {
         ("rules without dates", "                stored._find_next()\n"
          "                stored._require_dates()\n", "                stored._find_next()\n",
          f"{_RECURRING} place_of_none"),
+        ("another rule records the past", "                stored._leave_out_passed()\n",
+         "                pass\n", f"{_RECURRING} records_nothing_of_the_past"),
+        ("another rule leaves out what could not be recorded",
+         "min([self.today, *map(date.fromisoformat, self.next[:1])])", "self.today",
+         f"{_RECURRING} could_not_be_recorded"),
         ("a recurrence without dates", "        planned._require_dates()\n", "",
          f"{_RECURRING} makes_no_sense"),
         ("a pause is caught up", "                if not stored.reason_code:",

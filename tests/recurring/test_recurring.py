@@ -237,6 +237,36 @@ def test_a_change_is_for_all_that_follow(post: Any, rent: Json, olga: User, ed: 
     assert "splitAmounts" not in equal["expense"]
 
 
+def test_another_rule_records_nothing_of_the_past(post: Any, rent: Json, olga: User) -> None:
+    path = f"/{made(post, olga, rent | {'rule': 'FREQ=YEARLY', 'startsOn': day(-300)})['id']}"
+    run()
+    for rule, following in (
+        ("FREQ=DAILY;INTERVAL=30", [day(0), day(30)]),
+        ("FREQ=DAILY;COUNT=302", [day(0), day(1)]),
+        ("FREQ=DAILY;COUNT=301", [day(0)]),
+        ("FREQ=DAILY;COUNT=300", []),
+        ("FREQ=DAILY", [day(0), day(1)]),
+    ):
+        changed = post(olga, path, {"rule": rule}, "patch")
+        assert changed.status_code == 200, changed.content
+        assert changed.json()["next"][:2] == following
+    run()
+    assert recorded() == [day(-300), day(0)]
+    assert post(olga, path, {"startsOn": day(-299)}, "patch").json()["next"][0] == day(1)
+
+
+def test_another_rule_keeps_the_date_that_could_not_be_recorded(
+    post: Any, rent: Json, olga: User, ed: User
+) -> None:
+    path = (
+        f"/{made(post, olga, rent | {'expense': rent['expense'] | {'paidByUserId': ed.pk}})['id']}"
+    )
+    Member.objects.filter(user=ed).update(left_at=timezone.now())
+    run()
+    changed = post(olga, path, {"rule": "FREQ=DAILY;INTERVAL=2"}, "patch").json()
+    assert (changed["state"], changed["next"][:2]) == ("paused", [day(-2), day(0)])
+
+
 def test_what_is_shown_may_be_sent_back_also_years_later(
     ledger: Ledger, post: Any, rent: Json, olga: User
 ) -> None:

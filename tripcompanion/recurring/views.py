@@ -102,7 +102,8 @@ class RecurrenceViewSet(InTripViewSet):
     def partial_update(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Change all expenses that follow. Those that were recorded are changed one by one.
 
-        Of `expense`, the fields that are sent replace the stored ones.
+        Another `rule` counts from the same `startsOn`, but its dates before today are left out. Of
+        `expense`, the fields that are sent replace the stored ones.
         """
         found = self._found(trip_id, recurrence_id)
         sent = self._sent(partial=True, starts_on=found.starts_on)
