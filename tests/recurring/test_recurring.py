@@ -110,6 +110,17 @@ def test_a_day_begins_in_its_time_zone(post: Any, rent: Json, olga: User) -> Non
     assert midnight - due_at == timedelta(hours=14)
 
 
+def test_a_rule_that_ends_in_utc_ends_in_its_time_zone(post: Any, rent: Json, olga: User) -> None:
+    first, end = day(10), f"{day(11)}T060000Z".replace("-", "")
+    body = rent | {"rule": f"FREQ=DAILY;UNTIL={end}", "startsOn": first}
+    for zone, dates in (
+        ("UTC", [first, day(11)]),
+        ("Pacific/Honolulu", [first]),
+        ("Pacific/Kiritimati", [first, day(11)]),
+    ):
+        assert post(olga, "/preview", body | {"timeZone": zone}).json()["next"] == dates
+
+
 def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(
     post: Any, rent: Json, olga: User
 ) -> None:
@@ -143,6 +154,8 @@ def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(
         ({"rule": "FREQ=DAILY;INTERVAL=1000000"}, "rule"),
         ({"rule": "FREQ=DAILY;UNTIL=99999999"}, "rule"),
         ({"rule": "FREQ=DAILY;UNTIL=20301301T000000Z"}, "rule"),
+        ({"rule": "FREQ=DAILY;UNTIL=20300101T250000Z"}, "rule"),
+        ({"rule": "FREQ=DAILY;UNTIL=00010101T000000Z", "timeZone": "America/New_York"}, "rule"),
         ({"rule": "FREQ=YEARLY;BYWEEKNO=20"}, "rule"),
         ({"rule": "FREQ=YEARLY;BYYEARDAY=1;BYEASTER=0"}, "rule"),
         ({"rule": "FREQ=MINUTELY;INTERVAL=1"}, "rule"),

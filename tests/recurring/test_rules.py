@@ -70,6 +70,28 @@ def test_a_numbered_weekday_is_found_also_if_it_is_rare(day: str) -> None:
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("frequency", ["DAILY", "WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU"])
+@pytest.mark.parametrize(
+    ("until", "zone", "last"),
+    [
+        ("20260201T045959Z", "America/New_York", date(2026, 1, 31)),
+        ("20260201T050000Z", "America/New_York", date(2026, 2, 1)),
+        ("20260131T145959Z", "Asia/Tokyo", date(2026, 1, 31)),
+        ("20260131T150000Z", "Asia/Tokyo", date(2026, 2, 1)),
+        ("20260131T235959", "Asia/Tokyo", date(2026, 1, 31)),
+        ("20260131", "Pacific/Kiritimati", date(2026, 1, 31)),
+        ("99991231T235959Z", "Asia/Tokyo", date(2056, 1, 28)),
+        ("00010101T000000Z", "America/New_York", None),
+    ],
+)
+def test_an_end_in_utc_is_a_day_in_the_zone(
+    frequency: str, until: str, zone: str, last: date | None
+) -> None:
+    rule = parse_rule(f"FREQ={frequency};UNTIL={until}")
+    assert [None, *dates_of(rule, date(2026, 1, 30), zone)][-1] == last
+
+
+@pytest.mark.once
 @pytest.mark.parametrize(("position", "day"), [(366, 31), (-366, 1), (365, 30)])
 def test_the_last_day_of_a_leap_year_has_a_position(position: int, day: int) -> None:
     days = ",".join(map(str, range(1, 32)))

@@ -1,6 +1,7 @@
 """Recurring expenses, and the dates on which they were recorded or skipped."""
 
 import json
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -291,14 +292,18 @@ class Recurrence(models.Model):
         """Set the next dates: those after the last one that is done, without skipped ones."""
         skipped = set(self.occurrences.values_list("day", flat=True)) if self.pk else set()
         done = self.done_through or date.min
-        dates = (day for day in dates_of(self.rule, self.starts_on) if day > done)
+        dates = (day for day in self._dates() if day > done)
         left = list(islice((day for day in dates if day not in skipped), NEXT))
         self.next = [day.isoformat() for day in left]
         zone = ZoneInfo(self.time_zone)
         self.due_at = datetime.combine(left[0], time(), zone) if left else None
 
+    def _dates(self) -> Iterator[date]:
+        """All dates of its rule, whether they are done or not."""
+        return dates_of(self.rule, self.starts_on, self.time_zone)
+
     def _require_dates(self) -> None:
-        if next(dates_of(self.rule, self.starts_on), None) is None:
+        if next(self._dates(), None) is None:
             raise ValidationError({"rule": [_("There is no such date.")]})
 
     def _set_expense(self, sent: Any, by: User, context: Any) -> None:

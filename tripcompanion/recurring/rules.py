@@ -3,8 +3,10 @@
 import re
 from calendar import monthrange
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import islice
+from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
 from django.utils.translation import gettext as _
@@ -59,20 +61,21 @@ def parse_rule(text: str) -> str:
     if given["FREQ"] == "WEEKLY" and "BYMONTHDAY" in given:
         raise ValueError(_("Days of the month cannot be combined with FREQ=WEEKLY."))
     try:
-        _last_date(given, date(2000, 1, 1))
+        _last_date(given, date(2000, 1, 1), "UTC")
     except ValueError as error:
         raise ValueError(_("%(name)s cannot be that.") % {"name": "UNTIL"}) from error
     return rule
 
 
-def dates_of(rule: str, starts_on: date) -> Iterator[date]:
+def dates_of(rule: str, starts_on: date, time_zone: str = "UTC") -> Iterator[date]:
     """The dates of a parsed rule in ascending order, the first one on `starts_on` or later.
 
+    They begin in this zone, in which the end of a rule in UTC falls on one of them.
     As the RFC has it, `FREQ=MONTHLY` from the 31st leaves out the shorter months; the last day of
     every month is `FREQ=MONTHLY;BYMONTHDAY=-1`.
     """
     parts = dict(part.split("=") for part in rule.split(";"))
-    last = _last_date(parts, starts_on)
+    last = _last_date(parts, starts_on, time_zone)
     count = int(parts.pop("COUNT", 10**6))
     if parts["FREQ"] == "DAILY":
         return islice(_daily(parts, starts_on, last), count)
@@ -108,8 +111,14 @@ def _later(day: date, direction: int = 1) -> date:
     return day.replace(year=day.year + direction * 19 * 400)
 
 
-def _last_date(parts: dict[str, str], starts_on: date) -> date:
+def _last_date(parts: dict[str, str], starts_on: date, time_zone: str) -> date:
     """The day after which no date is searched. Raises ValueError if `UNTIL` is no date."""
     limit = starts_on.replace(year=starts_on.year + MAX_YEARS, day=min(starts_on.day, 28))
-    until = parts.get("UNTIL")
-    return min(limit, date.fromisoformat(until[:8])) if until else limit
+    if "UNTIL" not in parts:
+        return limit
+    until = datetime.fromisoformat(parts["UNTIL"])
+    if until.tzinfo is not None:
+        # At the ends of the calendar, there may be no such day in the zone.
+        with suppress(OverflowError):
+            until = until.astimezone(ZoneInfo(time_zone))
+    return min(limit, until.date())
