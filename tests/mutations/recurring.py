@@ -84,6 +84,8 @@ RECURRING: Guards = {
         ("rules that BYSETPOS empties",
          '    if "BYSETPOS" in given and not', "    if False and not",
          f"{_RECURRING} makes_no_sense"),
+        ("weekdays with and without numbers", '.split(",")}) > 1:',
+         '.split(",")}) > 2:', f"{_RECURRING} makes_no_sense"),
         ("positions that no year has", "(36[0-6]|3[0-5][0-9]|", "([3-9][0-9][0-9]|",
          f"{_RECURRING} makes_no_sense"),
         ("days of the month in weeks",

@@ -174,6 +174,8 @@ def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(
         ({"rule": "FREQ=DAILY;;"}, "rule"),
         ({"rule": "FREQ=MONTHLY;BYSETPOS=1"}, "rule"),
         ({"rule": "FREQ=MONTHLY;BYDAY=60MO"}, "rule"),
+        ({"rule": "FREQ=MONTHLY;BYDAY=MO,1TU"}, "rule"),
+        ({"rule": "FREQ=YEARLY;BYDAY=-1FR,FR;BYMONTH=3"}, "rule"),
         ({"rule": "INTERVAL=2"}, "rule"),
         ({"rule": "\n"}, "rule"),
         ({"rule": 7}, "rule"),

@@ -54,6 +54,9 @@ def parse_rule(text: str) -> str:
         raise ValueError(_("BYSETPOS needs FREQ=MONTHLY or YEARLY, and BYDAY or BYMONTHDAY."))
     if not in_months and re.search("[0-9]", given.get("BYDAY", "")):
         raise ValueError(_("Numbered weekdays need FREQ=MONTHLY or YEARLY."))
+    # dateutil has the dates that are both, the RFC those that are either.
+    if len({day[:1].isalpha() for day in given.get("BYDAY", "").split(",")}) > 1:
+        raise ValueError(_("Weekdays with and without numbers cannot be combined."))
     # With BYMONTH, weekdays of a year are numbered in each month. dateutil fails with higher ones.
     of_month = given["FREQ"] == "MONTHLY" or "BYMONTH" in given
     if of_month and re.search("[1-5][0-9]|[6-9]", given.get("BYDAY", "")):
