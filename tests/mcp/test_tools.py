@@ -107,6 +107,19 @@ def test_an_equal_call_records_once_until_it_takes_another_key(
     assert (Comment.objects.count(), Settlement.objects.count()) == (1, 1)
 
 
+def test_each_deletion_can_be_undone(
+    assistant: Assistants, trip: Trip, olga: User, ed: User
+) -> None:
+    expense = spend(trip, 3000, paid_by=olga, among=[olga, ed])
+    client, where = assistant(olga), {"trip": trip.pk, "expense": expense.pk}
+    for _time in range(2):
+        client.call("delete_expense", **where)
+        client.call("restore_expense", **where)
+        assert Expense.objects.filter(pk=expense.pk).exists()
+    _text, problem = client.refusal("restore_expense", **where)
+    assert problem["code"] == "not_restorable"
+
+
 def test_an_ambiguous_name_answers_with_the_candidates(
     assistant: Assistants, trip: Trip, olga: User
 ) -> None:

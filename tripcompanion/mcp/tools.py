@@ -121,7 +121,7 @@ class Tool(NamedTuple):
 
     def call(self, api: Api, name: str, arguments: dict[str, Any]) -> Any:
         """The answers to its calls."""
-        key = arguments.pop(KEY, None) or _derived_key(name, arguments)
+        key = arguments.pop(KEY, None) or self._default_key(name, arguments)
         if not isinstance(key, str):
             raise ToolFailed(f"{KEY} must be text.")
         ids = self._ids(api, arguments)
@@ -137,6 +137,16 @@ class Tool(NamedTuple):
         }
         return answers.get("", answers)
 
+    def _default_key(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """The same for equal calls, so that a repeated one creates nothing twice.
+
+        What has no body creates nothing: a second deletion can be undone like the first one.
+        """
+        if not self.takes:
+            return ""
+        text = json.dumps([name, arguments], sort_keys=True, default=str)
+        return f"mcp-{hashlib.sha256(text.encode()).hexdigest()}"
+
     def _ids(self, api: Api, arguments: dict[str, Any]) -> dict[str, Any]:
         """The ids in the paths; what is left in `arguments` has ids in place of names."""
         ids: dict[str, Any] = {"me": api.caller.pk}
@@ -151,12 +161,6 @@ class Tool(NamedTuple):
         for field in arguments:
             arguments[field] = scene.with_ids(arguments[field], field)
         return ids
-
-
-def _derived_key(name: str, arguments: Mapping[str, Any]) -> str:
-    """The same for equal calls, so that a repeated one changes nothing."""
-    text = json.dumps([name, arguments], sort_keys=True, default=str)
-    return f"mcp-{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _who_am_i(_tool: Tool, api: Api, _arguments: dict[str, Any]) -> Any:
