@@ -93,12 +93,6 @@ def test_pages_of_other_origins_are_refused(
         ('{"jsonrpc": "2.0", "id": true, "method": "ping"}', -32600),
         ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600),
         ('{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', -32602),
-        ('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": []}}', -32602),
-        (
-            '{"jsonrpc": "2.0", "id": 1, "method": "tools/call",'
-            ' "params": {"name": "who_am_i", "arguments": []}}',
-            -32602,
-        ),
     ],
 )
 def test_malformed_messages_are_refused(api: Api, olga: User, body: str, code: int) -> None:
@@ -112,6 +106,19 @@ def test_unknown_methods_and_tools_are_refused(assistant: Assistants, olga: User
         assert error(client.send(method)) == (404, -32601)
     unknown = client.send("tools/call", {"name": "drop_tables", "arguments": {}})
     assert error(unknown) == (400, -32602)
+
+
+@pytest.mark.parametrize("revision", HANDSHAKE)
+def test_a_refusal_does_not_end_a_connection_with_a_handshake(
+    assistant: Assistants, olga: User, revision: str
+) -> None:
+    client = assistant(olga, revision=revision)
+    assert error(client.send("resources/list")) == (200, -32601)
+    assert error(client.send("tools/call", {"name": "drop_tables"})) == (200, -32602)
+    for params in ({"name": []}, {"name": "who_am_i", "arguments": []}):
+        assert error(client.send("tools/call", params)) == (200, -32602)
+    malformed = client.client.post(PATH, {"jsonrpc": "2.0", "id": 1})
+    assert error(malformed) == (400, -32600)
 
 
 @pytest.mark.parametrize(

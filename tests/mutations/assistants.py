@@ -14,6 +14,9 @@ ASSISTANTS: Guards = {
          "if tool", f"{_TOOLS} -k reads"),
         ("texts are not marked as data", "was_replayed else []), _DATA)", "was_replayed else []))",
          f"{_TOOLS} -k marked"),
+        ("a refusal ends the connections of clients with a handshake",
+         "200 if has_handshake else refused.status", "refused.status",
+         f"{_PROTOCOL} -k does_not_end"),
     ],
     "tripcompanion/mcp/protocol.py": [
         ("headers that contradict the body", "if _decoded(headers.get(name)) != value:",
@@ -25,6 +28,8 @@ ASSISTANTS: Guards = {
     "tripcompanion/mcp/tools.py": [
         ("an equal call records again", 'key=key if self.creates else ""', 'key=""',
          f"{_TOOLS} -k equal_call"),
+        ("a second deletion cannot be undone", "if not self.takes:", "if False:",
+         f"{_TOOLS} -k each_deletion"),
         ("unknown arguments are ignored", "if unknown := sorted(arguments.keys() - known.keys()):",
          "if unknown := []:", f"{_TOOLS} -k bad_arguments"),
     ],

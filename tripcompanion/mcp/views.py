@@ -74,6 +74,7 @@ class AssistantView(APIView):
     def post(self, request: Request) -> Response:
         """Answer a request with its result or an error; a notification with 202."""
         body: Any = None
+        message: Message | None = None
         try:
             body = _body_of(request)
             message = message_in(body, request.headers)
@@ -82,7 +83,9 @@ class AssistantView(APIView):
             return Response(message.answer(self._result(message)))
         except Refused as refused:
             answer = {"jsonrpc": "2.0", "id": id_in(body), "error": refused.error}
-            return Response(answer, status=refused.status)
+            # To a client with a handshake, another status is the end of its connection.
+            has_handshake = message is not None and not message.is_stateless
+            return Response(answer, status=200 if has_handshake else refused.status)
 
     def _result(self, message: Message) -> dict[str, Any]:
         caching = _CACHING if message.is_stateless else {}
