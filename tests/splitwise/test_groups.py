@@ -157,6 +157,28 @@ def test_friends_share_what_is_in_no_group(calling: Any, api: Any, olga: Any, ed
     caller.refused(f"delete_friend/{ed.pk}")
 
 
+def test_an_address_without_an_account_is_one_friend(calling: Any, olga: Any, sam: Any) -> None:
+    caller = calling(olga)
+    body = {"cost": "9", "description": "Dinner"}
+    body |= {"users__0__user_id": olga.pk, "users__0__paid_share": "9"}
+    body |= {"users__1__email": "new@example.com", "users__1__owed_share": "9"}
+    caller.done("create_expense", **body)
+    caller.done("create_expense", **{**body, "users__1__email": "NEW@example.com"})
+    caller.done("create_friend", user_email="new@example.com", user_first_name="Nina")
+    assert [one["balance"] for one in caller.get("get_friends")["friends"]] == [
+        [{"currency_code": "EUR", "amount": "18.0"}]
+    ]
+    [trip] = Trip.objects.all()
+    [invitation] = Invitation.objects.all()
+    assert Mail.objects.count() == 1
+    assert set(trip.members.values_list("user", flat=True)) == {olga.pk, invitation.guest_id}
+    # The friend of somebody else, or of the same name, is another one.
+    calling(sam).done("create_friend", user_email="new@example.com")
+    caller.done("create_friend", user_first_name="Nina")
+    caller.done("create_friend", user_first_name="Nina")
+    assert Trip.objects.count() == 4
+
+
 def test_another_currency_outside_of_groups_is_another_trip(
     calling: Any, olga: Any, ed: Any
 ) -> None:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ from trips.models import Invitation, Member, Trip, with_companionship
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
 from trips.serializers import GuestRequest
 from trips.throttles import LookupThrottle
+from users.emails import email_key
 from users.models import User
 from users.models.token import InsufficientScope
 from users.scopes import Scope
@@ -51,6 +53,14 @@ class Person:
         # The answer reveals whether the address has an account.
         self.view.count(LookupThrottle())
         return User.objects.with_email(self.email).first()
+
+    @property
+    def lookup(self) -> Q:
+        """Finds the member that they are: themselves, or the guest who was invited for them."""
+        if self.user is None and self.email is not None:
+            return Q(user__invitations__email_key=email_key(self.email))
+        # Without an address, nobody is known to be the same.
+        return Q(user=self.user)
 
     def add_to(self, trip: Trip, role: str = MEMBER_ROLE) -> User:
         """Make them a member: an account by its id or address, anybody else as a guest."""
@@ -106,13 +116,12 @@ def friendship(caller: User, person: Person, currency: str) -> tuple[Trip, User]
     token may not make it.
     """
     with accounts_locked(caller, [person]):
-        if person.user is not None:
-            if person.user.pk == caller.pk:
-                raise refused(_("This is your own account."))
-            kept = Group.objects.friendships(caller).filter(trip__currency=currency)
-            both = kept.filter(trip__members__user=person.user, trip__members__left_at=None)
-            if found := both.select_related("trip").order_by("pk").first():
-                return found.trip, person.user
+        if person.user is not None and person.user.pk == caller.pk:
+            raise refused(_("This is your own account."))
+        kept = Group.objects.friendships(caller).filter(trip__currency=currency)
+        both = Member.objects.with_user().filter(trip__in=kept.values("trip"))
+        if found := both.filter(person.lookup).select_related("trip").order_by("trip").first():
+            return found.trip, found.user
         # Creating an expense comes here, too, and its scope allows neither trips nor new members.
         if not caller.covers(Scope.TRIPS_WRITE):
             raise InsufficientScope(Scope.TRIPS_WRITE)
