@@ -23,6 +23,12 @@ SCOPES: Guards = {
         ("trip-bound token sees other trips", "return self.filter(**{trip_path: user.confined_to})",
          "return self", _ACCESS),
     ],
+    "trips/models/member.py": [
+        ("trip-bound token knows the people of other trips",
+         "Member.objects.present().in_token_scope(user).filter(user=user)",
+         "Member.objects.present().filter(user=user)",
+         "tests/splitwise/test_access.py -k knows_nobody"),
+    ],
     "trips/models/trip.py": [
         ("tokens survive their trip",
          "            ScopedToken.objects.filter(trip_id=trip_id).delete()\n", "", _TOKENS),

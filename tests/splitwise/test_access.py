@@ -8,7 +8,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from splits.models import Comment, DeletedEntry, Expense, Settlement
-from tests.factories import settle, spend
+from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import ALL
 from tests.splitwise.conftest import BASE, DOCUMENT, FORM, shares
 from trips.models import Invitation, Trip
@@ -152,6 +152,21 @@ def test_a_key_for_one_trip_sees_no_other(calling: Any, trip: Any, olga: Any, ed
     assert {one["id"] for one in caller.get("get_friends")["friends"]} == set(
         trip.members.exclude(user=olga).values_list("user", flat=True)
     )
+
+
+def test_a_key_for_one_trip_knows_nobody_from_another_one(
+    calling: Any, trip: Any, olga: Any, ed: Any, sam: Any
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    join(other, sam)
+    assert calling(olga).get(f"get_user/{sam.pk}")["user"]["email"] == sam.email
+    caller = calling(olga, trip=trip)
+    assert caller.get(f"get_user/{ed.pk}")["user"]["email"] == ed.email
+    assert caller.get(f"get_user/{olga.pk}")["user"]["email"] == olga.email
+    caller.get(f"get_user/{sam.pk}", 404)
+    answer = caller.refused("add_user_to_group", group_id=trip.pk, user_id=sam.pk)
+    assert "share no group" in str(answer)
 
 
 def everything(trip: Trip, olga: Any, ed: Any) -> list[tuple[str, dict[str, Any]]]:

@@ -103,10 +103,9 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         return self.filter(Q(introduced_by=None) | Q(introduced_by=reader.pk))
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
-        """Present members of the trips that `user` is a member of."""
-        return self.present().filter(
-            trip__in=Member.objects.present().filter(user=user).values("trip")
-        )
+        """Present members of the trips that `user` is a member of, as far as a token reaches."""
+        own = Member.objects.present().in_token_scope(user).filter(user=user)
+        return self.present().filter(trip__in=own.values("trip"))
 
 
 class Member(models.Model):
