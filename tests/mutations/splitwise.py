@@ -30,8 +30,15 @@ SPLITWISE: Guards = {
         ("long bodies without a file",
          "elif int(request.META.get(\"CONTENT_LENGTH\") or 0) > "
          "settings.DATA_UPLOAD_MAX_MEMORY_SIZE:", "elif False:", f"{_RECEIPTS} -k limited"),
+        ("a refused expense leaves a friendship", "        with transaction.atomic():\n",
+         "        if True:\n", "tests/splitwise/test_groups.py -k leaves_no_friendship"),
         ("receipts that no throttle counts", "self.count(UploadThrottle())", "pass",
          f"{_RECEIPTS} -k limited"),
+    ],
+    "tripcompanion/splitwise/views/groups.py": [
+        ("friends are locked in the order of the list",
+         "with accounts_locked(self.caller, people):\n            made",
+         "with transaction.atomic():\n            made", "PG tests/splitwise/test_races.py"),
     ],
     "tripcompanion/splitwise/adding.py": [
         ("friendships by keys that may make none", "if not caller.covers(Scope.TRIPS_WRITE):",

@@ -262,6 +262,22 @@ def test_keys_are_throttled(calling: Any, limits: Any, olga: Any) -> None:
     caller.post("create_friend", 429, user_email="olga@example.com")
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("create_expense", {"users__0__email": "olga@example.com", "cost": "nine"}),
+        ("create_friends", {"users__2__email": "nobody"}),
+    ],
+)
+def test_a_refused_write_counts_the_address_that_it_named(
+    calling: Any, limits: Any, olga: Any, ed: Any, path: str, body: dict[str, Any]
+) -> None:
+    limits(lookup="1/hour", user=None)
+    body = {**body, "users__1__email": ed.email}
+    calling(olga).refused(path, **body)
+    calling(olga).post(path, 429, **body)
+
+
 def test_a_repeat_with_its_key_is_the_same_answer(
     calling: Any, trip: Any, olga: Any, ed: Any
 ) -> None:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from splits.models import DeletedEntry, Expense
 from tests.factories import UserFactory, add_guest, settle, spend
 from tests.splitwise.conftest import balances_of, shares
+from tests.stored import everything_stored
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import Mail, User
@@ -204,6 +205,20 @@ def test_outside_of_groups_there_are_two_people(
     body = {"cost": "9", "description": "x", **shares({olga: "9"}, {ed: "4", vera: "5"})}
     assert "one other person" in str(calling(olga).refused("create_expense", **body))
     assert Trip.objects.count() == 1
+
+
+@pytest.mark.parametrize("email", ["ed@example.com", "new@example.com"])
+@pytest.mark.parametrize(
+    "wrong", [{"cost": "nine"}, {"users__1__owed_share": "8"}, {"payment": "1", "cost": "8"}]
+)
+def test_a_refused_expense_leaves_no_friendship(
+    calling: Any, olga: Any, ed: Any, email: str, wrong: dict[str, str]
+) -> None:
+    body = {"cost": "9", "description": "Dinner", "users__1__email": email}
+    body |= {"users__0__user_id": olga.pk, "users__0__paid_share": "9", "users__1__owed_share": "9"}
+    caller, before = calling(olga), everything_stored()
+    caller.refused("create_expense", **{**body, **wrong})
+    assert everything_stored() == before
 
 
 def test_guests_are_friends_too(calling: Any, trip: Any, olga: Any) -> None:

@@ -31,7 +31,7 @@ class Person:
     """Somebody whom a body names by an id, or by an address and a name."""
 
     def __init__(self, view: SplitwiseViewSet, row: Fields) -> None:
-        self.view, self.caller = view, view.caller
+        self.view, self.caller, self.row = view, view.caller, row
         self.email = row.text("email") or None
         names = (row.text("first_name"), row.text("last_name"))
         self.name = " ".join(filter(None, names)).strip()

@@ -132,25 +132,36 @@ class ExpenseViewSet(SplitwiseViewSet):
         fields = self.fields
         _refuse_unknown(fields)
         rows = fields.rows()
-        trip, user_ids = self._place(fields, rows)
-        _refuse_currency(fields, trip)
-        paid, owed = _shares(rows, user_ids)
-        record = self._pay if fields.flag("payment") else self._record
-        return self._answer(record(trip, fields, paid, owed))
+        # Before the transaction: if it fails, a limit still counts the look-up of an address.
+        other = None if fields.id("group_id") else self._other(rows)
+        # A refused expense leaves no friendship, guest or invitation.
+        with transaction.atomic():
+            trip, user_ids = self._place(fields, rows, other)
+            _refuse_currency(fields, trip)
+            paid, owed = _shares(rows, user_ids)
+            record = self._pay if fields.flag("payment") else self._record
+            recorded = record(trip, fields, paid, owed)
+        return self._answer(recorded)
 
-    def _place(self, fields: Fields, rows: list[Fields]) -> tuple[Trip, list[int]]:
-        """The trip of the expense, and the ids of the people in its rows."""
-        if group_id := fields.id("group_id"):
-            trip = self.trip(group_id)
-            return trip, [_member(trip, row) for row in rows]
+    def _other(self, rows: list[Fields]) -> Person:
+        """With whom the caller shares an expense outside of groups."""
         others = [row for row in rows if not self._is_caller(row)]
         if len(rows) != 2 or len(others) != 1:
             raise refused(_("Outside of a group, an expense is between you and one other person."))
+        return Person(self, others[0])
+
+    def _place(
+        self, fields: Fields, rows: list[Fields], other: Person | None
+    ) -> tuple[Trip, list[int]]:
+        """The trip of the expense, and the ids of the people in its rows."""
+        if other is None:
+            trip = self.trip(fields.required_id("group_id"))
+            return trip, [_member(trip, row) for row in rows]
         currency = fields.text("currency_code") or self.caller.currency
         if currency not in CODES:
             raise refused(_("Not the code of a currency."), "currency_code")
-        trip, other = friendship(self.caller, Person(self, others[0]), currency)
-        return trip, [other.pk if row is others[0] else self.caller.pk for row in rows]
+        trip, user = friendship(self.caller, other, currency)
+        return trip, [user.pk if row is other.row else self.caller.pk for row in rows]
 
     def _is_caller(self, row: Fields) -> bool:
         if "user_id" in row:
