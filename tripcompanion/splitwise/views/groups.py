@@ -130,23 +130,20 @@ class FriendViewSet(SplitwiseViewSet):
 
     def create_friend(self, request: Request) -> Response:
         spelt = {name.removeprefix("user_"): value for name, value in self.fields.values.items()}
-        trip_id, user_id = self._befriend(Fields({**spelt, "id": None}))
-        return self.done({"friend": self.circle.friend(user_id), "errors": {}}, trip_id)
+        person = Person(self, Fields({**spelt, "id": None}))
+        trip, user = friendship(self.caller, person, self.caller.currency)
+        return self.done({"friend": self.circle.friend(user.pk), "errors": {}}, trip.pk)
 
     def create_friends(self, request: Request) -> Response:
         rows = self.fields.rows()
         if not rows:
             raise refused(_("This list may not be empty."), "users")
-        with transaction.atomic():
-            made = [self._befriend(row) for row in rows]
+        people = [Person(self, row) for row in rows]
+        with accounts_locked(self.caller, people):
+            made = [friendship(self.caller, one, self.caller.currency) for one in people]
         circle = self.circle
-        shown = [circle.friend(user_id) for _trip_id, user_id in made]
-        return self.done({"users": shown, "errors": {}}, made[0][0])
-
-    def _befriend(self, row: Fields) -> tuple[int, int]:
-        """Make the trip of the caller and the person of `row`; returns the ids of both."""
-        trip, user = friendship(self.caller, Person(self, row), self.caller.currency)
-        return trip.pk, user.pk
+        shown = [circle.friend(user.pk) for _trip, user in made]
+        return self.done({"users": shown, "errors": {}}, made[0][0].pk)
 
     def delete_friend(self, request: Request, user_id: int) -> Response:
         """Leave the trips of the two; those with a guest end."""
