@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from splits.models import Comment, Expense, Settlement
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, UserFactory, join, spend
 from tests.mcp.conftest import PATH, Assistant
 from tests.stored import everything_stored
+from tripcompanion.mcp.names import MAX_NAMES
 from tripcompanion.mcp.tools import TOOLS
 from trips.models import Trip
 from trips.roles import TripRole
@@ -134,6 +135,53 @@ def test_an_ambiguous_name_answers_with_the_candidates(
     assert client.call("trip_overview", trip="Lisbon again")["trip"]["id"] == other.pk
     text, data = client.refusal("trip_overview", trip="Rome")
     assert (text, data) == ("There is no trip “Rome”.", {})
+
+
+def test_of_two_expenses_with_one_description_neither_is_taken(
+    assistant: Assistants, trip: Trip, olga: User
+) -> None:
+    for place, day in {0: 1, **dict.fromkeys(range(1, 101), 2), 101: 3}.items():
+        description = "Dinner" if place in {0, 101} else f"Dinner {place}"
+        about = {"description": description, "expense_date": date(2026, 5, day)}
+        spend(trip, 100, paid_by=olga, among=[olga], **about)
+    text, _data = assistant(olga).refusal("get_expense", trip=trip.pk, expense="Dinner")
+    assert text == "More than 100 match “Dinner”. Say which expense by id."
+    assert assistant(olga).call("get_expense", trip=trip.pk, expense="Dinner 100")
+
+
+def test_two_names_of_one_person_have_no_amounts(
+    assistant: Assistants, trip: Trip, olga: User, ed: User
+) -> None:
+    client, where = assistant(olga), {"trip": trip.pk, **DINNER, "amount": 12}
+    before = everything_stored()
+    for amounts in ({"me": 1, "Olga": 3, "Ed": 2}, {str(ed.pk): 2, "ED@example.com": 1, "me": 1}):
+        shares = {"splitType": "SHARES", "splitAmounts": amounts}
+        items = [{"name": "Pizza", "amount": 12, "shares": amounts}]
+        for divided in (shares, {"splitType": "ITEMIZED", "items": items}):
+            named = {"participantUserIds": ["me", "Ed"], **divided}
+            text, _data = client.refusal("add_expense", **{**where, **named})
+            assert "those of one person" in text
+    for named in ({"participantUserIds": ["me", "Olga"]}, {"payers": _paid("me", "Olga")}):
+        _text, problem = client.refusal("add_expense", **{**where, **named})
+        assert "listed twice" in str(problem["errors"])
+    assert everything_stored() == before
+
+
+def _paid(*names: str) -> list[dict[str, Any]]:
+    return [{"userId": name, "amount": 6} for name in names]
+
+
+def test_a_call_has_so_many_names_at_most(assistant: Assistants, trip: Trip, olga: User) -> None:
+    client, where = assistant(olga), {"trip": trip.pk, **DINNER}
+    # A name costs nothing more the second time, so that it is the API that refuses these.
+    many = {"participantUserIds": ["Ed"] * (MAX_NAMES + 2)}
+    _text, problem = client.refusal("preview_expense", **{**where, **many})
+    assert "participantUserIds" in problem["errors"]
+    name = "".join(map(chr, range(0x3041, 0x3041 + 46)))
+    join(trip, UserFactory(name=name))
+    parts = [name[start:end] for end in range(47) for start in range(end)]
+    text, _data = client.refusal("preview_expense", **{**where, "participantUserIds": parts})
+    assert text == f"More than {MAX_NAMES} names of people are too many."
 
 
 def test_strangers_find_no_trip_by_id_or_name(

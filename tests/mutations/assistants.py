@@ -36,5 +36,11 @@ ASSISTANTS: Guards = {
     "tripcompanion/mcp/names.py": [
         ("the first of several names is taken", "if len(found) == 1:", "if found:",
          f"{_TOOLS} -k ambiguous"),
+        ("the first of many expenses is taken", 'if page["total"] > _PAGE:', "if False:",
+         f"{_TOOLS} -k neither_is_taken"),
+        ("the amounts of one person replace each other", "if len({*ids.values()}) < len(ids):",
+         "if False:", f"{_TOOLS} -k of_one_person"),
+        ("names of people without an end", "if len(self._named) > MAX_NAMES:", "if False:",
+         f"{_TOOLS} -k so_many_names"),
     ],
 }  # fmt: skip

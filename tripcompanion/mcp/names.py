@@ -7,8 +7,10 @@ from typing import Any
 from tripcompanion.api.serializers import parse_id
 from tripcompanion.mcp.inner import Api, ToolFailed
 
-#: How many pages of trips are searched for a title; one has a hundred.
-_MOST_PAGES = 10
+#: How many pages of trips are searched for a title, and how many rows a page has.
+_MOST_PAGES, _PAGE = 10, 100
+#: How many different names of people a call may have: each is compared with all members.
+MAX_NAMES = 1000
 #: Fields that name people by id: one person, several, or the keys of an object.
 _PEOPLE_KEYS = frozenset({"splitAmounts", "shares"})
 PERSON_PARAMETERS = frozenset({"paidBy", "payer", "participant"})
@@ -49,7 +51,7 @@ def matching(kind: str, wanted: Any, candidates: Iterable[tuple[int, str]]) -> i
 
 def _titles(api: Api) -> Iterable[tuple[int, str]]:
     for number in range(1, _MOST_PAGES + 1):
-        page = api.get("/api/trips", page=number, pageSize=100)
+        page = api.get("/api/trips", page=number, pageSize=_PAGE)
         yield from ((trip["id"], trip["title"]) for trip in page["items"])
         if number >= page["totalPages"]:
             return
@@ -63,6 +65,8 @@ class InTrip:
         self.api = api
         found = id_of(wanted)
         self.id = matching("trip", wanted, _titles(api)) if found is None else found
+        #: The ids of the people who were named, by how they were.
+        self._named = {"me": api.caller.pk}
 
     @cached_property
     def _people(self) -> list[dict[str, Any]]:
@@ -73,9 +77,14 @@ class InTrip:
         found = id_of(wanted)
         if found is not None:
             return found
-        if isinstance(wanted, str) and wanted.strip().casefold() == "me":
-            return self.api.caller.pk
         key = str(wanted).strip().casefold()
+        if key not in self._named:
+            if len(self._named) > MAX_NAMES:
+                raise ToolFailed(f"More than {MAX_NAMES} names of people are too many.")
+            self._named[key] = self._member_id(wanted, key)
+        return self._named[key]
+
+    def _member_id(self, wanted: Any, key: str) -> int:
         for person in self._people:
             if (person["email"] or "").casefold() == key:
                 return person["id"]
@@ -87,7 +96,9 @@ class InTrip:
         if found is not None:
             return found
         path = f"/api/trips/{self.id}/expenses"
-        page = self.api.get(path, search=wanted, pageSize=100)
+        page = self.api.get(path, search=wanted, pageSize=_PAGE)
+        if page["total"] > _PAGE:
+            raise ToolFailed(f"More than {_PAGE} match “{wanted}”. Say which expense by id.")
         entries = ((one["id"], one["description"]) for one in page["items"])
         return matching("expense", wanted, entries)
 
@@ -102,13 +113,13 @@ class InTrip:
     def with_ids(self, value: Any, field: str = "") -> Any:
         """A body, or a part of it, with ids in place of the names of people."""
         is_people = names_people(field)
+        if isinstance(value, Mapping) and is_people:
+            ids = {name: str(self.person_id(name)) for name in value}
+            if len({*ids.values()}) < len(ids):
+                raise ToolFailed(f"Two names in {field} are those of one person.")
+            return {ids[name]: self.with_ids(item) for name, item in value.items()}
         if isinstance(value, Mapping):
-            return {
-                str(self.person_id(key)) if is_people else key: self.with_ids(
-                    item, "" if is_people else key
-                )
-                for key, item in value.items()
-            }
+            return {key: self.with_ids(item, key) for key, item in value.items()}
         if isinstance(value, list):
             return [self.with_ids(item, field) for item in value]
         return self.person_id(value) if is_people and value is not None else value
