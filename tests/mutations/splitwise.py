@@ -59,13 +59,15 @@ SPLITWISE: Guards = {
         ("a field of a form that is given twice", "if len(values) < len(pairs):", "if False:",
          f"{_ACCESS} -k hostile"),
     ],
+    "tripcompanion/splitwise/models.py": [
+        ("codes survive a new password", "Grant.objects.filter(user=account).delete()", "pass",
+         f"{_OAUTH} -k outlives"),
+    ],
     "tripcompanion/splitwise/oauth.py": [
         ("programs that guess secrets", "if not throttle.allow_request(request, None):",
          "if False:", f"{_OAUTH} -k slowed_down"),
         ("codes that work twice",
-         "elif not Grant.objects.filter(code=request.code, application=request.client)"
-         ".delete()[0]:",
-         "elif False:", f"{_OAUTH} -k works_once"),
+         "if has_code and not code.delete()[0]:", "if False:", f"{_OAUTH} -k works_once"),
         ("programs without a secret and without PKCE",
          "return bool(request.client.client_type == Application.CLIENT_PUBLIC)", "return False",
          f"{_OAUTH} -k keeps_no_secret"),
@@ -81,7 +83,7 @@ SPLITWISE: Guards = {
          f"{_OAUTH} -k signed_request_works_once"),
         ("signatures that nobody verifies", "if not is_good:", "if False:",
          f"{_OAUTH} -k wrong_signature"),
-        ("verifiers that work twice", "or not rows.delete()[0]", "",
+        ("verifiers that work twice", "if not rows.delete()[0]:", "if False:",
          f"{_OAUTH} -k verifier_works_once"),
         ("verifiers of any age", "expires__gt=timezone.now(),", "",
          f"{_OAUTH} -k valid_for_a_minute"),

@@ -464,6 +464,21 @@ def test_a_verifier_works_once_and_for_its_request_token(
     assert len(person.tokens()) == 1
 
 
+def test_no_code_or_verifier_outlives_the_password(
+    server: Server, person: Person, signing_secret: str
+) -> None:
+    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
+    verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
+    account = f"{server.url}/api/users/{person.user['id']}"
+    body = {"name": "Olga", "email": person.email, "password": f"{PASSWORD} 2"}
+    body["currentPassword"] = PASSWORD
+    assert httpx.put(account, json=body, headers=person.bearer).status_code == 200
+    assert exchange(server, code, 400)["error"] == "invalid_grant"
+    client = signing(signing_secret, asked, verifier=verifier)
+    assert ask(server, client, "get_access_token").status_code == 401
+    assert person.tokens() == []
+
+
 @pytest.mark.slow
 def test_a_deactivated_account_gets_no_token(
     server: Server, person: Person, signing_secret: str

@@ -2,11 +2,17 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.db import models
+from django.dispatch import receiver
 from django.utils.translation import gettext_lazy
 
 from trips.models import InTripQuerySet, Trip
 from users.models import User
+from users.signals import sessions_ended
+
+if settings.SPLITWISE_OAUTH:
+    from oauth2_provider.models import Grant
 
 GROUP_TYPES = ("home", "trip", "couple", "other", "apartment", "house")
 DEFAULT_GROUP_TYPE = "trip"
@@ -63,3 +69,13 @@ class GivenCategory(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.expense_id}: {self.category_id}"
+
+
+@receiver(sessions_ended)
+def delete_codes_of(account: User, **_about: object) -> None:
+    """Delete the codes and verifiers that programs could still exchange for a token.
+
+    Called under the lock of the account.
+    """
+    if settings.SPLITWISE_OAUTH:
+        Grant.objects.filter(user=account).delete()

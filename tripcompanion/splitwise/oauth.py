@@ -41,25 +41,31 @@ class Validator(OAuth2Validator):
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def save_authorization_code(self, client_id: str, code: Any, request: Any, *a: Any) -> None:
+        """Store the code, under the lock of the account: whatever ends its sessions deletes it."""
         Grant.objects.filter(expires__lte=timezone.now()).delete()
-        super().save_authorization_code(client_id, code, request, *a)
+        try:
+            with request.user.locked(by=request.user):
+                super().save_authorization_code(client_id, code, request, *a)
+        except APIException as error:
+            raise errors.AccessDeniedError(request=request) from error
 
     def invalidate_authorization_code(self, *arguments: Any, **options: Any) -> None:
         """`_save_bearer_token` has done so."""
 
     def _save_bearer_token(self, token: Any, request: Any, *arguments: Any, **options: Any) -> None:
         """Issue the token, in a transaction. Raises an `OAuth2Error`."""
-        account = request.user
-        if request.grant_type == "client_credentials":
-            account = request.client.user
-        # First, so that of two requests with the same code only one gets a token.
-        elif not Grant.objects.filter(code=request.code, application=request.client).delete()[0]:
-            raise errors.InvalidGrantError(request=request)
+        has_code = request.grant_type != "client_credentials"
+        account = request.user if has_code else request.client.user
         if account is None:
             raise errors.InvalidGrantError(_("There is no such account."), request=request)
         token.pop("refresh_token", None)
+        code = Grant.objects.filter(code=request.code, application=request.client)
         try:
-            token["access_token"] = issue(account, request.client, token)
+            with account.locked(by=account) as owner:
+                # Of two requests with the same code only one gets a token.
+                if has_code and not code.delete()[0]:
+                    raise errors.InvalidGrantError(request=request)
+                token["access_token"] = issue(owner, request.client, token)
         except APIException as error:
             raise errors.InvalidGrantError(str(error.detail), request=request) from error
 

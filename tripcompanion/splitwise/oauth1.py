@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.core import signing
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -170,14 +169,16 @@ class AccessTokenEndpoint(SignedEndpoint):
             code_challenge=_challenge(asked),
             expires__gt=timezone.now(),
         )
-        with transaction.atomic():
-            grant = rows.select_related("user").first()
-            # First, so that of two requests with the same verifier only one gets a token.
-            if grant is None or not rows.delete()[0]:
+        grant = rows.select_related("user").first()
+        if grant is None:
+            raise TokenRefused
+        with grant.user.locked(by=grant.user) as owner:
+            # Of two requests with the same verifier only one gets a token.
+            if not rows.delete()[0]:
                 raise TokenRefused
             lifetime = oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS
             about = {"scope": grant.scope, "expires_in": lifetime}
-            return digest_of(issue(grant.user, found.application, about))
+            return digest_of(issue(owner, found.application, about))
 
 
 class SignedConsentPage(ConsentPage):
