@@ -24,6 +24,7 @@ pytestmark = pytest.mark.either
 BACK = "https://program.example/back?from=here"
 PASSWORD = "a long password"
 SECRET = "ProgramSecret" * 4
+DEVICE = "urn:ietf:params:oauth:grant-type:device_code"
 EVERYTHING = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
 
 
@@ -215,9 +216,14 @@ def test_a_code_works_once(server: Server, person: Person) -> None:
         ({"client_id": "other"}, 400, "invalid_grant"),
         ({"redirect_uri": BACK + "x"}, 400, "invalid_request"),
         ({"code": "guessed"}, 400, "invalid_grant"),
-        ({"grant_type": "password", "username": "x", "password": "x"}, 400, "invalid_grant"),
-        ({"grant_type": "refresh_token", "refresh_token": "x"}, 400, "invalid_grant"),
+        ({"code": "\x00"}, 400, "invalid_grant"),
+        ({"client_id": "\x00"}, 401, "invalid_client"),
+        ({"client_id": "\x00", "client_secret": ""}, 401, "invalid_client"),
         ({"grant_type": "client_credentials"}, 400, "unauthorized_client"),
+        ({"grant_type": "password", "username": "x"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "refresh_token"}, 400, "unsupported_grant_type"),
+        ({"grant_type": DEVICE, "device_code": "x"}, 400, "unsupported_grant_type"),
+        ({"grant_type": DEVICE, "device_code": "\x00"}, 400, "unsupported_grant_type"),
         ({"grant_type": ""}, 400, "unsupported_grant_type"),
     ],
 )
@@ -228,6 +234,14 @@ def test_a_wrong_exchange_is_refused(
     change = {"code": code, **change}
     assert exchange(server, status=status, **change)["error"] == error
     assert person.tokens() == []
+
+
+@pytest.mark.parametrize("name", [b"\x00", b"%00", b"unknown", b"\xff"])
+def test_a_wrong_name_in_basic_authentication_is_refused(server: Server, name: bytes) -> None:
+    body = {"grant_type": "authorization_code", "code": "x"}
+    given = {"Authorization": f"Basic {base64.b64encode(name + b':x').decode()}"}
+    answer = httpx.post(f"{server.url}/oauth/token", data=body, headers=given)
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
 
 
 def test_a_program_that_keeps_no_secret_needs_pkce(server: Server, person: Person) -> None:

@@ -29,6 +29,7 @@ from users.throttles import LoginAddressThrottle
 #: How many tokens an account has of one application; a new one replaces the oldest.
 TOKENS_OF_APPLICATION = 5
 _CLIENT_ID_CHARS = 8
+_GRANT_TYPES = frozenset({"authorization_code", "client_credentials"})
 #: The page runs no scripts. Its form leads on to the program, so there is no `form-action`.
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
 
@@ -39,6 +40,15 @@ class Validator(OAuth2Validator):
     def is_pkce_required(self, client_id: str, request: Any) -> bool:
         """Programs that can keep a secret may do without."""
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
+
+    def validate_code(self, client_id: str, code: str, *arguments: Any, **options: Any) -> bool:
+        """PostgreSQL refuses NUL, also in `_load_application`."""
+        return code.isprintable() and super().validate_code(client_id, code, *arguments, **options)
+
+    def _load_application(self, client_id: str | None, request: Any) -> Any:
+        """By the name in the query, in the form, or in Basic authentication."""
+        is_text = (client_id or "").isprintable()
+        return super()._load_application(client_id, request) if is_text else None
 
     def save_authorization_code(self, client_id: str, code: Any, request: Any, *a: Any) -> None:
         """Store the code, under the lock of the account: whatever ends its sessions deletes it."""
@@ -148,7 +158,8 @@ def count_log_in(request: HttpRequest) -> None:
 class TokenEndpoint(ProblemView, TokenView):
     """Exchanges a code, or the secret of an application, for a scoped token.
 
-    PyPI's `splitwise` sends its form without a Content-Type.
+    The toolkit knows more ways to get a token, with tables of its own. PyPI's `splitwise` sends its
+    form without a Content-Type.
     """
 
     http_method_names = ["post"]
@@ -160,6 +171,9 @@ class TokenEndpoint(ProblemView, TokenView):
             return refusal(request, error)
         if not request.content_type:
             request.content_type = "application/x-www-form-urlencoded"
+        if request.POST.get("grant_type") not in _GRANT_TYPES:
+            error = errors.UnsupportedGrantTypeError()
+            return HttpResponse(error.json, "application/json", status=error.status_code)
         _url, headers, body, status = self.create_token_response(request)
         return HttpResponse(body, status=status, headers=headers)
 
