@@ -41,6 +41,7 @@ def server() -> Iterator[Server]:
                 ("program", "confidential", "authorization-code"),
                 ("other", "confidential", "authorization-code"),
                 ("phone", "public", "authorization-code"),
+                ("trusted", "confidential", "authorization-code", "--skip-authorization"),
                 ("robot", "confidential", "client-credentials", "--user", user),
                 ("nobody", "confidential", "client-credentials"),
             )
@@ -286,6 +287,30 @@ def test_a_form_that_was_tampered_with_is_a_clear_error(server: Server, person: 
             assert answer.status_code < 500, (name, value, answer.text)
 
 
+@pytest.mark.parametrize("unused", ["resource", "nonce", "claims"])
+def test_what_is_not_used_here_is_left_out(server: Server, person: Person, unused: str) -> None:
+    for value in ("http://[", "n" * 300, "https://api.example.com/api/mcp", "{"):
+        exchange(server, person.code(**{unused: value}))
+        # A form is sent to the address of the page, with its query.
+        form = {**person.form(), "allow": "true"}
+        back = person.http.post("/oauth/authorize", params={unused: value}, data=form)
+        assert "code=" in back.headers["Location"], back.text
+
+
+def test_a_query_is_checked_as_the_form_is(server: Server, person: Person) -> None:
+    trusted = {"client_id": "trusted"}
+    assert "code=" in person.page(**trusted).headers["Location"]
+    for wrong in (
+        {"code_challenge": "c" * 200, "code_challenge_method": "S256"},
+        {"code_challenge": "c" * 43, "code_challenge_method": "S" * 20},
+    ):
+        page = person.page(**{**trusted, **wrong})
+        assert (page.status_code, "wrong way" in page.text) == (400, True)
+        form = {**person.form(), "allow": "true"}
+        back = person.http.post("/oauth/authorize", params=wrong, data=form)
+        assert "code=" in back.headers["Location"], back.text
+
+
 #: Prints the request token of `program` that was issued eleven minutes ago.
 OLD_REQUEST_TOKEN = f"""
 from time import time
@@ -444,6 +469,9 @@ def test_a_wrong_signature_is_401(server: Server, person: Person, signing_secret
     client, address = signing(signing_secret, token), f"{server.url}/api/v3.0/create_group"
     _uri, headers, _body = client.sign(address, "POST", "name=Flat", FORM)
     assert httpx.post(address, headers=headers, content="name=House").status_code == 401
+    shouted = {**headers, "Content-Type": FORM["Content-Type"].upper()}
+    assert httpx.post(address, headers=shouted, content="name=House").status_code == 401
+    assert httpx.post(address, headers=shouted, content="name=Flat").status_code == 200
     _uri, headers, _body = client.sign(address, "POST", "name=Flat", FORM)
     assert httpx.post(f"{address}?a=b", headers=headers, content="name=Flat").status_code == 401
 

@@ -4,16 +4,18 @@ django-oauth-toolkit checks the requests; of its tables, only applications and c
 module is imported only if its app is installed.
 """
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from oauth2_provider.exceptions import OAuthToolkitError
+from oauth2_provider.exceptions import FatalClientError
 from oauth2_provider.forms import AllowForm
 from oauth2_provider.models import Application, Grant
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -30,6 +32,8 @@ from users.throttles import LoginAddressThrottle
 TOKENS_OF_APPLICATION = 5
 _CLIENT_ID_CHARS = 8
 _GRANT_TYPES = frozenset({"authorization_code", "client_credentials"})
+#: What only OpenID Connect and RFC 8707 have: every token is for this service.
+_UNUSED = frozenset({"nonce", "claims", "resource"})
 #: The page runs no scripts. Its form leads on to the program, so there is no `form-action`.
 _POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"
 
@@ -95,7 +99,7 @@ def issue(account: User, application: Application, token: Any) -> str:
 
 
 class ConsentForm(AllowForm):
-    """What the page sends back, without what only OpenID Connect has."""
+    """What the page sends back, without `_UNUSED`."""
 
     nonce = claims = resource = None
 
@@ -116,19 +120,26 @@ class ConsentPage(ProblemView, AuthorizationView):
     def form_valid(self, form: Any) -> HttpResponse:
         if not Application.objects.filter(client_id=form.cleaned_data["client_id"]).exists():
             error = errors.InvalidClientIdError()
-            return self.error_response(OAuthToolkitError(error), None)
+            return self.error_response(FatalClientError(error), None)
         return super().form_valid(form)
 
+    def get(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
+        _leave_out(request, _UNUSED)
+        if not _fits(request.GET):
+            return self.form_invalid(None)
+        response: HttpResponse = super().get(request, *arguments, **options)
+        return response
+
     def post(self, request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
-        # PostgreSQL refuses what is longer than the columns of a code, which no form checks.
-        columns = {field.name: field.max_length for field in Grant._meta.concrete_fields}
-        if any(len(text) > (columns.get(name) or len(text)) for name, text in request.POST.items()):
+        # The form is sent to the address of the page, and has what is needed of its query.
+        _leave_out(request, {*request.GET})
+        if not _fits(request.POST):
             return self.form_invalid(None)
         response: HttpResponse = super().post(request, *arguments, **options)
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        return self.error_response(OAuthToolkitError(errors.InvalidRequestFatalError()), None)
+        return self.error_response(FatalClientError(errors.InvalidRequestFatalError()), None)
 
     def render_to_response(self, context: dict[str, Any], **options: Any) -> HttpResponse:
         """The page with its texts; the toolkit makes that of an error without any."""
@@ -146,6 +157,19 @@ class ConsentPage(ProblemView, AuthorizationView):
             texts["question"] = _("Do you want to let “%(name)s” act for %(email)s?") % names
         response: Any = super().render_to_response(texts | context, **options)
         return response
+
+
+def _leave_out(request: HttpRequest, names: Collection[str]) -> None:
+    """Leave parameters out of the query, which the toolkit reads in both ways."""
+    query = {name: texts for name, texts in request.GET.lists() if name not in names}
+    request.META["QUERY_STRING"] = urlencode(query, doseq=True)
+    request.GET = QueryDict(request.META["QUERY_STRING"])
+
+
+def _fits(sent: QueryDict) -> bool:
+    """Whether no text is longer than its column of a code: no form checks what is stored."""
+    columns = {field.name: field.max_length for field in Grant._meta.concrete_fields}
+    return all(len(text) <= (columns.get(name) or len(text)) for name, text in sent.items())
 
 
 def count_log_in(request: HttpRequest) -> None:
@@ -172,8 +196,8 @@ class TokenEndpoint(ProblemView, TokenView):
         if not request.content_type:
             request.content_type = "application/x-www-form-urlencoded"
         if request.POST.get("grant_type") not in _GRANT_TYPES:
-            error = errors.UnsupportedGrantTypeError()
-            return HttpResponse(error.json, "application/json", status=error.status_code)
+            unknown = errors.UnsupportedGrantTypeError()
+            return HttpResponse(unknown.json, "application/json", status=unknown.status_code)
         _url, headers, body, status = self.create_token_response(request)
         return HttpResponse(body, status=status, headers=headers)
 
