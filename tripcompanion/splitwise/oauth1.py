@@ -91,7 +91,7 @@ def signed(request: Any) -> Any:
 
     They have the `application`, too. The signature covers the public address of the service.
     """
-    kind = request.META.get("CONTENT_TYPE", "")
+    kind = request.META.get("CONTENT_TYPE", "").lower()
     headers = {"Authorization": request.META.get("HTTP_AUTHORIZATION", ""), "Content-Type": kind}
     try:
         body = request.body.decode() if kind.startswith(_FORM) else ""
