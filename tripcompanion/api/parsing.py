@@ -28,6 +28,10 @@ class MalformedJSON(ParseError):
         self.errors = errors or {}
 
 
+class NotAnObject(MalformedJSON):
+    """400: the body is JSON, but no object."""
+
+
 class PayloadTooLarge(APIException):
     """413: the body is larger than 1 MiB, 10 MiB for files, 16 KiB where no log-in is needed."""
 
@@ -88,7 +92,7 @@ def read_object(body: bytes) -> dict[str, Any]:
     except (ValueError, ArithmeticError) as error:
         raise MalformedJSON(_("A number in the body is too long.")) from error
     if not isinstance(value, dict):
-        raise MalformedJSON(_("The body must be a JSON object."))
+        raise NotAnObject(_("The body must be a JSON object."))
     for path, text in _texts(value, ()):
         if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
             why = _("Contains a character that is not allowed (NUL or a lone surrogate).")

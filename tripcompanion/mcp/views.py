@@ -1,7 +1,6 @@
 """`POST /api/mcp`: the tools for assistants."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -11,17 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from tripcompanion.api.parsing import MalformedJSON
+from tripcompanion.api.parsing import MalformedJSON, NotAnObject
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.mcp.inner import Api, ToolFailed
 from tripcompanion.mcp.protocol import (
-    HANDSHAKE,
     INVALID_PARAMS,
+    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     STATELESS,
     Message,
     Refused,
+    agreed,
     id_in,
     message_in,
 )
@@ -65,9 +65,9 @@ class AssistantView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         # A page that a browser was lured to, by a name that resolves to this machine (DNS
         # rebinding), has an origin of its own.
-        origin = request.headers.get("Origin")
+        origin = request.headers.get("Origin", "")
         is_known = not origin or origin in settings.CORS_ALLOWED_ORIGINS
-        if not is_known and urlsplit(origin).netloc != request.get_host():
+        if not is_known and origin.partition("://")[2] != request.get_host():
             raise PermissionDenied(_("This origin is not allowed."))
         super().initial(request, *args, **kwargs)
 
@@ -91,9 +91,8 @@ class AssistantView(APIView):
         caching = _CACHING if message.is_stateless else {}
         match message.method:
             case "initialize" if not message.is_stateless:
-                asked = message.params.get("protocolVersion")
                 return {
-                    "protocolVersion": asked if asked in HANDSHAKE else HANDSHAKE[-1],
+                    "protocolVersion": agreed(message.params.get("protocolVersion")),
                     "capabilities": _CAPABILITIES,
                     "serverInfo": _SERVER,
                     "instructions": _INSTRUCTIONS,
@@ -137,7 +136,8 @@ def _body_of(request: Request) -> Any:
     try:
         return request.data
     except MalformedJSON as error:
-        raise Refused(PARSE_ERROR, str(error.detail)) from error
+        code = INVALID_REQUEST if isinstance(error, NotAnObject) else PARSE_ERROR
+        raise Refused(code, str(error.detail)) from error
 
 
 def _content(structured: dict[str, Any], *texts: str, is_error: bool = False) -> dict[str, Any]:
