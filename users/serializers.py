@@ -18,7 +18,14 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.fields import CurrencyField
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES
-from users.models import MAX_NAME_CHARS, MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, NoticeMode, Role
+from users.models import (
+    MAX_NAME_CHARS,
+    MAX_PASSWORD_CHARS,
+    MIN_NAME_CHARS,
+    MIN_PASSWORD_CHARS,
+    NoticeMode,
+    Role,
+)
 
 MAX_LINK_CHARS = 100
 NOTICE_EVENTS = [(event, event) for event in NOTICES]
@@ -63,7 +70,7 @@ class NewPassword(Password):
 
 
 def user_name(**kwargs: Any) -> StrictText:
-    return StrictText(min_length=2, max_length=MAX_NAME_CHARS, **kwargs)
+    return StrictText(min_length=MIN_NAME_CHARS, max_length=MAX_NAME_CHARS, **kwargs)
 
 
 class RegisterRequest(CamelCaseSerializer):

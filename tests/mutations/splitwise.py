@@ -49,6 +49,8 @@ SPLITWISE: Guards = {
         ("an address is another guest every time",
          "if self.user is None and self.email is not None:", "if False:",
          "tests/splitwise/test_groups.py -k one_friend"),
+        ("guests with a name that is too short", "if len(name) >= MIN_NAME_CHARS", "if name",
+         "tests/splitwise/test_groups.py -k short_name"),
         ("lookups by address that no throttle counts", "self.view.count(LookupThrottle())", "pass",
          f"{_ACCESS} -k throttled"),
     ],

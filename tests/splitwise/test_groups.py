@@ -180,6 +180,30 @@ def test_an_address_without_an_account_is_one_friend(calling: Any, olga: Any, sa
     assert Trip.objects.count() == 4
 
 
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ({"user_first_name": "N", "user_email": "nina@example.com"}, "nina"),
+        ({"user_first_name": "N", "user_email": "n@example.com"}, "n@example.com"),
+        ({"user_first_name": "N", "user_last_name": "O"}, "N"),
+        ({"user_email": "n@example.com"}, "n@example.com"),
+    ],
+)
+def test_a_guest_with_a_short_name_is_called_by_the_address(
+    calling: Any, olga: Any, named: dict[str, str], shown: str
+) -> None:
+    assert calling(olga).done("create_friend", **named)["friend"]["first_name"] == shown
+    assert not User.objects.filter(is_guest=True, name="N").exists()
+
+
+def test_a_name_that_is_refused_is_named_as_it_was_sent(calling: Any, olga: Any) -> None:
+    caller = calling(olga)
+    for name in ("N", "", "N" * 51):
+        assert list(caller.refused("create_friend", user_first_name=name)) == ["first_name"]
+    assert list(caller.refused("update_user", first_name="N", last_name="")) == ["first_name"]
+    assert "name" in caller.refused("create_group", name="N" * 101)
+
+
 def test_another_currency_outside_of_groups_is_another_trip(
     calling: Any, olga: Any, ed: Any
 ) -> None:

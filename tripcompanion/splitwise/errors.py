@@ -29,6 +29,7 @@ _THEIR_NAMES = {
     "toUserId": "users",
     "title": "name",
     "file": "receipt",
+    "firstName": "first_name",
     "text": "content",
     api_settings.NON_FIELD_ERRORS_KEY: "base",
 }

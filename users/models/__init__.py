@@ -8,5 +8,13 @@ from users.models.second_factor import AuthenticatorApp, RecoveryCodes
 from users.models.session import Session, sessions_of
 from users.models.summary import named, summaries, summary_of
 from users.models.token import MAX_ACTIVE_TOKENS, MAX_TOKEN_NAME_CHARS, ScopedToken
-from users.models.user import DELETED_NAME, MAX_NAME_CHARS, Role, User, Via, address_check
+from users.models.user import (
+    DELETED_NAME,
+    MAX_NAME_CHARS,
+    MIN_NAME_CHARS,
+    Role,
+    User,
+    Via,
+    address_check,
+)
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS

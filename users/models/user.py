@@ -34,7 +34,7 @@ from users.models.position import store_position_after_commit
 from users.passwords import HashedPassword, MaximumLengthValidator
 from users.signals import sessions_ended
 
-MAX_NAME_CHARS = 50
+MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 50
 #: How many previous names are stored.
 MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
