@@ -23,8 +23,8 @@ def error(response: Any) -> tuple[int, int]:
     return response.status_code, response.json()["error"]["code"]
 
 
-def test_all_revisions_of_the_protocol_are_served_but_that_with_arrays() -> None:
-    assert sorted({*HANDSHAKE, *STATELESS, "2025-03-26"}) == sorted(KNOWN_PROTOCOL_VERSIONS)
+def test_all_revisions_of_the_protocol_are_served() -> None:
+    assert (*HANDSHAKE, *STATELESS) == KNOWN_PROTOCOL_VERSIONS
 
 
 def test_a_client_discovers_the_server_without_a_handshake(
@@ -40,8 +40,6 @@ def test_a_client_discovers_the_server_without_a_handshake(
     [
         *((known, known) for known in HANDSHAKE),
         ("2030-01-01", HANDSHAKE[-1]),
-        ("2024-10-07", HANDSHAKE[-1]),
-        ("2025-03-26", OLDEST),
         (["2025-06-18"], HANDSHAKE[-1]),
     ],
 )

@@ -11,9 +11,9 @@ from base64 import b64decode
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-#: The revisions with a handshake, oldest first, and those without. 2025-03-26 is not among them:
-#: only there, a server has to take several messages in one array.
-HANDSHAKE = ("2024-11-05", "2025-06-18", "2025-11-25")
+#: The revisions with a handshake, oldest first, and those without. Of 2025-03-26, arrays of
+#: messages are refused: no other revision has them, and no client sends them.
+HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -46,12 +46,6 @@ class Message(NamedTuple):
         if self.is_stateless:
             result = {**result, "resultType": "complete"}
         return {"jsonrpc": "2.0", "id": self.id, "result": result}
-
-
-def agreed(asked: Any) -> str:
-    """The revision for a client that asks for one: the newest that it can know, or the newest."""
-    known = [one for one in HANDSHAKE if isinstance(asked, str) and one <= asked]
-    return known[-1] if known else HANDSHAKE[-1]
 
 
 def message_in(body: Any, headers: Mapping[str, str]) -> Message:

@@ -14,6 +14,7 @@ from tripcompanion.api.parsing import MalformedJSON, NotAnObject
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.mcp.inner import Api, ToolFailed
 from tripcompanion.mcp.protocol import (
+    HANDSHAKE,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -21,7 +22,6 @@ from tripcompanion.mcp.protocol import (
     STATELESS,
     Message,
     Refused,
-    agreed,
     id_in,
     message_in,
 )
@@ -91,8 +91,9 @@ class AssistantView(APIView):
         caching = _CACHING if message.is_stateless else {}
         match message.method:
             case "initialize" if not message.is_stateless:
+                asked = message.params.get("protocolVersion")
                 return {
-                    "protocolVersion": agreed(message.params.get("protocolVersion")),
+                    "protocolVersion": asked if asked in HANDSHAKE else HANDSHAKE[-1],
                     "capabilities": _CAPABILITIES,
                     "serverInfo": _SERVER,
                     "instructions": _INSTRUCTIONS,

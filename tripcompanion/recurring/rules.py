@@ -52,15 +52,7 @@ def parse_rule(text: str) -> str:
     in_months = given["FREQ"] in {"MONTHLY", "YEARLY"}
     if "BYSETPOS" in given and not (in_months and given.keys() & {"BYDAY", "BYMONTHDAY"}):
         raise ValueError(_("BYSETPOS needs FREQ=MONTHLY or YEARLY, and BYDAY or BYMONTHDAY."))
-    if not in_months and re.search("[0-9]", given.get("BYDAY", "")):
-        raise ValueError(_("Numbered weekdays need FREQ=MONTHLY or YEARLY."))
-    # dateutil has the dates that are both, the RFC those that are either.
-    if len({day[:1].isalpha() for day in given.get("BYDAY", "").split(",")}) > 1:
-        raise ValueError(_("Weekdays with and without numbers cannot be combined."))
-    # With BYMONTH, weekdays of a year are numbered in each month. dateutil fails with higher ones.
-    of_month = given["FREQ"] == "MONTHLY" or "BYMONTH" in given
-    if of_month and re.search("[1-5][0-9]|[6-9]", given.get("BYDAY", "")):
-        raise ValueError(_("A month has at most five of a weekday."))
+    _require_weekdays(given.get("BYDAY", ""), given)
     if given["FREQ"] == "WEEKLY" and "BYMONTHDAY" in given:
         raise ValueError(_("Days of the month cannot be combined with FREQ=WEEKLY."))
     try:
@@ -68,6 +60,19 @@ def parse_rule(text: str) -> str:
     except ValueError as error:
         raise ValueError(_("%(name)s cannot be that.") % {"name": "UNTIL"}) from error
     return rule
+
+
+def _require_weekdays(weekdays: str, given: dict[str, str]) -> None:
+    """Raise ValueError for weekdays that a rule with the other parts cannot have."""
+    if given["FREQ"] not in {"MONTHLY", "YEARLY"} and re.search("[0-9]", weekdays):
+        raise ValueError(_("Numbered weekdays need FREQ=MONTHLY or YEARLY."))
+    # dateutil has the dates that are both, the RFC those that are either.
+    if len({day[:1].isalpha() for day in weekdays.split(",")}) > 1:
+        raise ValueError(_("Weekdays with and without numbers cannot be combined."))
+    # With BYMONTH, weekdays of a year are numbered in each month. dateutil fails with higher ones.
+    of_month = given["FREQ"] == "MONTHLY" or "BYMONTH" in given
+    if of_month and re.search("[1-5][0-9]|[6-9]", weekdays):
+        raise ValueError(_("A month has at most five of a weekday."))
 
 
 def dates_of(rule: str, starts_on: date, time_zone: str = "UTC") -> Iterator[date]:
