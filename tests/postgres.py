@@ -28,9 +28,9 @@ HOW_TO_GET_ONE = (
 
 def wait_for_lock(connection: psycopg.Connection, table: str, *, waits: bool = True) -> None:
     """Return once somebody waits for a lock on `table`, or nobody does any more."""
-    asked = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
+    asked = "SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass"
     deadline = time.monotonic() + 60
-    while bool(connection.execute(asked, [table]).fetchone()[0]) != waits:
+    while bool(connection.execute(asked, [table]).fetchall()) != waits:
         if time.monotonic() > deadline:
             raise TimeoutError(f"A lock on {table}")
         time.sleep(0.05)
