@@ -51,7 +51,7 @@ def schema_of(tool: Tool) -> dict[str, Any]:
             for name, schema in component["properties"].items():
                 properties[name] = shown(schema, name)
             required += component.get("required", [])
-    if tool.creates:
+    if tool.takes_key:
         text = "Calls with one key record once, for a day. Default: derived from the arguments."
         properties[KEY] = {"type": "string", "minLength": 1, "maxLength": 255, "description": text}
     return {

@@ -26,7 +26,7 @@ ASSISTANTS: Guards = {
         ("ids that no answer can repeat", " and abs(found) < 2**63", "", f"{_TOOLS} -k 64_bits"),
     ],
     "tripcompanion/mcp/tools.py": [
-        ("an equal call records again", 'key=key if self.creates else ""', 'key=""',
+        ("an equal call records again", 'key=key if self.takes_key else ""', 'key=""',
          f"{_TOOLS} -k equal_call"),
         ("a second deletion cannot be undone", "if not self.takes:", "if False:",
          f"{_TOOLS} -k each_deletion"),

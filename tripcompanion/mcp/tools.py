@@ -68,8 +68,8 @@ class Tool(NamedTuple):
         return self.takes == "previewExpense" or all(c.method == "GET" for c in self.calls.values())
 
     @property
-    def creates(self) -> bool:
-        """Whether it makes something new, which must not happen twice."""
+    def takes_key(self) -> bool:
+        """Whether it takes an idempotency key."""
         return not self.only_reads and any(call.method == "POST" for call in self.calls.values())
 
     @property
@@ -131,7 +131,7 @@ class Tool(NamedTuple):
                 call.path.format(**ids),
                 query=arguments if call.method == "GET" else None,
                 body=arguments if self.takes and call.method in {"POST", "PATCH"} else None,
-                key=key if self.creates else "",
+                key=key if self.takes_key else "",
             )
             for label, call in self.calls.items()
         }
@@ -140,7 +140,7 @@ class Tool(NamedTuple):
     def _default_key(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The same for equal calls, so that a repeated one creates nothing twice.
 
-        What has no body creates nothing: a second deletion can be undone like the first one.
+        A tool without a body restores something, and an equal call may do so after each deletion.
         """
         if not self.takes:
             return ""

@@ -28,7 +28,7 @@ MEMBER_ROLE = [role for role in TripRole if TABLE[Can.RECORD][role] is Access.AN
 
 
 class NamedGuest(CamelCaseSerializer):
-    """Somebody without an account."""
+    """The whole name of somebody without an account, as the field in which it is sent."""
 
     first_name = user_name(source="name")
 

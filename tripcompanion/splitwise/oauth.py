@@ -46,11 +46,11 @@ class Validator(OAuth2Validator):
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def validate_code(self, client_id: str, code: str, *arguments: Any, **options: Any) -> bool:
-        """PostgreSQL refuses NUL, also in `_load_application`."""
+        """No code has control characters, and PostgreSQL would fail on NUL."""
         return code.isprintable() and super().validate_code(client_id, code, *arguments, **options)
 
     def _load_application(self, client_id: str | None, request: Any) -> Any:
-        """By the name in the query, in the form, or in Basic authentication."""
+        """No program has control characters in its name, which may come in a header, too."""
         is_text = (client_id or "").isprintable()
         return super()._load_application(client_id, request) if is_text else None
 
@@ -160,7 +160,7 @@ class ConsentPage(ProblemView, AuthorizationView):
 
 
 def _leave_out(request: HttpRequest, names: Collection[str]) -> None:
-    """Leave parameters out of the query, which the toolkit reads in both ways."""
+    """Leave parameters out of the query: the toolkit reads both its text and its values."""
     query = {name: texts for name, texts in request.GET.lists() if name not in names}
     request.META["QUERY_STRING"] = urlencode(query, doseq=True)
     request.GET = QueryDict(request.META["QUERY_STRING"])
