@@ -525,7 +525,7 @@ def test_no_code_or_verifier_outlives_the_password(
 def test_a_deactivated_account_gets_no_token(
     server: Server, person: Person, signing_secret: str
 ) -> None:
-    """The code and the verifier have ended; the secret is good, so the lock of the account refuses."""
+    """Code and verifier have ended; the secret is good, so the lock of the account refuses."""
     asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
     verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
     user = str(person.user["id"])
