@@ -52,7 +52,8 @@ def schema_of(tool: Tool) -> dict[str, Any]:
                 properties[name] = shown(schema, name)
             required += component.get("required", [])
     if tool.takes_key:
-        text = "Calls with one key record once, for a day. Default: derived from the arguments."
+        text = "Calls with one key record once, for a day."
+        text += " Default: derived from the arguments." if tool.takes else ""
         properties[KEY] = {"type": "string", "minLength": 1, "maxLength": 255, "description": text}
     return {
         "type": "object",
