@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import call_command
@@ -60,6 +61,19 @@ def test_an_unexpected_error_with_one_picture_delays_no_other(attach: Any) -> No
     assert process()
     states = dict(Attachment.objects.values_list("pk", "state"))
     assert states == {broken: "processing", other: "ready"}
+
+
+def test_a_host_that_has_no_room_refuses_no_picture(
+    attach: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [attach(picture())["id"] for _picture in range(2)]
+    with monkeypatch.context() as full:
+        full.setattr(processing, "TemporaryDirectory", Mock(side_effect=OSError(28, "No space")))
+        for _again in range(MAX_ATTEMPTS + 1):
+            assert not process()
+            Attachment.objects.update(claimed_until=None)
+    assert process()
+    assert dict(Attachment.objects.values_list("pk", "state")) == dict.fromkeys(ids, "ready")
 
 
 def test_a_program_that_is_killed_is_run_again(

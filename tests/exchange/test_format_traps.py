@@ -853,7 +853,11 @@ def test_a_moment_of_cospend_that_no_calendar_has_is_skipped(moment: str) -> Non
 
 def test_an_unknown_currency_of_ihatemoney_is_not_that_of_the_group() -> None:
     bills = json.loads(samples.IHATEMONEY_JSON)
-    bills[0]["currency"], bills[1]["currency"] = "BTC", ""
+    bills.append(bills[0] | {"currency": "BTC"})
+    bills[0]["currency"], bills[1]["currency"] = "EUR", ""
     trip = read(json.dumps(bills), currency="EUR")
-    assert skipped(trip) == {1: "unknown_currency"}
-    assert [entry.currency for entry in entries(trip)] == ["EUR"]
+    assert skipped(trip) == {3: "unknown_currency"}
+    assert [entry.currency for entry in entries(trip)] == ["EUR", "EUR"]
+    # A whole project in a currency that has no code any more: the caller says which one it is.
+    trip = read(json.dumps([bill | {"currency": "HRK"} for bill in bills]), currency="EUR")
+    assert [entry.currency for entry in entries(trip)] == ["EUR", "EUR", "EUR"]

@@ -355,6 +355,19 @@ def test_of_two_plans_of_a_file_for_a_trip_one_is_confirmed(
     assert (trip.expenses.count(), trip.settlements.count()) == (2, 1)
 
 
+def test_a_newer_file_that_was_planned_before_doubles_no_row(
+    plan: Any, api: Any, olga: Any, trip: Trip
+) -> None:
+    older, row = samples.SPLITWISE_CSV, "90.00,EUR,60.00,-30.00,-30.00"
+    newer = older.replace(row, "6.00,EUR,4.00,-2.00,-2.00")
+    paths = [plan(text, tripId=trip.pk)["Location"] for text in (older, newer)]
+    assert api(olga).post(f"{paths[0]}/confirm").status_code == 200
+    assert api(olga).post(f"{paths[1]}/confirm").status_code == 409
+    assert api(olga).patch(paths[1], {}).json()["counts"]["differs"] == 1
+    assert api(olga).post(f"{paths[1]}/confirm").status_code == 200
+    assert trip.expenses.count() == 2
+
+
 def test_what_is_lost_is_noted(plan: Any) -> None:
     content = json.loads(samples.SPLITWISE_API)
     rows = [{"content": "x" * 3000, "user": {"id": 1}}, {"content": " \n", "user": {"id": 1}}]

@@ -11,6 +11,7 @@ from splits.models import Comment, Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.mcp.conftest import PATH, Assistant
 from tests.stored import everything_stored
+from tripcompanion.mcp import names
 from tripcompanion.mcp.names import MAX_NAMES
 from tripcompanion.mcp.tools import TOOLS
 from trips.models import Trip
@@ -144,9 +145,25 @@ def test_of_two_expenses_with_one_description_neither_is_taken(
         description = "Dinner" if place in {0, 101} else f"Dinner {place}"
         about = {"description": description, "expense_date": date(2026, 5, day)}
         spend(trip, 100, paid_by=olga, among=[olga], **about)
-    text, _data = assistant(olga).refusal("get_expense", trip=trip.pk, expense="Dinner")
-    assert text == "More than 100 match “Dinner”. Say which expense by id."
+    text, data = assistant(olga).refusal("get_expense", trip=trip.pk, expense="Dinner")
+    assert (text, len(data["candidates"])) == (
+        "Several match “Dinner”. Say which expense by id.",
+        2,
+    )
     assert assistant(olga).call("get_expense", trip=trip.pk, expense="Dinner 100")
+    trip.expenses.filter(description="Dinner").first().remove(olga)
+    assert assistant(olga).call("get_expense", trip=trip.pk, expense="Dinner")
+
+
+def test_more_rows_than_anybody_looks_through_are_not_looked_through(
+    assistant: Assistants, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(names, "_PAGE", 1)
+    monkeypatch.setattr(names, "_MOST_PAGES", 2)
+    for number in range(3):
+        spend(trip, 100, paid_by=olga, among=[olga], description=f"Bar {number}")
+    text, _data = assistant(olga).refusal("get_expense", trip=trip.pk, expense="Bar")
+    assert text == "More than 2 may be meant. Say which one by id."
 
 
 def test_two_names_of_one_person_have_no_amounts(

@@ -36,7 +36,7 @@ ASSISTANTS: Guards = {
     "tripcompanion/mcp/names.py": [
         ("the first of several names is taken", "if len(found) == 1:", "if found:",
          f"{_TOOLS} -k ambiguous"),
-        ("the first of many expenses is taken", 'if page["total"] > _PAGE:', "if False:",
+        ("the first page of expenses is taken", 'if number >= page["totalPages"]:', "if True:",
          f"{_TOOLS} -k neither_is_taken"),
         ("the amounts of one person replace each other", "if len({*ids.values()}) < len(ids):",
          "if False:", f"{_TOOLS} -k of_one_person"),

@@ -177,7 +177,7 @@ EXCHANGE: Guards = {
          f"{_WRITTEN} cospend"),
     ],
     "tripcompanion/exchange/formats/ihatemoney.py": [
-        ("an unknown currency is that of the group", "code == _NO_CURRENCY else",
+        ("an unknown currency is that of the group", "code in self.own_codes else",
          "code not in EXPONENTS else", f"{_TRAPS} unknown_currency_of_ihatemoney"),
         ("weights of ihatemoney's payers not read",
          "            self.weights,\n            is_payment",

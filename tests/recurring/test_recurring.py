@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 import time_machine
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -270,16 +270,25 @@ def test_another_rule_records_nothing_of_the_past(post: Any, rent: Json, olga: U
     assert post(olga, path, {"startsOn": day(-299)}, "patch").json()["next"][0] == day(1)
 
 
-def test_another_rule_keeps_the_date_that_could_not_be_recorded(
+def test_another_rule_leaves_out_what_could_not_be_recorded(
     post: Any, rent: Json, olga: User, ed: User
 ) -> None:
-    path = (
-        f"/{made(post, olga, rent | {'expense': rent['expense'] | {'paidByUserId': ed.pk}})['id']}"
-    )
+    """It would be recorded by the new rule, whose dates are others."""
+    expense = rent["expense"] | {"paidByUserId": ed.pk}
+    path = f"/{made(post, olga, rent | {'expense': expense})['id']}"
     Member.objects.filter(user=ed).update(left_at=timezone.now())
     run()
+    assert post(olga, path, method="get").json()["next"][0] == day(-2)
     changed = post(olga, path, {"rule": "FREQ=DAILY;INTERVAL=2"}, "patch").json()
-    assert (changed["state"], changed["next"][:2]) == ("paused", [day(-2), day(0)])
+    assert (changed["state"], changed["next"][:2]) == ("paused", [day(0), day(2)])
+
+
+def test_another_rule_of_what_has_not_begun_leaves_its_start_open(
+    post: Any, rent: Json, olga: User
+) -> None:
+    path = f"/{made(post, olga, rent | {'startsOn': day(5)})['id']}"
+    assert post(olga, path, {"rule": "FREQ=WEEKLY"}, "patch").json()["next"][0] == day(5)
+    assert post(olga, path, {"startsOn": day(-21)}, "patch").json()["next"][0] == day(-21)
 
 
 def test_what_is_shown_may_be_sent_back_also_years_later(
@@ -397,7 +406,9 @@ def test_an_unexpected_error_with_one_delays_no_other(post: Any, rent: Json, olg
     rows = Recurrence.objects.filter(pk=broken["id"])
     readable = rows.get().stored_expense
     rows.update(stored_expense="{")
-    assert run() == "3 expenses recorded.\n"
+    with pytest.raises(CommandError, match="1 were postponed"):
+        run()
+    assert len(recorded()) == 3
     rows.update(stored_expense=readable)
     assert run() == "0 expenses recorded.\n"
     with time_machine.travel(timezone.now() + models.RETRY_AFTER):

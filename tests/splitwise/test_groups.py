@@ -180,6 +180,20 @@ def test_an_address_without_an_account_is_one_friend(calling: Any, olga: Any, sa
     assert Trip.objects.count() == 4
 
 
+def test_an_address_without_an_account_is_a_member_of_a_group(calling: Any, olga: Any) -> None:
+    caller = calling(olga)
+    new = {"users__0__email": "new@example.com", "users__0__first_name": "Nina"}
+    group = caller.done("create_group", name="Alps", **new)["group"]["id"]
+    body = {"group_id": group, "cost": "9", "description": "Dinner"}
+    body |= {"users__0__user_id": olga.pk, "users__0__paid_share": "9"}
+    body |= {"users__1__email": "New@example.com", "users__1__owed_share": "9"}
+    caller.done("create_expense", **body)
+    [split] = Expense.objects.get().splits.all()
+    assert split.participant_id == Invitation.objects.get().guest_id
+    for other in ("other@example.com", "new", ""):
+        caller.refused("create_expense", **{**body, "users__1__email": other})
+
+
 @pytest.mark.parametrize(
     ("named", "shown"),
     [

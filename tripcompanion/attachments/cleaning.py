@@ -78,7 +78,7 @@ def _save(picture: Image.Image, path: Path, kind: str, limit_bytes: int) -> None
         if path.stat().st_size <= limit_bytes:
             return
     picture = _on_white(picture)
-    for quality, factor in ((QUALITY, 1), (QUALITY // 2, 1), (QUALITY // 2, 2), (QUALITY // 2, 4)):
+    for quality, factor in ((QUALITY, 1), (70, 1), (QUALITY // 2, 1), (QUALITY // 2, 2)):
         picture.reduce(factor).save(path, "JPEG", quality=quality)
         if path.stat().st_size <= limit_bytes:
             return

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.attachments.models import MAX_ATTEMPTS, Attachment, Refusal, State
 from tripcompanion.attachments.recognition import START_BYTES, kind_of
 from tripcompanion.attachments.storage import StorageUnavailable, copy, discard, keep
@@ -24,7 +25,9 @@ _TOO_MANY_PIXELS = 3
 
 
 def process(is_over: Callable[[], bool] = bool) -> bool:
-    """Clean every picture that waits, until `is_over`; returns False if the storage is away.
+    """Clean every picture that waits, until `is_over`; returns False if this host cannot.
+
+    The storage may be away, or the disk for temporary files full.
 
     Call it outside transactions. Any number of processes may run it at once.
     """
@@ -34,9 +37,12 @@ def process(is_over: Callable[[], bool] = bool) -> bool:
                 row.refuse(Refusal.UNREADABLE)
             else:
                 _clean(row)
-        except StorageUnavailable:
+        except (StorageUnavailable, OSError) as error:
+            logger.error("Pictures cannot be cleaned", exc_info=error)
             row.postpone()
             return False
+        except DATABASE_AWAY:
+            raise
         except Exception:
             # It is tried again after its lease.
             logger.exception("Attachment %s was not cleaned", row.pk)

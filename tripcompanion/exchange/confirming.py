@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
@@ -77,8 +78,12 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
 
 def _require_new_rows(stored: Import, trip: Trip) -> None:
     """Raise `ImportedMeanwhile` if another import has recorded some of the rows since."""
-    known = Import.objects.rows_in(trip.pk).values("key")
-    if stored.rows.filter(outcome__in=TAKEN, key__in=known).exists():
+    later = Import.objects.rows_in(trip.pk)
+    # The plans of the release before do not say what was recorded then.
+    if until := getattr(stored.plan, "recorded_until", None):
+        later = later.filter(plan__confirmed_at__gt=until)
+    rows = stored.rows.filter(outcome__in=TAKEN)
+    if rows.filter(Q(key__in=later.values("key")) | Q(match__in=later.values("match"))).exists():
         raise ImportedMeanwhile
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple
@@ -89,14 +90,18 @@ class KnownRows:
     def __init__(self, trip: Trip | None, described: TripDescription) -> None:
         self.rows: dict[str, tuple[str, str]] = {}
         self.by_match: dict[str, list[str]] = defaultdict(list)
+        #: When the last of these imports was confirmed.
+        self.until: datetime | None = None
         if trip is None:
             return
         rows = Import.objects.rows_in(trip.pk)
-        found = list(rows.order_by("pk").values_list("key", "match", "digest", "shown"))
+        columns = ("key", "match", "digest", "shown", "plan__confirmed_at")
+        found = list(rows.order_by("pk").values_list(*columns))
         if not found:
             return
+        self.until = max(at for *_row, at in found)
         in_file = {identity.key for _entry, identity in identified(described) if identity}
-        for key, match, digest, shown in found:
+        for key, match, digest, shown, _at in found:
             self.rows[key] = (digest, shown)
             if key not in in_file:
                 self.by_match[match].append(shown)

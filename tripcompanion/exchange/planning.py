@@ -292,6 +292,7 @@ class _Plan:
             "end_date": max(first, last),
             "currency": self.currency,
             "is_copy": is_copy,
+            "recorded_until": self.known.until,
             "people": list(map(asdict, self.people)),
             "balances": balances,
             "exchange_rates": [

@@ -1,13 +1,13 @@
 """Finds trips, people, expenses and splits by id or by name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from tripcompanion.api.serializers import parse_id
 from tripcompanion.mcp.inner import Api, ToolFailed
 
-#: How many pages of trips are searched for a title, and how many rows a page has.
+#: How many pages are searched for a title or a description, and how many rows a page has.
 _MOST_PAGES, _PAGE = 10, 100
 #: How many different names of people a call may have: each is compared with all members.
 MAX_NAMES = 1000
@@ -49,12 +49,14 @@ def matching(kind: str, wanted: Any, candidates: Iterable[tuple[int, str]]) -> i
     raise ToolFailed(f"Several match “{wanted}”. Say which {kind} by id.", {"candidates": several})
 
 
-def _titles(api: Api) -> Iterable[tuple[int, str]]:
+def _named(api: Api, path: str, name: str, **query: Any) -> Iterator[tuple[int, str]]:
+    """The ids and names of the rows of a list. Raises `ToolFailed` if there are too many."""
     for number in range(1, _MOST_PAGES + 1):
-        page = api.get("/api/trips", page=number, pageSize=_PAGE)
-        yield from ((trip["id"], trip["title"]) for trip in page["items"])
+        page = api.get(path, page=number, pageSize=_PAGE, **query)
+        yield from ((row["id"], row[name]) for row in page["items"])
         if number >= page["totalPages"]:
             return
+    raise ToolFailed(f"More than {_MOST_PAGES * _PAGE} may be meant. Say which one by id.")
 
 
 class InTrip:
@@ -64,7 +66,9 @@ class InTrip:
         """Raises `ToolFailed` unless `wanted` is the id or the title of one trip."""
         self.api = api
         found = id_of(wanted)
-        self.id = matching("trip", wanted, _titles(api)) if found is None else found
+        if found is None:
+            found = matching("trip", wanted, _named(api, "/api/trips", "title"))
+        self.id = found
         #: The ids of the people who were named, by how they were.
         self._named = {"me": api.caller.pk}
 
@@ -96,11 +100,7 @@ class InTrip:
         if found is not None:
             return found
         path = f"/api/trips/{self.id}/expenses"
-        page = self.api.get(path, search=wanted, pageSize=_PAGE)
-        if page["total"] > _PAGE:
-            raise ToolFailed(f"More than {_PAGE} match “{wanted}”. Say which expense by id.")
-        entries = ((one["id"], one["description"]) for one in page["items"])
-        return matching("expense", wanted, entries)
+        return matching("expense", wanted, _named(self.api, path, "description", search=wanted))
 
     def split_id(self, expense_id: int, wanted: Any) -> int:
         """The id of somebody's split of an expense."""

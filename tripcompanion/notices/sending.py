@@ -16,6 +16,7 @@ from django.db import models
 from django.utils import timezone, translation
 from rest_framework.exceptions import NotFound
 
+from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.notices.texts import page_of, write, write_notices
 from trips.models import Invitation
 from users.emails import email_key
@@ -74,6 +75,8 @@ def deliver(is_over: Callable[[], bool] = bool) -> Delivery:
                 except ValueError:
                     failed += 1
                     given_up += mail.give_up("not an address that mail can be sent to")
+                except DATABASE_AWAY:
+                    raise
                 except Exception as error:
                     failed += 1
                     logger.exception("Mail %s was not sent", mail.pk)

@@ -172,15 +172,16 @@ class Recurrence(models.Model):
     def change(self, by: User, *, context: Any, expense: Any = None, **fields: Any) -> "Recurrence":
         """Change what follows; recorded expenses stay. Raises what `plan` raises.
 
-        Another rule from the same start has no dates before the next one or, if that is later,
-        before today.
+        Another rule from the same start has no dates before today.
         """
         with self._locked(by) as stored:
             former_rule, former_start = stored.rule, stored.starts_on
             for name, value in fields.items():
                 setattr(stored, name, value)
-            if stored.rule != former_rule and stored.starts_on == former_start:
-                stored._leave_out_passed()
+            yesterday = stored.today - timedelta(days=1)
+            is_another = stored.rule != former_rule and stored.starts_on == former_start
+            if is_another and stored.starts_on <= yesterday:
+                stored.done_through = max(stored.done_through or yesterday, yesterday)
             if fields:
                 stored._find_next()
                 stored._require_dates()
@@ -281,12 +282,6 @@ class Recurrence(models.Model):
         if user.email and user.email_verified_at:
             with override(user.notice_language):
                 Mail.objects.tell(user, MailTemplate.RECURRENCE, user.email)
-
-    def _leave_out_passed(self) -> None:
-        """Let dates follow from today or, if it has not been recorded yet, from the next one."""
-        first = min([self.today, *map(date.fromisoformat, self.next[:1])])
-        before = first - timedelta(days=1)
-        self.done_through = max(self.done_through or before, before)
 
     def _find_next(self) -> None:
         """Set the next dates: those after the last one that is done, without skipped ones."""

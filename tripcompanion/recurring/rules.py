@@ -78,7 +78,7 @@ def _require_weekdays(weekdays: str, given: dict[str, str]) -> None:
 def dates_of(rule: str, starts_on: date, time_zone: str = "UTC") -> Iterator[date]:
     """The dates of a parsed rule in ascending order, the first one on `starts_on` or later.
 
-    They begin in this zone, in which the end of a rule in UTC falls on one of them.
+    An `UNTIL` in UTC ends it on the day that it is in this zone.
     As the RFC has it, `FREQ=MONTHLY` from the 31st leaves out the shorter months; the last day of
     every month is `FREQ=MONTHLY;BYMONTHDAY=-1`.
     """

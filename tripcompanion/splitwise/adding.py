@@ -64,7 +64,7 @@ class Person:
     def lookup(self) -> Q:
         """Finds the member that they are: themselves, or the guest who was invited for them."""
         if self.user is None and self.email is not None:
-            return Q(user__invitations__email_key=email_key(self.email))
+            return invited_as(self.email)
         # Without an address, nobody is known to be the same.
         return Q(user=self.user)
 
@@ -90,6 +90,11 @@ class Person:
         email = self.email or ""
         names = (self.name, email.partition("@")[0][:MAX_NAME_CHARS], email[:MAX_NAME_CHARS])
         return next((name for name in names if len(name) >= MIN_NAME_CHARS), self.name)
+
+
+def invited_as(email: str) -> Q:
+    """Finds the guest who was invited for an address. Raises Django's `ValidationError`."""
+    return Q(user__is_guest=True, user__invitations__email_key=email_key(email))
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from splits.reports.history import History
 from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.states import states_of
+from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import in_snapshot
@@ -62,6 +63,8 @@ def deliver(is_over: Callable[[], bool] = bool) -> Tally:
                 failed += not attempt.succeeded
                 if not lease.note(delivery, attempt):
                     break
+        except DATABASE_AWAY:
+            raise
         except Exception:
             logger.exception("Webhook %s is postponed", lease.webhook)
             lease.postpone()

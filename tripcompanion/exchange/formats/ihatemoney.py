@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from tripcompanion.currency.amounts import EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription, UnreadableFile
 from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import bill, names_in
@@ -64,7 +65,9 @@ class _Bills:
         for _line, row in self.rows():
             self.written |= dict.fromkeys(self._owers(row)[0])
         self.names = list(dict.fromkeys(map(reading.unguarded, self.written)))
-        del codes[_NO_CURRENCY]
+        del codes[_NO_CURRENCY], codes[""]
+        #: The codes of the group's own currency: one that is unknown is, if there is no other.
+        self.own_codes = {_NO_CURRENCY, *(codes if len(codes) == 1 else ())} - EXPONENTS.keys()
         self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
@@ -93,7 +96,7 @@ class _Bills:
         row = Record(value)
         owers, notes = self._owers(value)
         code = row.text("currency", "") or _NO_CURRENCY
-        code = self.currency if code == _NO_CURRENCY else reading.known_currency(code)
+        code = self.currency if code in self.own_codes else reading.known_currency(code)
         return bill(
             line,
             reading.unguarded(row.text("payer_name")),

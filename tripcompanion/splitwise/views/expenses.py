@@ -1,12 +1,14 @@
 """Expenses, and payments, which are settlements."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.core.exceptions import ValidationError as InvalidAddress
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
@@ -24,7 +26,7 @@ from tripcompanion.attachments.serializers import AttachmentRequest
 from tripcompanion.attachments.storage import discard
 from tripcompanion.attachments.views import UploadThrottle, store_file
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, to_minor
-from tripcompanion.splitwise.adding import Person, accounts_locked, friendship
+from tripcompanion.splitwise.adding import Person, accounts_locked, friendship, invited_as
 from tripcompanion.splitwise.categories import our_category
 from tripcompanion.splitwise.entries import MAX_ROWS, Filters, comments_on, find, find_one, shown
 from tripcompanion.splitwise.errors import refused
@@ -309,8 +311,10 @@ def _member(trip: Trip, row: Fields) -> int:
     if "user_id" in row:
         return row.required_id("user_id")
     email = row.text("email") or ""
-    people = trip.members.present().filter(user__in=User.objects.with_email(email))
-    found = people.values_list("user", flat=True).first()
+    named = Q(user__in=User.objects.with_email(email))
+    with suppress(InvalidAddress):
+        named |= invited_as(email)
+    found = trip.members.present().filter(named).values_list("user", flat=True).first()
     if found is None:
         raise refused(_("Not a member of the group; add them first: %s.") % email, "users")
     return found

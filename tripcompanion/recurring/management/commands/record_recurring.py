@@ -3,6 +3,9 @@
 import logging
 from collections.abc import Callable
 
+from django.core.management.base import CommandError
+
+from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.database.watching import WatchCommand
 from tripcompanion.recurring.models import Recurrence
 
@@ -22,19 +25,25 @@ class Command(WatchCommand):
         return True
 
     def work_once(self) -> None:
-        self.stdout.write(f"{record_due()} expenses recorded.")
+        recorded, postponed = record_due()
+        self.stdout.write(f"{recorded} expenses recorded.")
+        if postponed:
+            raise CommandError(f"{postponed} were postponed after an error; see the log.")
 
 
-def record_due(is_ended: Callable[[], bool] = lambda: False) -> int:
-    """Record until nothing is due; returns how many expenses."""
-    recorded = 0
+def record_due(is_ended: Callable[[], bool] = lambda: False) -> tuple[int, int]:
+    """Record until nothing is due; returns how many expenses, and how many were postponed."""
+    recorded = postponed = 0
     while batch := list(Recurrence.objects.due()[:BATCH]):
         for recurrence in batch:
             if is_ended():
-                return recorded
+                return recorded, postponed
             try:
                 recorded += recurrence.record_next()
+            except DATABASE_AWAY:
+                raise
             except Exception:
                 logger.exception("Recurring expense %s is postponed", recurrence)
                 recurrence.postpone()
-    return recorded
+                postponed += 1
+    return recorded, postponed
