@@ -153,3 +153,26 @@ def test_a_history_without_a_journal_says_so(
     comment = Comment.write(spend(trip, 100, paid_by=olga, among=[olga]), olga, "Tasty.")
     page = text(admin_client.client.get(admin_client.url(Comment, "history", comment.pk)))
     assert "have a change history" in page
+
+
+@pytest.mark.parametrize("model", [Expense, Settlement, Debt, DeletedEntry, Comment])
+@pytest.mark.parametrize("query", ["q=%22hotel", "q='tis", "q=%22", "q='+%22a"])
+def test_a_quote_that_does_not_end_is_a_letter(
+    admin_client: AdminClient, expenses: dict[str, Expense], model: type[Model], query: str
+) -> None:
+    assert found(admin_client, model, query) == []
+
+
+@pytest.mark.parametrize("model", [Expense, Settlement, Debt])
+def test_an_amount_without_a_digit_finds_nothing(
+    admin_client: AdminClient, expenses: dict[str, Expense], model: type[Model]
+) -> None:
+    assert found(admin_client, model, "amount=-") == []
+
+
+def test_the_last_year_of_the_calendar_is_no_filter(
+    admin_client: AdminClient, expenses: dict[str, Expense]
+) -> None:
+    assert admin_client.list(Expense, "expense_date__year=9998").status_code == 200
+    answer = admin_client.list(Expense, "expense_date__year=9999")
+    assert (answer.status_code, answer["Location"].endswith("?e=1")) == (302, True)

@@ -8,6 +8,7 @@ from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import spend
 from tests.trips.bodies import lisbon
+from tripcompanion.api.near_misses import _similar
 from trips.models import Trip
 from users.models import User
 
@@ -113,3 +114,10 @@ def test_filters_are_known_and_their_near_misses_told(api: Api, trip: Trip, olga
 def test_many_unknown_names_cost_little(api: Api, olga: User) -> None:
     body = lisbon(**{f"x{number}": 1 for number in range(20_000)})
     assert api(olga).post("/api/trips", body).status_code == 201
+
+
+def test_of_a_long_name_only_its_beginning_is_kept(api: Api, olga: User) -> None:
+    _similar.cache_clear()
+    for end in ("x", "y", "z"):
+        assert api(olga).post("/api/trips", lisbon(**{"a" * 100_000 + end: 1})).status_code == 201
+    assert _similar.cache_info().currsize == 1

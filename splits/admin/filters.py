@@ -98,7 +98,7 @@ class AmountFilter(TypedFilter):
 
     def condition(self, typed: str) -> Q:
         limits = [typed_amount(word) for word in typed.replace("-", " ").split()]
-        least, most = limits[0], limits[-1]
-        if least is None or most is None or len(limits) > 2:
+        known = [limit for limit in limits if limit is not None]
+        if len(known) < len(limits) or not 1 <= len(known) <= 2:
             return Q(pk=None)
-        return amount_between("amount_minor", "trip__currency", least, most)
+        return amount_between("amount_minor", "trip__currency", known[0], known[-1])

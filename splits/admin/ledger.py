@@ -53,7 +53,8 @@ class LedgerAdmin(ReadOnlyAdmin):
         the trip, too, so that Citus joins the rows where they are.
         """
         for word in smart_split(search_term):
-            text = unescape_string_literal(word) if word[0] in "\"'" else word
+            is_quoted = len(word) > 1 and word[0] in "\"'" and word[0] == word[-1]
+            text = unescape_string_literal(word) if is_quoted else word
             queryset = queryset.filter(reduce(or_, self.searches(text)))
         return queryset, False
 

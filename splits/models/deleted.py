@@ -26,6 +26,8 @@ _PEOPLE = {
     "settlement": ("sender_id", "receiver_id"),
 }
 
+#: How many rows are read at a time.
+_AT_A_TIME = 50
 #: The rows that have an author.
 _WITH_AUTHOR = ("expense", "settlement", "settlements", "comments")
 
@@ -41,6 +43,15 @@ class DeletedQuerySet(InTripQuerySet["DeletedEntry"]):
 
     def settlements(self) -> "DeletedQuerySet":
         return self.filter(kind=DeletedKind.SETTLEMENT)
+
+    def one_by_one(self) -> Iterator["DeletedEntry"]:
+        """All rows, a few of them in memory at a time: each may have as many as a whole expense."""
+        rows, last = self.order_by("pk"), 0
+        while chunk := list(rows.filter(pk__gt=last)[:_AT_A_TIME]):
+            yield from chunk
+            if len(chunk) < _AT_A_TIME:
+                return
+            last = chunk[-1].pk
 
 
 class DeletedEntry(models.Model):

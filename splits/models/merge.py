@@ -140,7 +140,7 @@ class Merge:
         between = self._settlements_with(self.guest).filter(sender__in=both, receiver__in=both)
         expenses = {*self._of_guest.filter(pk__in=with_member).values_list("pk", flat=True)}
         settlements = {*between.values_list("pk", flat=True)}
-        for entry in self.trip.deleted_entries.all():
+        for entry in self.trip.deleted_entries.one_by_one():
             if all(map(entry.names, both)):
                 of_kind = expenses if entry.kind == DeletedKind.EXPENSE else settlements
                 of_kind.add(entry.object_id)
@@ -177,7 +177,7 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     itemized = Expense.objects.filter(trip=trip, stored_items__contains=key_of(user_id))
     renamed = Replace("stored_items", Value(key_of(user_id)), Value(key_of(to)))
     itemized.update(stored_items=renamed)
-    for entry in trip.deleted_entries.all():
+    for entry in trip.deleted_entries.one_by_one():
         entry.rename(user_id, to)
 
 

@@ -161,7 +161,7 @@ def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
 
     So several entries can be restored in any order.
     """
-    for other in entry.trip.deleted_entries.exclude(pk=entry.pk):
+    for other in entry.trip.deleted_entries.exclude(pk=entry.pk).one_by_one():
         debts, money = (
             {row["id"] for name in names for row in other.stored.get(name, ())}
             for names in (["debts"], ["settlement", "settlements"])

@@ -55,6 +55,7 @@ def rename_in_filters(trip: Trip, user_id: int, to: int, **_about: object) -> No
     named = re.compile(rf"(?<![^&])({'|'.join(PERSON_PARAMETERS)})={user_id}(?![^&])")
     rows = SavedFilter.objects.filter(user__memberships__trip=trip, query__contains=f"={user_id}")
     for row in rows:
-        row.query = named.sub(rf"\1={to}", row.query)
-        if len(row.query) <= MAX_QUERY_CHARS:
-            row.save(update_fields=["query"])
+        query = named.sub(rf"\1={to}", row.query)
+        if len(query) <= MAX_QUERY_CHARS:
+            # Unless its user has changed or deleted it meanwhile.
+            SavedFilter.objects.filter(pk=row.pk, query=row.query).update(query=query)

@@ -1,7 +1,9 @@
 """The history of a trip and of an expense: rows of the journal, with a sentence for each."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from splits.models import Expense
@@ -64,7 +66,7 @@ def with_sentences(
     """
     rows = list(found.with_author())
     people = named({user_id for row in rows for user_id in people_in(row)})
-    titles = _Titles({row.expense_id for row in rows} - {None})
+    titles = _Titles(rows)
     for row in rows:
         then = {pk: people[pk].name_at(row.at) for pk in people_in(row) & people.keys()}
         names = Names(then, titles.at(row))
@@ -75,13 +77,15 @@ def with_sentences(
 class _Titles:
     """The descriptions of expenses at the time of each row of the journal."""
 
-    def __init__(self, expense_ids: set[Any]) -> None:
+    def __init__(self, rows: list[JournalEntry]) -> None:
+        expense_ids = {row.expense_id for row in rows if row.expense_id}
         stored = Expense.objects.filter(pk__in=expense_ids).values_list("pk", "description")
         self._now = dict(stored)
         #: By expense, the number of each row that ended a description, and that description.
         self._ended: dict[int, list[tuple[int, str]]] = defaultdict(list)
         ends = JournalEntry.objects.filter(
             expense_id__in=expense_ids,
+            number__gte=min((row.number for row in rows), default=0),
             event__in=(Event.EXPENSE_CHANGED, Event.EXPENSE_DELETED),
             stored_changes__contains='"description"',
         )
@@ -94,6 +98,7 @@ class _Titles:
         """What the expense of a row was called after it; None if that is not known."""
         expense_id = row.expense_id or 0
         ended = self._ended[expense_id]
-        later = (title for number, title in ended if number > row.number)
-        last = ended[-1][1] if ended else None
-        return next(later, self._now.get(expense_id, last))
+        at = bisect_right(ended, row.number, key=itemgetter(0))
+        if at < len(ended):
+            return ended[at][1]
+        return self._now.get(expense_id, ended[-1][1] if ended else None)

@@ -44,6 +44,8 @@ FINDING: Guards = {
          "            raise DividedByHand\n", "", f"{_MANY} by_hand"),
     ],
     "splits/models/saved_filter.py": [
+        ("a merge overwrites a changed filter", "filter(pk=row.pk, query=row.query)",
+         "filter(pk=row.pk)", "tests/splits/test_saved_filters.py -k during_a_merge"),
         ("any number of saved filters", "if owner.saved_filters.count() >= MAX_FILTERS:",
          "if False:", f"{_SAVED} at_most"),
     ],

@@ -60,7 +60,14 @@ KIT: Guards = {
          "    if False:\n",
          f"{_BUDGET} {_REFUSED}"),
     ],
+    "tripcompanion/api/near_misses.py": [
+        ("long names stay in memory", "_similar(name[:_COMPARED_CHARS], known)",
+         "_similar(name, known)", "tests/test_near_misses.py -k long_name"),
+    ],
     "tripcompanion/api/serializers.py": [
+        ("every item of a list that is too long is read",
+         "if isinstance(data, list) and len(data) > (self.max_length or len(data)):", "if False:",
+         "tests/splits/test_refused_expenses.py -k too_long_is_not_read"),
         ("true accepted as an id", " and not isinstance(value, bool)", "", _IDS),
         ("ids beyond 64 bits accepted", "1 <= value <= MAX_ID:", "1 <= value:", _IDS),
         ("id 0 accepted", "1 <= value <= MAX_ID:", "0 <= value <= MAX_ID:", _IDS),

@@ -291,3 +291,17 @@ def test_a_body_is_a_json_object(ledger: Ledger, olga: User, body: bytes) -> Non
     client = ledger.client(olga)
     response = client.post(f"{ledger.url}/expenses", body, content_type="application/json")
     assert response.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("name", "item"),
+    [("participantUserIds", 0), ("items", {}), ("payers", {}), ("tags", 1)],
+)
+def test_a_list_that_is_too_long_is_not_read(
+    ledger: Ledger, olga: User, name: str, item: Any
+) -> None:
+    """Each of its items would be a line of the answer, and a megabyte has half a million."""
+    body = {"description": "Dinner", "amount": 9, "splitType": "ITEMIZED", name: [item] * 1001}
+    answer = ledger.answer(olga, "post", f"{ledger.url}/expenses", body)
+    assert answer.status_code == 400
+    assert [key for key in answer.json()["errors"] if key.startswith(name)] == [name]

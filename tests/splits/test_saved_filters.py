@@ -1,5 +1,6 @@
 """Filters of the list of expenses that an account has saved."""
 
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings, strategies
 
 from splits.filters import ExpenseFilter, IdFilter
-from splits.models import SavedFilter
+from splits.models import SavedFilter, saved_filter
 from splits.models.saved_filter import MAX_FILTERS, MAX_QUERY_CHARS, PERSON_PARAMETERS
 from tests.factories import PASSWORD, add_guest
 from tests.scoped import script_of
@@ -255,3 +256,23 @@ def test_a_filter_finds_who_took_the_place_of_a_guest(
 def test_every_parameter_that_names_a_person_is_known() -> None:
     filters = ExpenseFilter.base_filters.items()
     assert {name for name, one in filters if isinstance(one, IdFilter)} == {*PERSON_PARAMETERS}
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_filter_that_is_changed_during_a_merge_stays_changed(
+    ledger: Ledger, olga: User, monkeypatch: pytest.MonkeyPatch, is_deleted: bool
+) -> None:
+    guest = add_guest(ledger.trip)
+    save(ledger, olga, f"participant={guest.pk}")
+
+    def interfering(_template: str, query: str) -> str:
+        rows = SavedFilter.objects.all()
+        _changed = rows.delete() if is_deleted else rows.update(query="category=FOOD")
+        return query
+
+    expression = SimpleNamespace(sub=interfering)
+    monkeypatch.setattr(saved_filter, "re", SimpleNamespace(compile=lambda _text: expression))
+    saved_filter.rename_in_filters(ledger.trip, guest.pk, olga.pk)
+    assert [row.query for row in SavedFilter.objects.all()] == (
+        [] if is_deleted else ["category=FOOD"]
+    )

@@ -152,6 +152,13 @@ class RulesAdmin(admin.ModelAdmin):
             extra_context = export | (extra_context or {})
         return super().changelist_view(request, extra_context)
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """The list. What is in no calendar, such as the year after 9999, is a wrong filter."""
+        try:
+            return super().get_changelist_instance(request)
+        except (OverflowError, ValueError) as error:
+            raise IncorrectLookupParameters from error
+
     def export_view(self, request: HttpRequest) -> HttpResponseBase:
         """The list, on all of its pages, with the filters and the order of the query, as CSV."""
         if not self.has_view_permission(request):

@@ -18,6 +18,8 @@ from rest_framework.serializers import BaseSerializer, Serializer
 _SIMILAR = 0.86
 #: How many unknown names are compared, because comparing takes time.
 _MOST_UNKNOWN = 50
+#: How much of an unknown name is compared, and kept in memory.
+_COMPARED_CHARS = 64
 #: What follows the name of a person in a body: `paidBy` of a response is `paidByUserId` there.
 _ID_SUFFIXES = ("UserId", "Id", "UserIds")
 
@@ -50,13 +52,13 @@ def _meant(name: str, value: Any, known: tuple[str, ...], shown: frozenset[str])
         for suffix in _ID_SUFFIXES:
             if name + suffix in known:
                 return name + suffix
-    return None if name in shown else _similar(name, known)
+    return None if name in shown else _similar(name[:_COMPARED_CHARS], known)
 
 
 @lru_cache(maxsize=1024)
 def _similar(name: str, known: tuple[str, ...]) -> str | None:
     names = {_plain(other): other for other in known}
-    found = get_close_matches(_plain(name[:64]), names, n=1, cutoff=_SIMILAR)
+    found = get_close_matches(_plain(name), names, n=1, cutoff=_SIMILAR)
     return names[found[0]] if found else None
 
 

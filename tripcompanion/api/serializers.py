@@ -135,9 +135,15 @@ class StrictBoolean(serializers.BooleanField):
 
 
 class StrictList(serializers.ListField):
-    """A JSON array."""
+    """A JSON array. One that is too long is refused before its items are read."""
 
     default_error_messages = {"not_a_list": gettext_lazy("Must be a list.")}
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if isinstance(data, list) and len(data) > (self.max_length or len(data)):
+            self.fail("max_length", max_length=self.max_length)
+        found: list[Any] = super().to_internal_value(data)
+        return found
 
 
 class StrictDate(serializers.DateField):
