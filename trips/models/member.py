@@ -104,7 +104,9 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of, as far as a token reaches."""
-        own = Member.objects.present().in_token_scope(user).filter(user=user)
+        own = Member.objects.present().filter(user=user)
+        if user.by_token and user.by_token.trip_id:
+            own = own.filter(trip=user.by_token.trip_id)
         return self.present().filter(trip__in=own.values("trip"))
 
 
