@@ -34,7 +34,7 @@ def main(folder: Path, media_type: str) -> None:
     kind = _FORMATS[media_type]
     if kind == "HEIF":
         # In the extra `heic`, which may not be installed.
-        from pillow_heif import register_heif_opener  # noqa: PLC0415
+        from pillow_heif import register_heif_opener  # noqa: PLC0415 -- an extra
 
         register_heif_opener(thumbnails=False, decode_threads=1)
     picture = _decoded(folder / "source", kind)

@@ -44,7 +44,7 @@ def process(is_over: Callable[[], bool] = bool) -> bool:
         except DATABASE_AWAY:
             raise
         except Exception:
-            # It is tried again after its lease.
+            # No row may stop the others. It is tried again after its lease.
             logger.exception("Attachment %s was not cleaned", row.pk)
     return True
 

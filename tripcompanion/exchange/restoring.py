@@ -318,7 +318,7 @@ class Copy:
         of_expenses = Comment.objects.filter(trip=self.trip).order_by().values("expense")
         if of_expenses.annotate(comments=Count("pk")).filter(comments__gt=MAX_COMMENTS).exists():
             raise LimitReached(limit=MAX_COMMENTS)
-        if next(iter(differences(self.trip.pk)), None):
+        if any(differences(self.trip.pk)):
             raise UnreadableFile("contradiction")
 
 

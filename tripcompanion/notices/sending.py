@@ -78,6 +78,7 @@ def deliver(is_over: Callable[[], bool] = bool) -> Delivery:
                 except DATABASE_AWAY:
                     raise
                 except Exception as error:
+                    # No row may stop the others.
                     failed += 1
                     logger.exception("Mail %s was not sent", mail.pk)
                     mail.note(type(error).__name__)

@@ -9,28 +9,22 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import Group
 from tripcompanion.splitwise.parsing import Fields
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
 from trips.models import Invitation, Member, Trip, with_companionship
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
+from trips.serializers import GuestRequest
 from trips.throttles import LookupThrottle
 from users.emails import email_key
 from users.models import MAX_NAME_CHARS, MIN_NAME_CHARS, User
 from users.models.token import InsufficientScope
 from users.scopes import Scope
-from users.serializers import EmailAddress, user_name
+from users.serializers import EmailAddress
 
 #: The weakest role that records expenses: clients know no roles.
 MEMBER_ROLE = [role for role in TripRole if TABLE[Can.RECORD][role] is Access.ANY][-1]
-
-
-class NamedGuest(CamelCaseSerializer):
-    """The whole name of somebody without an account, as the field in which it is sent."""
-
-    first_name = user_name(source="name")
 
 
 class Person:
@@ -77,7 +71,7 @@ class Person:
             named = {"user_id": self.user.pk} if self.by_id else {"email": self.email}
             Member.add(trip, self.caller, role=role, **named)
             return self.user
-        named = self.view.validated(NamedGuest, {"firstName": self._guest_name()})
+        named = self.view.validated(GuestRequest, {"name": self._guest_name()})
         guest = Member.add_guest(trip, self.caller, **named).user
         if self.email is not None:
             self.view.count_mail(self.email)

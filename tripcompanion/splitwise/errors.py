@@ -29,7 +29,7 @@ _THEIR_NAMES = {
     "toUserId": "users",
     "title": "name",
     "file": "receipt",
-    "firstName": "first_name",
+    "name": "first_name",
     "text": "content",
     api_settings.NON_FIELD_ERRORS_KEY: "base",
 }

@@ -66,6 +66,7 @@ def deliver(is_over: Callable[[], bool] = bool) -> Tally:
         except DATABASE_AWAY:
             raise
         except Exception:
+            # No row may stop the others.
             logger.exception("Webhook %s is postponed", lease.webhook)
             lease.postpone()
         finally:

@@ -30,7 +30,7 @@ _CHANGEABLE = {"first_name", "last_name", "default_currency", "custom_picture"}
 class OwnAccount(CamelCaseSerializer):
     """What the caller may change of their account here."""
 
-    first_name = user_name(source="name")
+    name = user_name()
     currency = CurrencyField(required=False)
 
 
@@ -63,7 +63,7 @@ class UserViewSet(SplitwiseViewSet):
             fields.text(name) if name in fields.values else own[name]
             for name in ("first_name", "last_name")
         ]
-        changes = {"firstName": " ".join(filter(None, parts)).strip()}
+        changes = {"name": " ".join(filter(None, parts)).strip()}
         if "default_currency" in fields:
             changes["currency"] = fields.text("default_currency") or ""
         body = self.validated(OwnAccount, changes)

@@ -43,6 +43,7 @@ def record_due(is_ended: Callable[[], bool] = lambda: False) -> tuple[int, int]:
             except DATABASE_AWAY:
                 raise
             except Exception:
+                # No row may stop the others.
                 logger.exception("Recurring expense %s is postponed", recurrence)
                 recurrence.postpone()
                 postponed += 1
