@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.signals import got_request_exception
-from django.db import DataError, IntegrityError, InterfaceError, OperationalError
-from django.db import InternalError as DatabaseState
+from django.db import DataError, IntegrityError
 from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -26,14 +25,13 @@ from rest_framework.settings import api_settings
 from tripcompanion.api.browsable import BrowsableRenderer
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.database.postgresql import base as postgresql
+from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.observability.instruments import PROBLEMS
 from tripcompanion.observability.request_ids import request_id
 
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "application/problem+json"
-#: The database is unreachable, too slow, full, shutting down, or ended an idle transaction.
-DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
 TITLES = {
     400: gettext_lazy("Bad Request"),

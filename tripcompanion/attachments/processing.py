@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.attachments.models import MAX_ATTEMPTS, Attachment, Refusal, State
 from tripcompanion.attachments.recognition import START_BYTES, kind_of
 from tripcompanion.attachments.storage import StorageUnavailable, copy, discard, keep
+from tripcompanion.database.watching import DATABASE_AWAY
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import InternalError as DatabaseState
 
 logger = logging.getLogger(__name__)
+
+#: The database is unreachable, too slow, full, shutting down, or ended an idle transaction.
+DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
 #: The polling interval, and the pause after a failure.
 PAUSE_SECONDS = 2
@@ -43,7 +47,7 @@ class WatchCommand(BaseCommand):
             close_old_connections()
             try:
                 is_well = self.work(ended.is_set)
-            except (OperationalError, InterfaceError) as error:
+            except DATABASE_AWAY as error:
                 logger.error("The database is unavailable", exc_info=error)
                 is_well = False
             ended.wait(PAUSE_SECONDS if is_well else PAUSE_AFTER_FAILURE_SECONDS)

@@ -16,7 +16,7 @@ from django.db import models
 from django.utils import timezone, translation
 from rest_framework.exceptions import NotFound
 
-from tripcompanion.api.problems import DATABASE_AWAY
+from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.notices.texts import page_of, write, write_notices
 from trips.models import Invitation
 from users.emails import email_key

@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 from splits.reports.history import History
 from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.states import states_of
-from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import in_snapshot
+from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.webhooks.models.delivery import DeliveryError, WebhookDelivery
 from tripcompanion.webhooks.models.queue import Attempt, Lease
 from tripcompanion.webhooks.models.webhook import SECRET_PREFIX, Webhook

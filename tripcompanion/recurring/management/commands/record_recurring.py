@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from django.core.management.base import CommandError
 
-from tripcompanion.api.problems import DATABASE_AWAY
-from tripcompanion.database.watching import WatchCommand
+from tripcompanion.database.watching import DATABASE_AWAY, WatchCommand
 from tripcompanion.recurring.models import Recurrence
 
 logger = logging.getLogger(__name__)
