@@ -14,9 +14,10 @@ from rest_framework.exceptions import APIException, NotFound, PermissionDenied
 from rest_framework.request import Request
 
 from tripcompanion.api.etags import etag_of, require_match
-from tripcompanion.api.problems import DATABASE_AWAY, LimitReached
+from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled import serialize
+from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.models.conflicts import NotRestorable
 from trips.roles import TABLE, Access, Can, may

@@ -25,8 +25,8 @@ from rest_framework.exceptions import NotAuthenticated
 
 from tripcompanion.accounts.dashboard import last_audit, oldest_unsent_mail, unsent_mails
 from tripcompanion.api import error_views
-from tripcompanion.api.problems import DATABASE_AWAY
 from tripcompanion.database.replica import measured_lag
+from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.observability.probes import METRICS_PATH
 from tripcompanion.observability.request_ids import current_route
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.db import connection, transaction
 
-from tripcompanion.api.problems import DATABASE_AWAY
+from tripcompanion.database.watching import DATABASE_AWAY
 
 logger = logging.getLogger(__name__)
 
