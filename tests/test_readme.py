@@ -191,7 +191,7 @@ def test_a_program_for_splitwises_api_makes_its_first_group_as_shown() -> None:
     with running_server(SPLITWISE_API="true") as server:
         block = block.replace("jq -r .token", token)
         block = block.replace("localhost:8000", server.url.removeprefix("http://"))
-        olga = {"name": "Olga", "email": "olga@example.com", "password": "a long password"}
+        olga = {"name": "Olga", "email": "olga@example.com", "password": "four-green-suitcases"}
         assert httpx.post(f"{server.url}/api/users/register", json=olga).status_code == 201
         [answer] = play([f"# {server.url}\n{block}echo"], server.url)
     made, end = JSONDecoder().raw_decode(answer)

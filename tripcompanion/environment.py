@@ -210,7 +210,7 @@ def require_installed(name: str, *, package: str, extra: str) -> None:
     """Stop the process unless `package`, which the variable `name` needs, is installed."""
     top = package.partition(".")[0]
     if importlib.util.find_spec(top) is None or importlib.util.find_spec(package) is None:
-        refuse(f"{name} needs more packages: pip install '.[{extra}]'.")
+        refuse(f"{name} needs the extra `{extra}`: install requirements-extras.txt.")
 
 
 def mail_server(name: str, default: str) -> dict[str, Any]:
