@@ -102,7 +102,7 @@ clients-with-node:
 chaos: .venv/.dev ## Cause failures under load and count lost writes (10 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
-backup-drill: .venv/.dev ## Back both databases up under load, restore them and a second beside, audit and compare
+backup-drill: .venv/.dev ## Back up both databases under load, restore the backups and a point in time, audit and compare
 	@$(BIN)/python -m chaos --only F25,F37,F39
 
 cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (8 minutes)
