@@ -48,8 +48,8 @@ class ChangePage(NamedTuple):
     more: bool
 
 
-class _Ledger(NamedTuple):
-    """A trip of the reader."""
+class _TripState(NamedTuple):
+    """How far a trip of the reader has come."""
 
     #: The number of the last row of its journal.
     last: int
@@ -213,10 +213,10 @@ class Changes:
             yield subject.id, subject
 
 
-def _trips_of(reader: User) -> dict[int, _Ledger]:
+def _trips_of(reader: User) -> dict[int, _TripState]:
     """The trips that `reader` is a member of, by id."""
     rows = JournalEntry.objects.filter(trip=OuterRef("pk")).order_by("-number")
     last = Coalesce(Subquery(rows.values("number")[:1]), 0)
     found = Trip.objects.of_member(reader).annotate(last=last)
     columns = found.values_list("pk", "last", "expenses_recorded")
-    return {trip_id: _Ledger(*state) for trip_id, *state in columns}
+    return {trip_id: _TripState(*state) for trip_id, *state in columns}

@@ -99,7 +99,7 @@ class Loading:
         for key, description, text in self.journey.receipts:
             self._attach(key, description, text)
         for key, rule, first, description, category, amount in self.journey.recurring:
-            self._have_recorded(key, rule, first, description, category, amount)
+            self._add_recurring(key, rule, first, description, category, amount)
         for note in self.journey.invitations:
             Invitation.issue(self.trip, self.owner, role=TripRole.EDITOR, note=note, max_uses=3)
         plan = Plan(self.trip).tag if self.journey.settled_up else ""
@@ -123,10 +123,10 @@ class Loading:
             created_at=expense.created_at + COMMENTED_AFTER,
         ).add()
 
-    def _have_recorded(
+    def _add_recurring(
         self, key: str, rule: str, first: date, description: str, category: str, amount: str
     ) -> None:
-        """Record an expense again and again, divided equally among all members.
+        """Create a recurring expense, divided equally among all members.
 
         It is paused, so that the demo stays as it is.
         """
