@@ -1,1 +1,1 @@
-"""The project: settings, the URL map, and the rooms around the three apps."""
+"""The project: settings, the URL map, and the packages around the three apps."""

@@ -73,7 +73,7 @@ TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
 }  # fmt: skip
 
 
-#: What a column of a role holds.
+#: The length of a column that stores a role.
 MAX_ROLE_LENGTH = max(map(len, TripRole.values))
 #: The role of whoever creates a trip, and of an ADMIN in every trip.
 CREATOR_ROLE = TripRole.OWNER
@@ -100,5 +100,5 @@ def may_grant(own: str, granted: str) -> bool:
     return order.index(TripRole(granted)) >= order.index(TripRole(own))
 
 
-#: The roles that those who join with the code of a trip may have: they lead it never.
+#: The roles that the code of a trip may give: none that leads it.
 JOIN_ROLE_CHOICES = [(role.value, role.label) for role in TripRole if role not in OWNER_ROLES]

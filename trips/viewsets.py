@@ -64,7 +64,7 @@ class PeopleViewSet(ApiViewSet):
         show_addresses_to(user if user.is_authenticated else None)
 
     def note_answer_in(self, trip_id: int) -> None:
-        """Note, if the request succeeds, that the caller has answered who added them to a trip."""
+        """If the request succeeds, note that the caller has read or written in the trip."""
         if self.caller.is_unanswered:
             self.after_success = partial(_note_answer, self.caller, trip_id)
 

@@ -38,7 +38,7 @@ from users.signing_keys import SigningKey
 _SCHEME = b"bearer"
 #: The accuracy of `used_at`: it is updated only if it is older than this.
 _NOTED_EVERY = timedelta(minutes=10)
-#: What reading a token raises that is not one of ours, besides `ExpiredTokenError`.
+#: What reading a token may raise if it is not ours, besides `ExpiredTokenError`.
 _FORGED = (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError)
 
 

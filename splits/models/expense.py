@@ -147,7 +147,7 @@ class Expense(models.Model):
             models.Index(fields=["trip", "-expense_date", "-id"], name="expense_newest"),
             models.Index(fields=["trip", "amount_minor"], name="expense_by_amount"),
             models.Index(fields=["trip", "created_at"], name="expense_by_creation"),
-            # Only of these, payers may bear what no split covers.
+            # Only in these may payers bear what no split covers.
             models.Index(
                 fields=["trip", "expense_date"],
                 condition=Q(divided=False),
@@ -269,12 +269,11 @@ class Expense(models.Model):
     ) -> "Expense":
         """Store the given fields, and divide again if money or people change.
 
-        `division` holds the given fields of a `Division`. Another currency gets a new rate;
-        otherwise the fixed rate stays, also on another date, unless one is given, or None for the
-        rate of the date.
-        Amounts given without a currency or a split type refer to this instance as it was read.
-        Returns the expense with details. Raises what `record` raises, `ExpenseChanged`, and
-        `DividedByHand`.
+        `division` holds the given fields of a `Division`. Another currency gets a new rate.
+        Otherwise the rate stays, even if the date changes, unless a rate is given; None means that
+        of the date. Amounts given without a currency or a split type refer to this instance as it
+        was read. Returns the expense with details. Raises what `record` raises, `ExpenseChanged`,
+        and `DividedByHand`.
         """
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = stored.posting()

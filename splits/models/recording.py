@@ -30,7 +30,7 @@ from trips.models.journal import Entry, entries_between, write
 from users.models import User
 
 Pair = tuple[int, int]
-#: Weights that are minor units, as whole ten-thousandths of a hundredth.
+#: The weight of one minor unit, in ten-thousandths: 0.01.
 _WEIGHT_OF_UNIT = 100
 #: The split types that stay as entered, also where the exact parts differ in odd cents.
 KEPT_TYPES = frozenset({SplitType.ITEMIZED, SplitType.ADJUSTMENT})

@@ -78,7 +78,7 @@ def delete_account(
         invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
         locked = _lock(_trips_of(members, invitations, comments_written_by(account)))
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
-        # Entries that others recorded before they answered do not hold them back.
+        # Where the account has not answered, entries of others do not prevent its deletion.
         for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
             entries[member.trip_id] += member.leave_place_to_guest()
         _require_no_obstacles(members, settled=settled)

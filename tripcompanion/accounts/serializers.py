@@ -121,10 +121,10 @@ def _require_owner(
 ) -> None:
     """Raise `LogInAgain` or `WrongPassword` unless the owner sets this address and password.
 
-    Proof is the current password, which leaves `attrs`, also if it is sent as the new one, which
-    then changes nothing. For an address, and for a password with `log_in_suffices`, a recent log-in
-    is enough. An ADMIN needs no proof for another user. Raises `Throttled` after too many wrong
-    passwords.
+    The proof is the current password, which is removed from `attrs`, or a new password that is the
+    same and so changes nothing. For an address, and for a password with `log_in_suffices`, a recent
+    log-in is enough. An ADMIN needs no proof for another user. Raises `Throttled` after too many
+    wrong passwords.
     """
     user, request, current = (
         context["user"],

@@ -94,7 +94,7 @@ def first_rows(rows: QuerySet, columns: Columns, **narrowed: Any) -> str:
 
 
 def picture(svg: IO[bytes], title: Any) -> str:
-    """A chart in the page itself. Its numbers belong into a table beside it."""
+    """A chart in the page itself. Its numbers belong in a table beside it."""
     data = b64encode(svg.read()).decode()
     return format_html('<img src="data:image/svg+xml;base64,{}" alt="{}">', data, title)
 

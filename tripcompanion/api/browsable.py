@@ -122,7 +122,7 @@ class _Page:
         self.data = json.loads(content, parse_float=Decimal) if content else None
         items = self.data
         if isinstance(items, dict):
-            # Those of an expense are no rows.
+            # An expense has `items`, too, which are no rows.
             items = None if "id" in items else items.get("items")
         self.is_list = isinstance(items, list)
         found = {"": items} if self.is_list else self.data
@@ -195,7 +195,7 @@ class _Page:
         """The path of a row's page, which is below the list that has it; empty if there is none."""
         subject = item.get("object") or item
         kind = subject.get("type") or subject.get("kind")
-        # Of its kind, of its key in an object, or this one.
+        # The list of its kind, else of its key in an object, else this list.
         listed = f"/{kind.lower()}s" if kind else f"/{key or self.route}"
         above = {_snake_case(name): item[name] for name in item if name.endswith("Id")}
         routes = [route for route in _routes() if route.endswith(">")]

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 MEDIA_TYPE = "image/svg+xml"
 #: For whoever opens the file itself: it may have styles, and nothing else.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
-#: A chart is no place for more; its table has all.
+#: More would be unreadable; the table has all of them.
 MOST_BARS = 40
 _MOST_CHARS = 48
 _WIDTH, _MARGIN, _HEIGHT = 640, 16, 240

@@ -27,9 +27,8 @@ _TOO_MANY_PIXELS = 3
 def process(is_over: Callable[[], bool] = bool) -> bool:
     """Clean every picture that waits, until `is_over`; returns False if this host cannot.
 
-    The storage may be away, or the disk for temporary files full.
-
-    Call it outside transactions. Any number of processes may run it at once.
+    The storage may be away, or the disk for temporary files full. Call it outside transactions. Any
+    number of processes may run it at once.
     """
     while not is_over() and (row := Attachment.claim()) is not None:
         try:

@@ -89,7 +89,7 @@ class RemoveForeignKeyIndex(Operation):
 
 
 class SetFromParent(Operation):
-    """Set a column of rows that are inserted without it, by a trigger: the previous release is.
+    """Set a column, by a trigger, in rows that the previous release inserts without it.
 
     The value is that of a row that they refer to; `parents` are the tables by the columns that
     refer to them. If there are several, the first that is not NULL counts. SQLite gets no trigger,

@@ -19,12 +19,12 @@ from tripcompanion.exchange.source import as_json
 from trips.models import Trip
 from users.models import User
 
-#: By how many of its first rows a file is known again.
+#: How many of its first rows are compared to recognize a file.
 _SAMPLE_ROWS = 100
 
 
 class Identity(NamedTuple):
-    """How a row is known again in the same file, or a newer one; see `ImportedRow`."""
+    """How a row is recognized in the same file, or a newer one; see `ImportedRow`."""
 
     key: str
     match: str

@@ -138,7 +138,7 @@ _LISTS = frozenset({"people", "balances", "exchange_rates"})
 
 
 def expiry() -> datetime:
-    """Plans that were made by then are gone."""
+    """The time by which a plan was made that has expired."""
     return timezone.now() - PLAN_LIFETIME
 
 

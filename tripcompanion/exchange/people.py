@@ -105,7 +105,7 @@ def _from_earlier_imports(
 ) -> dict[tuple[str, str], int]:
     """Who people were in earlier imports into the trip, if they are members; by key and name.
 
-    Whoever took the place of a member is meant when that one was.
+    If somebody took the place of one of them, that person is meant.
     """
     if trip is None:
         return {}

@@ -306,7 +306,7 @@ class _Plan:
 
 
 def _shown(entry: Any) -> dict[str, Any]:
-    """What an entry is known again by, and its description."""
+    """What a plan shows of an entry; `KnownRows.changes` compares it with earlier imports."""
     is_expense = isinstance(entry, DescribedExpense)
     return {
         "description": entry.description if is_expense else entry.note,

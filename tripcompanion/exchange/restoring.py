@@ -58,9 +58,9 @@ _REQUESTS: Mapping[type[Model], Any] = {
 }
 #: Former ids become negative, so that they keep their order and are never those of others.
 _FORMER = MAX_INTEGER
-#: How many expenses a trip may have had, so that it can have as many again.
+#: How many expenses a trip may have recorded, so that it can record as many again.
 MAX_RECORDED = 10**9
-#: How many people a trip may have had for each that it may have.
+#: How many people a file may have for each member that `QUOTA_MEMBERS` allows.
 _PEOPLE_FOR_EACH = 10
 
 Ids = dict[int, int]
@@ -77,7 +77,7 @@ class _OrNobody(dict[int, int]):
         return self[key]
 
     def __missing__(self, key: int) -> int:
-        # Also in a file of what was made of a file.
+        # If the trip in the file was itself made from a file, this is already such an id.
         return max(key, MAX_INTEGER - key)
 
 

@@ -26,9 +26,9 @@ from users.models import User
 
 FORMAT, VERSION = "trip-companion-service", 1
 CHUNK_ROWS = 5000
-#: Each statement inserts so many, as one for each row takes PostgreSQL several times as long.
+#: Rows per INSERT: with one for each row, PostgreSQL takes several times as long.
 STATEMENT_ROWS = 500
-#: Tables that a service makes itself, and what is worth nothing in another one.
+#: Tables that each service fills itself, and those that are useless in another one.
 _LEFT_OUT = {"auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessions.Session"}
 #: Columns that are about the database itself; they are null in another one.
 _OF_DATABASE = {"users.User.wal_position", "splits.AuditRun.snapshot"}

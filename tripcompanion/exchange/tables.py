@@ -20,7 +20,7 @@ from tripcompanion.recurring.models import Occurrence, Recurrence
 from trips.models import JournalEntry, Member, Trip
 
 CHUNK_ROWS = 2000
-#: How the names of columns end that store whole numbers of a small unit; see `Column.exponent`.
+#: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
 _MINOR, _E4 = "_minor", "_e4"
 _AS_TEXT = "stored_"
 

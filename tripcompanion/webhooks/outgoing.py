@@ -27,7 +27,7 @@ USER_AGENT = "TripCompanion-Webhooks/1.0"
 
 _STANDARD_PORTS = {"http": 80, "https": 443}
 _FIRST_FREE_PORT = 1024
-#: The addresses of other hosts; what is outside maps IPv4 or is for networks that are not public.
+#: Global unicast addresses. All others map IPv4, or belong to networks that are not public.
 _IPV6_UNICAST = IPv6Network("2000::/3")
 #: IANA's special-purpose registries for IPv4 and IPv6, and 168.63.129.16, behind which Azure's
 #: machines find their platform. Python's own tables differ from version to version.

@@ -1,4 +1,4 @@
-"""How a trip's expenses are divided that name no division, as the API shows it.
+"""How expenses of a trip that name no division are divided, as the API shows it.
 
 Stored as JSON: `splitType`, `participantUserIds` (null: everybody who is in the trip then), and
 `splitAmounts` by user id (null for EQUAL).

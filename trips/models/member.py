@@ -105,7 +105,7 @@ class MemberQuerySet(InTripQuerySet["Member"]):
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of, as far as a token reaches."""
         own = Member.objects.present().filter(user=user)
-        # `confined_to`, without a call: every answer that shows people asks.
+        # `confined_to`, without a call: this runs for every response with people.
         if user.by_token and user.by_token.trip_id:
             own = own.filter(trip=user.by_token.trip_id)
         return self.present().filter(trip__in=own.values("trip"))

@@ -368,7 +368,7 @@ class Trip(models.Model):
 
     @property
     def default_division(self) -> dict[str, Any] | None:
-        """How an expense is divided that names no division, as the API shows it."""
+        """How an expense that names no division is divided, as the API shows it."""
         return load_division(self.stored_default_division)
 
     @property

@@ -2,7 +2,7 @@
 
 django-otp's devices verify codes, refuse used ones and slow down guesses. Here they store neither
 the seed of an app nor a recovery code, so whoever reads the database or a backup learns no code
-without the SECRET_KEY. A new SECRET_KEY makes all apps and recovery codes worthless.
+without the SECRET_KEY. A new SECRET_KEY invalidates all apps and recovery codes.
 """
 
 import secrets

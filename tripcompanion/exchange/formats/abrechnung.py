@@ -63,7 +63,7 @@ class _Books:
             if len(self.events) > _MAX_EVENTS:
                 raise UnreadableFile("too_many_events", limit=_MAX_EVENTS)
         self.steps = 0
-        #: What becomes of 1 that an account owes: of people it is theirs.
+        #: Who bears a share of 1 of an account, with their parts: people bear their own.
         self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in people}
 
     def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:

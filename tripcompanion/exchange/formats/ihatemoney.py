@@ -60,13 +60,13 @@ class _Bills:
             except (RowError, TypeError):
                 # It is skipped with its reason below.
                 continue
-        #: A list of names is guarded at its start only.
+        #: In a list of names, only the first may have an apostrophe; see `unguarded`.
         self.payers = {*self.written, *self.weights}
         for _line, row in self.rows():
             self.written |= dict.fromkeys(self._owers(row)[0])
         self.names = list(dict.fromkeys(map(reading.unguarded, self.written)))
         del codes[_NO_CURRENCY], codes[""]
-        #: The codes of the group's own currency: one that is unknown is, if there is no other.
+        #: The codes that mean the group's own currency; an unknown one does if it is the only one.
         self.own_codes = {_NO_CURRENCY, *(codes if len(codes) == 1 else ())} - EXPONENTS.keys()
         self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
 

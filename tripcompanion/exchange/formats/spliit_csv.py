@@ -39,7 +39,7 @@ class _Table:
 
     def __init__(self, file: SourceFile) -> None:
         self.file, header = file, file.head.header
-        # After the last column, as somebody may have the name of another one.
+        # Not by name, because somebody may be called like another column.
         self.start = start = header.index("Split mode") + 1
         names = [reading.clean(reading.unguarded(name)) for name in header[start:]]
         self.notes = reading.name_notes(names) + reading.guard_notes(header[start:])
@@ -84,7 +84,7 @@ class _Table:
         return [self._in_original(row, found) if cost > 0 else found]
 
     def _payer(self, cost: int, cells: dict[str, int]) -> str:
-        """The one whose cell has the sign of the cost; of two people, also the one who has none."""
+        """The person whose cell has the sign of the cost; else, of two people, the one without."""
         found = [person for person, minor in cells.items() if minor * cost > 0]
         if len(found) == 1:
             return found[0]

@@ -77,7 +77,7 @@ class _Account:
         return found[0]
 
     def balances(self, group: Record) -> Iterator[dict[str, Any]]:
-        """What friends owe users. Every pair stands twice, with opposite signs: one of them."""
+        """What friends owe users. The file has each pair twice, with opposite signs; this, once."""
         if group is self.outside:
             yield from self._outside()
             return
