@@ -141,7 +141,7 @@ class Division:
         if self.items is None:
             raise ValidationError({"items": [_("Send the items by which it is divided.")]})
         if negative := self.items.negative(money.sign):
-            text = _("Must not be negative, but in a refund.")
+            text = _("Must not be negative, except in a refund.")
             if money.sign < 0:
                 text = _("Must have the sign of the amount.")
             raise ValidationError(dict.fromkeys(negative, [text]))

@@ -28,7 +28,7 @@ _TEXTS: Mapping[str, Any] = {
     "malformed_json": gettext_lazy("This is not valid JSON."),
     "missing_field": gettext_lazy("The field %(name)s is missing, or is not what it should be."),
     "not_an_object": gettext_lazy("This should be an object."),
-    "not_text": gettext_lazy("The file has characters that no text has."),
+    "not_text": gettext_lazy("The file contains NUL characters, so it is not text."),
     "repeated_id": gettext_lazy("Two rows of %(table)s have the id %(id)s."),
     "several_groups": gettext_lazy(
         "The file has several groups. Please send `group`, one of: %(groups)s."
@@ -63,7 +63,7 @@ _TEXTS: Mapping[str, Any] = {
     "deleted_in_source": gettext_lazy("It was deleted there."),
     "does_not_add_up": gettext_lazy("The parts do not add up to the amount."),
     "half_a_conversion": gettext_lazy(
-        "This is half of a change of money, which has no other side here."
+        "This is half of a currency exchange, whose other half is missing here."
     ),
     "item_of_nobody": gettext_lazy("Nobody takes part in the item %(name)s."),
     "named_twice": gettext_lazy("Somebody is named twice."),

@@ -217,7 +217,7 @@ class Recurrence(models.Model):
         with self._locked(by) as stored:
             if not stored.occurrences.filter(day=day, expense_id=None).exists():
                 if day.isoformat() not in stored.next:
-                    raise ValidationError({"date": [_("This is none of the next dates.")]})
+                    raise ValidationError({"date": [_("This is not one of the next dates.")]})
                 stored.occurrences.create(trip=stored.trip, day=day)
                 stored._find_next()
                 stored.save()
