@@ -116,7 +116,7 @@ class InTripViewSet(PeopleViewSet):
         if "If-Match" not in self.request.headers:
             yield
             return
-        shape = self.answered("retrieve")
+        shape = self.response_shape("retrieve")
         with transaction.atomic():
             lock_trip(trip_id)
             data = serialize(shape, current(), self.get_serializer_context())

@@ -88,10 +88,10 @@ class ApiViewSet(GenericViewSet):
             return 201
         if self.action in self.accepts:
             return 202
-        return 200 if self.answered(self.action) or self.action in self.files else 204
+        return 200 if self.response_shape(self.action) or self.action in self.files else 204
 
-    def answered(self, action: str) -> type[BaseSerializer] | None:
-        """The serializer of what an action answers; None without a body."""
+    def response_shape(self, action: str) -> type[BaseSerializer] | None:
+        """The serializer of the response of an action; None without a body."""
         usual = None if action == "destroy" else self.response_serializer
         return self.response_serializers.get(action, usual)
 
@@ -260,7 +260,7 @@ class ApiViewSet(GenericViewSet):
         return Response(data, status=self.success_status, headers=headers)
 
     def _as_declared(self, instance: Any, **context: Any) -> Any:
-        shape = self.answered(self.action)
+        shape = self.response_shape(self.action)
         context = {**self.get_serializer_context(), **context}
         many = self.action in self.lists
         if many and not isinstance(instance, list) and is_json(self.request):

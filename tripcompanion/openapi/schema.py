@@ -170,7 +170,7 @@ class ProblemAwareSchema(AutoSchema):
 
     def get_response_serializers(self) -> Any:
         view = self.view
-        shape = view.answered(view.action)
+        shape = view.response_shape(view.action)
         status = view.success_status
         if shape is None:
             success: Any = OpenApiResponse(description="Done; no body.")
