@@ -48,6 +48,21 @@ def test_a_body_may_be_as_long_as_the_service_permits(http: httpx.Client) -> Non
     assert statuses == [400, 413]
 
 
+def test_a_body_with_a_file_may_be_longer(http: httpx.Client) -> None:
+    paths = [
+        "/api/imports",
+        "/api/expenses/1/attachments",
+        "/api/trips/1/attachments",
+        "/api/v3.0/create_expense",
+        "/api/v3.0/update_expense/1",
+    ]
+    assert all(settings.LARGE_BODIES.fullmatch(path) for path in paths)
+    account, file = sign_up(http).headers, b" " * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+    for path in paths:
+        answer = http.post(path, files={"file": file}, headers=account)
+        assert answer.status_code != 413, path
+
+
 def test_the_service_knows_the_client_and_that_it_uses_tls(http: httpx.Client) -> None:
     user = sign_up(http)
     forged = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "http"}
