@@ -8,7 +8,9 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import orjson
+from django.http import Http404
 from django.utils.functional import Promise
+from rest_framework.exceptions import NotAcceptable
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 
@@ -87,8 +89,18 @@ def is_json(request: Any) -> bool:
 
 
 class Negotiation(DefaultContentNegotiation):
-    """DRF's content negotiation, but an empty `Accept` counts as none (RFC 9110, 12.5.1)."""
+    """DRF's content negotiation, with two differences.
+
+    An empty `Accept` counts as none (RFC 9110, 12.5.1), and a `?format=` that no renderer has is
+    406 and not 404.
+    """
 
     def get_accept_list(self, request: Any) -> list[str]:
         is_empty = not request.headers.get("Accept", "").strip()
         return ["*/*"] if is_empty else super().get_accept_list(request)
+
+    def filter_renderers(self, renderers: Any, format: str) -> Any:  # noqa: A002 -- DRF's name
+        try:
+            return super().filter_renderers(renderers, format)
+        except Http404 as error:
+            raise NotAcceptable(available_renderers=renderers) from error
