@@ -134,6 +134,16 @@ def test_an_expense_is_in_the_group_of_each_of_its_tags(
     assert shown["total"] == 74
 
 
+def test_a_tag_in_two_spellings_is_one_group(
+    api: Api, ledger: Ledger, olga: User, ed: User
+) -> None:
+    for amount, tag in ((60, "wine"), (10, "Wine"), (4, "Wine")):
+        ledger.spend(olga, amount, olga, ed, tags=[tag])
+    shown = statistics(api, ledger.trip, olga, by="tag")
+    assert sums(shown, "key", "label", "paid", "share", "count") == [("Wine", "Wine", 74, 37, 3)]
+    assert ledger.answer(olga, "get", "tags").json()["items"] == [{"name": "Wine", "count": 3}]
+
+
 def test_labels_are_in_the_language_of_the_reader(api: Api, trip: Trip, olga: User) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga], category="FOOD", expense_date=FIRST)
     client, path = api(olga), f"/api/trips/{trip.pk}/statistics?asOf=2027-01-01&by="

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import add, attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from django.db import models
@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from splits import money
 from splits.models import Category, Expense, Payer, Split
+from splits.models.tag import tag_key
 from splits.reports.balances import balances_of
 from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.currency.amounts import currency_names, to_minor
@@ -136,15 +137,26 @@ def planned_until(day: date, trip: Trip) -> int | None:
 def _by_column(trip: Trip, viewer: User, as_of: date, kind: str) -> tuple[list[Group], int]:
     """The groups, and the sum of all expenses, of which some may have several tags."""
     rows = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, viewer.pk))
+    found = rows.groups(_KEYS[kind], as_of)
     groups = {
         key: Group(key, label_of(kind, key), trip.currency, *sums[:3])
-        for key, sums in rows.groups(_KEYS[kind], as_of).items()
+        for key, sums in (_in_any_spelling(found) if kind == "tag" else found).items()
     }
     total_minor = sum(sums[0] for sums in rows.groups(_KEYS["category"], as_of).values())
     for category, amount in (trip.category_budgets or {}).items() if kind == "category" else ():
         group = Group(category, label_of(kind, category), trip.currency)
         groups.setdefault(category, group).planned_minor = to_minor(amount, trip.currency)
     return _in_order(groups, trip, kind), total_minor
+
+
+def _in_any_spelling(groups: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
+    """The sums by tag, each tag as it is written most often; tags are compared without case."""
+    names: dict[str, str] = {}
+    found: dict[str, Sequence[int]] = {}
+    for tag, sums in sorted(groups.items(), key=lambda group: (-group[1][2], group[0])):
+        name = names.setdefault(tag_key(tag), tag)
+        found[name] = tuple(map(add, found[name], sums)) if name in found else sums
+    return found
 
 
 def _in_order(groups: dict[Any, Group], trip: Trip, kind: str) -> list[Group]:
