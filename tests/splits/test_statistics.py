@@ -224,6 +224,19 @@ def test_former_members_with_an_entry_are_shown(
         assert sums(people, "key", "share") == [(str(olga.pk), 0), (str(ed.pk), share)]
 
 
+def test_who_has_left_counts_until_the_refund_that_cancels_what_they_paid(
+    api: Api, ledger: Ledger, olga: User, ed: User
+) -> None:
+    ledger.spend(ed, 60, ed, expenseDate="2026-05-14")
+    ledger.spend(ed, -60, ed, expenseDate="2026-05-15")
+    assert api(ed).post(f"{ledger.url}/members/leave").status_code == 204
+    for as_of, total in ((FIRST, 60), (SECOND, 0)):
+        assert statistics(api, ledger.trip, olga, as_of)["total"] == total
+        people = statistics(api, ledger.trip, olga, as_of, "member")
+        assert people["total"] == total
+        assert amounts(people) == amounts(people, "share") == ({str(ed.pk): 60} if total else {})
+
+
 def test_after_a_change_of_the_currency_amounts_have_its_decimals(
     api: Api, trip: Trip, olga: User
 ) -> None:

@@ -20,13 +20,13 @@ from django.utils.translation import gettext as _
 from splits import money
 from splits.models import Category, Expense, Payer, Split
 from splits.models.tag import tag_key
-from splits.reports.balances import balances_of
 from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.currency.amounts import currency_names, to_minor
 from tripcompanion.database.expressions import OneOf
 from tripcompanion.statistics.kept import KEPT_SUMS, Last, Row, Rows
-from trips.models import Trip
-from users.models import User
+from trips.models import Member, Trip
+from trips.models.member import SUMS
+from users.models import User, summary_of
 
 #: SQLite cannot sum beyond 64 bits, so the upper and lower bits of amounts are summed separately.
 _UPPER = 2**32
@@ -110,7 +110,7 @@ class Statistics:
     def __init__(self, trip: Trip, viewer: User, as_of: date, kind: str) -> None:
         self.trip, self.currency, self.as_of, self.kind = trip, trip.currency, as_of, kind
         if kind == "member":
-            self.groups = _by_member(trip, viewer, as_of)
+            self.groups = _by_member(trip, as_of)
             self.total_minor = sum(group.paid_minor for group in self.groups)
         else:
             self.groups, self.total_minor = _by_column(trip, viewer, as_of, kind)
@@ -284,28 +284,33 @@ def uncovered(rows: Iterable[Row]) -> Iterator[tuple[list[Any], Mapping[int, int
 # -- People --------------------------------------------------------------------------------------
 
 
-def _by_member(trip: Trip, viewer: User, as_of: date) -> list[Group]:
+def _by_member(trip: Trip, as_of: date) -> list[Group]:
     """The people whom the balances show, in the order in which they joined.
 
-    The share of each membership is kept, so only what came after `as_of` is subtracted from it.
+    Who has left is among them also if only a later refund cancels what they paid and bore. The
+    share of each membership is kept, so only what came after `as_of` is subtracted from it.
     """
     paid = KEPT_SUMS.of(trip.pk, "paid", _paid).groups(_KEY, as_of)
     later = {"trip": trip.pk, "day": as_of}
     shares = Counter({user: joined(*halves) for user, *halves in _shares_later.fetch(**later)})
     for _key, parts in uncovered(_uncovered_later.fetch(**later)):
         shares.update(parts)
-    return [
-        Group(
-            str(member.user_id),
-            member.user.shown_name,
-            trip.currency,
-            paid_minor,
-            member.share_minor - shares[member.user_id],
-            count,
-        )
-        for member in balances_of(viewer, trip=trip.pk)
-        for paid_minor, count in [paid.get(member.user_id, (0, 0))]
-    ]
+    groups = []
+    for member in _members.fetch(trip=trip.pk):
+        sums = [getattr(member, name) for name in SUMS]
+        paid_minor, count = paid.get(member.user_id, (0, 0))
+        share_minor = member.share_minor - shares[member.user_id]
+        if member.left_at is None or any((*sums, paid_minor, share_minor)):
+            of_member = (trip.currency, paid_minor, share_minor, count)
+            groups.append(Group(str(member.user_id), member.user.shown_name, *of_member))
+    return groups
+
+
+@CompiledQuery
+def _members(trip: Param) -> QuerySet[Member]:
+    """Everybody who is or was a member."""
+    rows = Member.objects.filter(trip=trip).select_related("user").order_by("joined_at", "id")
+    return rows.only("trip", "left_at", *SUMS, *summary_of("user"))
 
 
 def _paid(trips: Iterable[int], first: date, last: date) -> Iterator[tuple[int, Row]]:
