@@ -151,6 +151,13 @@ def test_a_search_finds_all_words_in_texts_tags_or_a_comment(
     assert found == (["Crème brûlée"] if is_found else [])
 
 
+@pytest.mark.parametrize("query", ["ΟΔΟΣ", "οδός", "οδοσ"])
+def test_a_search_finds_greek_words_in_both_cases(ledger: Ledger, olga: User, query: str) -> None:
+    for name in ("ΟΔΟΣ", "Οδός"):
+        ledger.spend(olga, 1, olga, description=name)
+    assert names(ledger, olga, f"?{urlencode({'search': query})}") == ["Οδός", "ΟΔΟΣ"]
+
+
 @given(text=strategies.text(strategies.characters(codec="utf-8"), max_size=255))
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

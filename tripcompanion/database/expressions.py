@@ -11,6 +11,8 @@ from django.db.models import F, Value
 
 #: A character class of what accents become in the normal form NFD.
 _MARKS = "[\u0300-\u036f]"
+#: At the end of a word, it is written differently. PostgreSQL's `lower` does not know.
+_SIGMA = ("\u03c2", "\u03c3")
 _WILD = re.compile(r"[%_\\]")
 
 
@@ -65,8 +67,9 @@ class Lines(models.Func):
 
 
 def folded(text: str) -> str:
-    """`text` without accents, in lower case."""
-    return re.sub(_MARKS, "", unicodedata.normalize("NFD", text)).lower()
+    """`text` without accents, in lower case, with one form of the Greek sigma."""
+    lower = re.sub(_MARKS, "", unicodedata.normalize("NFD", text)).lower()
+    return lower.replace(*_SIGMA)
 
 
 class HasWords(models.Func):
@@ -85,6 +88,7 @@ class HasWords(models.Func):
         sql, values = self._columns(compiler)
         text = f"concat_ws(chr(10), {sql})"
         bare = f"lower(regexp_replace(normalize({text}, NFD), '{_MARKS}', '', 'g'))"
+        bare = f"translate({bare}, '{_SIGMA[0]}', '{_SIGMA[1]}')"
         patterns = ["%" + _WILD.sub(r"\\\g<0>", word) + "%" for word in self.words]
         return f"{bare} LIKE ALL(%s)", [*values, patterns]
 
