@@ -147,10 +147,10 @@ class InTripViewSet(PeopleViewSet):
     def require_replayable(self, location: str) -> None:
         """Raise `NotFound` unless the caller can see the trip of a stored response.
 
-        The path contains the id of the trip or of one of its expenses. If it contains neither
-        (when a trip is created or joined), the stored `Location` does.
+        The stored `Location` contains the id of the trip in which something was made; for a copy,
+        it is not the trip of the path. Without one, the path contains that or the id of an expense.
         """
-        named = self.kwargs or (resolve(location).kwargs if location else {})
+        named = {**self.kwargs, **(resolve(location).kwargs if location else {})}
         if "trip_id" in named:
             get_visible_or_404(Trip.objects.all, self.caller, pk=named["trip_id"])
         elif "expense_id" in named:

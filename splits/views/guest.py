@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-from django.urls import resolve
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
@@ -46,10 +45,6 @@ class AcceptanceViewSet(InTripViewSet):
             NamesBoth,
         ]
     }
-
-    def require_replayable(self, location: str) -> None:
-        self.kwargs = resolve(location).kwargs if location else {}
-        super().require_replayable(location)
 
     def accept(self, request: Request, token: str) -> Response:
         """Become a member of the trip, with the role of the invitation.

@@ -44,6 +44,8 @@ TRIPS: Guards = {
         ("response replayed to a former member",
          'get_visible_or_404(Trip.objects.all, self.caller, pk=named["trip_id"])', "pass",
          "tests/security/test_replays.py"),
+        ("response about another trip replayed to a former member there",
+         "**(resolve(location).kwargs if location else {})", "", "tests/security/test_replays.py"),
         ("response about an expense replayed to a former member",
          'get_visible_or_404(Trip.objects.all, self.caller, expenses=named["expense_id"])', "pass",
          "tests/security/test_replays.py"),
@@ -194,8 +196,6 @@ TRIPS: Guards = {
     "splits/views/guest.py": [
         ("acceptance not throttled", "throttle_classes = (LookupThrottle,)",
          "throttle_classes = ()", _INVITATIONS),
-        ("acceptance replayed to a former member",
-         "self.kwargs = resolve(location).kwargs if location else {}", "pass", _INVITATIONS),
         ("merge with the scope of trips alone",
          "more_scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE)", "more_scopes = ()",
          "tests/splits/test_merges.py"),
