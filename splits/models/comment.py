@@ -144,7 +144,7 @@ def forget_comments_of(account: User) -> dict[int, list[Entry]]:
 def _forget_in_deleted(account: User, written: JournalQuerySet) -> Iterator[tuple[int, int, int]]:
     """Empty the comments of an account on deleted expenses; yields trip, expense and comment."""
     expenses = DeletedEntry.objects.expenses().filter(trip__in=written.values("trip"))
-    for entry in expenses.filter(object_id__in=written.values("expense_id")).order_by("pk"):
+    for entry in expenses.filter(object_id__in=written.values("expense_id")).one_by_one():
         for row in entry.stored["comments"]:
             if row["created_by_id"] == account.pk and row["text"]:
                 row["text"] = ""

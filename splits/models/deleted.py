@@ -26,8 +26,8 @@ _PEOPLE = {
     "settlement": ("sender_id", "receiver_id"),
 }
 
-#: How many rows are read at a time.
-_AT_A_TIME = 50
+#: How many rows are read at a time. That of a settlement which closed a trip may have 3 MB.
+AT_A_TIME = 10
 #: The rows that have an author.
 _WITH_AUTHOR = ("expense", "settlement", "settlements", "comments")
 
@@ -45,13 +45,13 @@ class DeletedQuerySet(InTripQuerySet["DeletedEntry"]):
         return self.filter(kind=DeletedKind.SETTLEMENT)
 
     def one_by_one(self) -> Iterator["DeletedEntry"]:
-        """All rows, a few of them in memory at a time: each may have as many as a whole expense."""
-        rows, last = self.order_by("pk"), 0
-        while chunk := list(rows.filter(pk__gt=last)[:_AT_A_TIME]):
-            yield from chunk
-            if len(chunk) < _AT_A_TIME:
-                return
-            last = chunk[-1].pk
+        """All rows, a few of them in memory at a time, and what is stored in one of them."""
+        rows, chunk = self.order_by("pk"), list(self.order_by("pk")[:AT_A_TIME])
+        while chunk:
+            is_last, last = len(chunk) < AT_A_TIME, chunk[-1].pk
+            while chunk:
+                yield chunk.pop(0)
+            chunk = [] if is_last else list(rows.filter(pk__gt=last)[:AT_A_TIME])
 
 
 class DeletedEntry(models.Model):

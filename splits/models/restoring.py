@@ -8,7 +8,7 @@ from django.utils.dateparse import parse_datetime
 
 from splits.models.comment import Comment
 from splits.models.debt import Debt
-from splits.models.deleted import DeletedEntry, DeletedKind
+from splits.models.deleted import AT_A_TIME, DeletedEntry, DeletedKind
 from splits.models.expense import Expense, expense_fields
 from splits.models.kept_allocations import allocate_again
 from splits.models.payer import Payer
@@ -87,7 +87,7 @@ class Deleted:
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` of them after the first `after`, and the number of all."""
         entries = self._entries.order_by("-id")[after : after + size]
-        rows = [deleted_row(entry) for entry in entries]
+        rows = [deleted_row(entry) for entry in entries.iterator(AT_A_TIME)]
         naming = [pair for row in rows for pair in _relations_to_people(row)]
         people = summaries({getattr(row, f"{name}_id") for row, name in naming})
         for row, name in naming:

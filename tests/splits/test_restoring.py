@@ -1,5 +1,6 @@
 """What was deleted is in no sum and no list until it is restored: as it was, to the cent."""
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -89,6 +90,34 @@ def test_what_was_closed_is_closed_again(
         restored = client.post(f"{path}/restore").json()
         assert [row["paid"] for row in restored["splits"]] == [True]
         assert list(differences(trip.pk)) == []
+
+
+def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    client, grandma = api(olga), add_guest(trip)
+    payment = settle(trip, ed, olga, 100)
+    assert client.delete(url(trip, "settlements", payment.pk)).status_code == 204
+    [entry] = DeletedEntry.objects.all()
+    closed = [
+        [None, at, None, payment.pk, 1, "2026-05-14T10:00:00Z"] for at in range(10**6, 10**6 + 5000)
+    ]
+    entry.stored["allocations"] = closed
+    entry.save_rows()
+    limit = 50 * len(entry.stored_rows)
+    for at in range(1, 40):
+        entry.pk, entry.object_id = None, payment.pk + at
+        entry.save()
+    del entry, closed
+    for ask in (
+        lambda: client.get(url(trip, "settlements?deleted=true&pageSize=100")),
+        lambda: merge(api, trip, grandma, ed, by=olga),
+    ):
+        tracemalloc.start()
+        assert ask().status_code == 200
+        _now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < limit
 
 
 @pytest.mark.parametrize("kind", ["expenses", "settlements"])
