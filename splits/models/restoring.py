@@ -47,6 +47,8 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         settlements = kept.rows_of("settlements", Settlement)
         _insert(kept.trip, settlements)
         _put_back(kept, debts)
+        for settlement_id, split_id in kept.stored.get("awaited", ()):
+            Settlement.objects.filter(trip=kept.trip, pk=settlement_id).update(split=split_id)
         Comment.objects.bulk_create(kept.rows_of("comments", Comment))
         kept.delete()
         fields = expense_fields(expense, payments_of(payers), parts_of(splits))
@@ -65,9 +67,8 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
     with locked_row(rows, by, Can.DELETE_SETTLEMENTS, trip_id=entry.trip_id, pk=entry.pk) as kept:
         kept.require_restorable()
         [settlement] = kept.rows_of("settlement", Settlement)
-        paid = Split.objects.filter(trip=kept.trip, pk=settlement.split_id or 0)
-        if not paid.exists():
-            settlement.split_id = None
+        if not Split.objects.filter(trip=kept.trip, pk=settlement.split_id or 0).exists():
+            _await_split(kept, settlement)
         _insert(kept.trip, [settlement])
         _put_back(kept)
         kept.delete()
@@ -76,6 +77,15 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
             kept.trip_id, by, *settlement_entries(Event.SETTLEMENT_RESTORED, [settlement], currency)
         )
         return Settlement.objects.with_details().get(pk=settlement.pk)
+
+
+def _await_split(entry: DeletedEntry, settlement: Settlement) -> None:
+    """Let a settlement be that of its split once the expense is restored, if that is deleted."""
+    for other in entry.trip.deleted_entries.expenses().one_by_one() if settlement.split_id else ():
+        if any(row["id"] == settlement.split_id for row in other.stored["splits"]):
+            other.stored.setdefault("awaited", []).append([settlement.pk, settlement.split_id])
+            other.save_rows()
+    settlement.split_id = None
 
 
 class Deleted:

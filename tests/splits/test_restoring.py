@@ -92,6 +92,26 @@ def test_what_was_closed_is_closed_again(
         assert list(differences(trip.pk)) == []
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_payment_that_is_restored_before_its_expense_is_undone_with_it_again(
+    api: Api, trip: Trip, olga: User, ed: User, is_first: bool
+) -> None:
+    client, dinner = api(olga), spend(trip, 1000, paid_by=olga, among=[ed])
+    split = f"/api/expenses/{dinner.pk}/splits/{dinner.splits.get().pk}"
+    assert client.put(f"{split}/pay").status_code == 200
+    paths = [
+        url(trip, "settlements", Settlement.objects.get().pk),
+        url(trip, "expenses", dinner.pk),
+    ]
+    for path in paths:
+        assert client.delete(path).status_code == 204
+    for path in paths if is_first else reversed(paths):
+        assert client.post(f"{path}/restore").status_code == 200
+    assert Settlement.objects.get().split_id == dinner.splits.get().pk
+    assert client.put(f"{split}/unpay").json()["paid"] is False
+    assert not Settlement.objects.exists()
+
+
 def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(
     api: Api, trip: Trip, olga: User, ed: User
 ) -> None:
