@@ -292,9 +292,9 @@ class Expense(models.Model):
             after = expense_fields(stored, payments, parts)
             if after != before:
                 stored.updated_at = timezone.now()
+                stored.notify("expense.changed", posting.people(), by)
             stored.save(update_fields=_CHANGEABLE)
             posting.note(Event.EXPENSE_CHANGED, by, before, after)
-            stored.notify("expense.changed", posting.people(), by)
             return Expense.objects.with_details().get(pk=stored.pk)
 
     def remove(self, by: User) -> None:

@@ -79,6 +79,13 @@ def test_each_event_notifies_those_whom_it_concerns_but_not_who_did_it(
     assert waiting(ed) == ["EXPENSE_CREATED", "EXPENSE_CHANGED"]
 
 
+def test_a_change_that_changes_nothing_is_not_told(ledger: Ledger, olga: User, ed: User) -> None:
+    wanting(ed)
+    expense = ledger.spend(olga, 60, olga, ed)
+    ledger.change(expense, olga, amount=60, notes=expense["notes"])
+    assert waiting(ed) == ["EXPENSE_CREATED"]
+
+
 def test_who_pays_their_own_split_is_not_told(ledger: Ledger, olga: User, ed: User) -> None:
     wanting(ed)
     expense = ledger.spend(olga, 60, olga, ed)
