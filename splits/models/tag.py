@@ -77,7 +77,8 @@ def tagged(rows: QuerySet[Expense], tag: str) -> QuerySet[Expense]:
 
 def is_tag_of_own(trip: Trip, by: User, tag: str) -> bool:
     """Whether all expenses of the trip that have the tag are own ones of `by`."""
-    return all(row.is_own(by, Can.CHANGE_EXPENSES) for row in tagged(trip.expenses.all(), tag))
+    rows = tagged(trip.expenses.only("trip", "created_by"), tag)
+    return all(row.is_own(by, Can.CHANGE_EXPENSES) for row in rows)
 
 
 def rename_tag(trip: Trip, by: User, tag: str, name: str) -> TagUse:
@@ -89,7 +90,8 @@ def rename_tag(trip: Trip, by: User, tag: str, name: str) -> TagUse:
     [name] = clean_tags([name])
     are_own = partial(is_tag_of_own, by=by, tag=tag)
     with locked_trip(trip.pk, by, Can.CHANGE_EXPENSES, are_own) as locked:
-        rows = list(tagged(locked.expenses.order_by("pk"), tag))
+        # Without the items: together, those of all expenses may not fit into memory.
+        rows = list(tagged(locked.expenses.order_by("pk").only("trip", "tags"), tag))
         if not rows:
             raise NotFound
         key, entries = tag_key(tag), []

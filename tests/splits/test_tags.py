@@ -4,6 +4,8 @@ import csv
 import io
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings, strategies
 from rest_framework.exceptions import NotFound, PermissionDenied
 
@@ -95,6 +97,21 @@ def test_tag_and_right_to_rename_are_checked_again_behind_the_lock(
     with pytest.raises(NotFound):
         rename_tag(trip, olga, "meat", "x")
     assert ledger.expense(expense) == expense
+
+
+@pytest.mark.parametrize("is_owner", [True, False])
+def test_a_rename_reads_the_tags_of_all_expenses_at_once(
+    ledger: Ledger, olga: User, ed: User, is_owner: bool
+) -> None:
+    numbers = set()
+    for old, new in ("ab", "bc", "cd"):
+        ledger.spend(ed, 1, ed, tags=[old])
+        with CaptureQueriesContext(connection) as queries:
+            renamed = ledger.answer(olga if is_owner else ed, "patch", f"tags/{old}", {"name": new})
+        assert renamed.status_code == 200
+        assert "stored_items" not in str(queries.captured_queries)
+        numbers.add(len(queries))
+    assert len(numbers) == 1
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 41, [], 1, "a\0b"])
