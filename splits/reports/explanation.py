@@ -71,7 +71,9 @@ class Explanation:
             share_minor=Subquery(my_split.values("amount_minor")),
             divided_minor=Subquery(splits.annotate(sum=Sum("amount_minor")).values("sum")),
         ).exclude(paid_minor=None, share_minor=None)
-        rows = entries.order_by("created_at", "id").iterator(_CHUNK_ROWS)
+        # Without the items: those of all expenses would take much longer to read.
+        columns = ("trip", "description", "expense_date", "created_at", "amount_minor")
+        rows = entries.only(*columns).order_by("created_at", "id").iterator(_CHUNK_ROWS)
         while chunk := list(islice(rows, _CHUNK_ROWS)):
             left_over = _shares_of_what_is_left(chunk, self._trip, self._user_id)
             for expense in chunk:

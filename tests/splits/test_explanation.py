@@ -80,7 +80,7 @@ def test_a_member_without_entries_has_no_lines_and_a_stranger_is_404(
 
 
 @pytest.mark.parametrize("entries", [2, 40])
-def test_the_query_count_does_not_grow(
+def test_the_query_count_does_not_grow_and_no_items_are_read(
     ledger: Ledger,
     olga: User,
     ed: User,
@@ -91,5 +91,6 @@ def test_the_query_count_does_not_grow(
         ledger.spend(olga, 10, ed)
         ledger.settle(ed, olga, 1)
     ledger.client(olga)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(5) as queries:
         assert len(lines(ledger, olga, ed)) == 2 * entries
+    assert "stored_items" not in str(queries.captured_queries)
