@@ -127,6 +127,22 @@ def test_t194_trips_that_one_was_added_to_use_up_no_quota(
     problem_of(api(olga).post("/api/trips", lisbon()), 409, "limit_reached")
 
 
+def test_who_has_not_answered_is_as_free_and_hidden_once_the_trip_is_restored(
+    api: Api, stranger: User, theirs: Trip, olga: User, trip: Trip, settings: Any
+) -> None:
+    settings.QUOTA_TRIPS = 1
+    add(api, stranger, theirs, userId=olga.pk)
+    assert api(stranger).delete(f"/api/trips/{theirs.pk}").status_code == 204
+    # Without the deleted trip, she has answered everywhere, and her own trips fill her quota.
+    assert api(olga).get(f"/api/trips/{trip.pk}").status_code == 200
+    assert api(stranger).post(f"/api/trips/{theirs.pk}/restore").status_code == 200
+    assert olga.email not in everything_shown(api, stranger, theirs, olga)
+    assert api(olga).get(f"/api/trips/{theirs.pk}").status_code == 200
+    bind(api, stranger, theirs, olga)
+    left = api(olga).post(f"/api/trips/{theirs.pk}/members/leave")
+    problem_of(left, 409, "balance_open")
+
+
 @pytest.mark.parametrize("role", ["VIEWER", "OWNER"])
 def test_who_has_not_answered_may_always_leave_and_a_guest_keeps_the_entries(
     api: Api, stranger: User, theirs: Trip, olga: User, ed: User, role: str

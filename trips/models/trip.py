@@ -307,7 +307,7 @@ class Trip(models.Model):
 
         Those who were members then are members again, unless they deleted their account. Raises
         `NotFound` if the deletion was undone or is final, and `NotRestorable` if none of the trip's
-        owners can log in, or a member would have more than `QUOTA_TRIPS` trips.
+        owners can log in, or a member who had answered would have more than `QUOTA_TRIPS` trips.
         """
         with transaction.atomic():
             then = self.members.filter(left_at=self.deleted_at)
@@ -321,7 +321,10 @@ class Trip(models.Model):
             _require(trip.caller_role, Can.MANAGE_TRIP, lambda: False)
             if not then.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
                 raise NotRestorable(reason=_("None of its owners can log in any more."))
-            require_trip_quotas(then)
+            require_trip_quotas(then.filter(introduced_by=None))
+            # They may have answered elsewhere meanwhile.
+            unanswered = then.exclude(introduced_by=None).values_list("user", flat=True)
+            User.objects.filter(pk__in=list(unanswered)).update(is_unanswered=True)
             store_position_after_commit(then.values_list("user", flat=True))
             trip.deleted_at = None
             trip.save(update_fields=["deleted_at"])
