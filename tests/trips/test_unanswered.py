@@ -314,3 +314,4 @@ def test_who_lets_nobody_add_them_is_invited_instead(
     accepted = api(olga).post(f"/api/invitations/{link}/accept")
     assert (accepted.status_code, accepted.json()["user"]["email"]) == (201, olga.email)
     assert olga.email in everything_shown(api, stranger, theirs, olga)
+    problem_of(add(api, stranger, theirs, userId=olga.pk), 409, "already_member")

@@ -204,7 +204,7 @@ class Member(models.Model):
                     raise PermissionDenied(_("You cannot assign a role above your own."))
                 if user is None:
                     raise UserNotFound
-                if not user.may_be_added:
+                if not user.may_be_added and user.pk not in locked.present_roles:
                     raise InviteInstead
                 introducer = by.pk if user_id is None else 0
                 member = cls.admit(locked, user, role, by, introduced_by=introducer)
