@@ -165,6 +165,17 @@ class MailThrottle(WindowThrottle):
         yield f"account {account_key(dict(request.data).get('email'))}"
 
 
+def count_account_change(user: User, request: Any) -> None:
+    """Count a new address or password of one's own; raises `Throttled`.
+
+    A mail tells of each, perhaps somebody else: nobody has to confirm an address. And the refusal
+    of an address that is taken reveals who has an account.
+    """
+    state = count_against_limit("mail", f"changes {user.pk}", request=request)
+    if state and state.is_over:
+        raise Throttled(state.seconds_left)
+
+
 class ExportThrottle(UserThrottle):
     """Data exports per user."""
 

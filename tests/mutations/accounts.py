@@ -150,6 +150,8 @@ ACCOUNTS: Guards = {
         ("wrong current password accepted",
          "        if not is_password_of(user, current, request):\n", "        if False:\n",
          _PASSWORD),
+        ("changes of address and password not limited",
+         "        count_account_change(user, request)\n", "        pass\n", _THROTTLES),
     ],
     "users/throttles.py": [
         ("login throttle counts each spelling separately",

@@ -18,7 +18,7 @@ from splits.models import Expense
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
-from tests.users.logins import refresh, try_to_log_in
+from tests.users.logins import bearer, log_in, refresh, try_to_log_in
 from tripcompanion.database.models import ThrottleCounter
 from trips.models import Trip
 from users.mail_templates import MailTemplate
@@ -232,6 +232,24 @@ def test_a_mail_for_whoever_is_logged_in_and_one_by_another_spelling_count_toget
     body = {"email": SPELLINGS[4]}
     asked = APIClient().post("/api/users/password-reset", body, REMOTE_ADDR="192.0.2.9")
     assert_throttled(asked)
+
+
+def test_changes_of_address_and_password_are_counted_together_because_mails_tell_of_them(
+    limits: Limits, olga: User, ed: User
+) -> None:
+    client, path = bearer(log_in(olga)["token"]), f"/api/users/{olga.pk}"
+    limits(mail="3/hour")
+    whole = {"name": "Olga", "email": "new@example.com", "password": PASSWORD}
+    assert client.put(path, whole).status_code == 200
+    assert client.put(path, {**whole, "password": "another-one-1"}).status_code == 200
+    taken = client.put(f"{path}/profile", {"email": ed.email})
+    assert (taken.status_code, taken.json()["code"]) == (409, "email_taken")
+    assert_throttled(client.put(f"{path}/profile", {"email": ed.email}))
+    assert_throttled(client.put(path, {**whole, "password": "another-one-2"}))
+    same = {**whole, "name": "Olga again", "password": "another-one-1"}
+    assert client.put(path, same).status_code == 200
+    told = Mail.objects.exclude(letter=MailTemplate.VERIFY).values_list("letter", flat=True)
+    assert sorted(told) == ["EMAIL_CHANGED", "PASSWORD_CHANGED"]
 
 
 def test_one_s_own_password_is_asked_for_within_the_limit_of_every_spelling(

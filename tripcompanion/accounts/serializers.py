@@ -25,7 +25,7 @@ from users.models import MAX_TOKEN_NAME_CHARS, Session, User, current_language
 from users.models.conflicts import LogInAgain, WrongPassword
 from users.scopes import CHOICES, Scope
 from users.serializers import EmailAddress, NewPassword, NoticesRequest, Password, user_name
-from users.throttles import is_password_of
+from users.throttles import count_account_change, is_password_of
 
 #: How recent a log-in must be to replace the current password.
 JUST_LOGGED_IN = timedelta(minutes=10)
@@ -124,7 +124,7 @@ def _require_owner(
     The proof is the current password, which is removed from `attrs`, or a new password that is the
     same and so changes nothing. For an address, and for a password with `log_in_suffices`, a recent
     log-in is enough. An ADMIN needs no proof for another user. Raises `Throttled` after too many
-    wrong passwords.
+    wrong passwords, or too many changes. A new password is hashed.
     """
     user, request, current = (
         context["user"],
@@ -144,6 +144,10 @@ def _require_owner(
         password and is_password_of(user, password, request)
     ):
         raise LogInAgain
+    if password:
+        attrs["password"] = user.hashed(password)
+    if has_new_email or attrs["password"].is_new_to(user.password):
+        count_account_change(user, request)
 
 
 def _has_just_logged_in(user: User, session: Any) -> bool:
