@@ -127,6 +127,23 @@ def test_t194_trips_that_one_was_added_to_use_up_no_quota(
     problem_of(api(olga).post("/api/trips", lisbon()), 409, "limit_reached")
 
 
+def test_t193_who_was_removed_before_they_answered_is_shown_without_their_address(
+    api: Api, stranger: User, theirs: Trip, olga: User, trip: Trip
+) -> None:
+    add(api, stranger, theirs, userId=olga.pk)
+    bind(api, stranger, theirs, olga)
+    client, url = api(stranger), f"/api/trips/{theirs.pk}"
+    for kind in ("expenses", "settlements"):
+        [entry] = client.get(f"{url}/{kind}").json()["items"]
+        assert client.delete(f"{url}/{kind}/{entry['id']}").status_code == 204
+    assert client.delete(f"{url}/members/{olga.pk}").status_code == 204
+    assert api(olga).get(f"/api/trips/{trip.pk}").status_code == 200
+    pages = [client.get(f"{url}/{kind}?deleted=true") for kind in ("expenses", "settlements")]
+    shown = b"".join(page.content for page in pages) + client.get(f"{url}/export").getvalue()
+    assert shown.count(olga.name.encode()) == 3
+    assert olga.email.encode() not in shown
+
+
 def test_who_has_not_answered_is_as_free_and_hidden_once_the_trip_is_restored(
     api: Api, stranger: User, theirs: Trip, olga: User, trip: Trip, settings: Any
 ) -> None:

@@ -483,11 +483,18 @@ def show_addresses_to(viewer: User | None) -> None:
 
 
 def note_answer(user: User, trip_id: int) -> None:
-    """Note that `user` has read or written in a trip to which somebody had added them."""
+    """Note that `user` has read or written in a trip to which somebody had added them.
+
+    Memberships that ended without an answer still hide the address: the trip may be restored, and
+    its export names those who left.
+    """
+    unanswered = user.memberships.filter(introduced_by__isnull=False)
+    here = unanswered.filter(trip=trip_id)
+    if unanswered.exists() and not here.exists():
+        return
     with transaction.atomic():
         User.objects.locked(user.pk)
-        unanswered = user.memberships.filter(left_at=None, introduced_by__isnull=False)
-        unanswered.filter(trip=trip_id).update(introduced_by=None)
+        here.update(introduced_by=None)
         if not unanswered.exists():
             User.objects.filter(pk=user.pk).update(is_unanswered=False)
 

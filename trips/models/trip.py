@@ -322,9 +322,6 @@ class Trip(models.Model):
             if not then.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
                 raise NotRestorable(reason=_("None of its owners can log in any more."))
             require_trip_quotas(then.filter(introduced_by=None))
-            # They may have answered elsewhere meanwhile.
-            unanswered = then.exclude(introduced_by=None).values_list("user", flat=True)
-            User.objects.filter(pk__in=list(unanswered)).update(is_unanswered=True)
             store_position_after_commit(then.values_list("user", flat=True))
             trip.deleted_at = None
             trip.save(update_fields=["deleted_at"])

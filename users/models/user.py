@@ -201,7 +201,7 @@ class User(AbstractBaseUser):
     may_be_added = models.BooleanField(
         gettext_lazy("may be added to trips"), default=True, db_default=True
     )
-    #: Whether it is in a trip in which it has not answered; see `Member.introduced_by`.
+    #: Whether it is, or was, in a trip in which it has not answered; see `Member.introduced_by`.
     is_unanswered = models.BooleanField(default=False, db_default=False, editable=False)
     #: How often all sessions were ended at once, in the API and in browsers.
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
