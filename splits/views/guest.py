@@ -55,6 +55,7 @@ class AcceptanceViewSet(InTripViewSet):
         the same 404.
         """
         member = accept_invitation(token, self.caller)
+        self.note_answer_in(member.trip_id)
         return self.answer(member, location=f"/api/trips/{member.trip_id}/members/{member.user_id}")
 
 

@@ -229,6 +229,17 @@ def test_who_has_answered_leaves_with_a_balance_of_zero_only(
     problem_of(leaving, 409, "balance_open")
 
 
+def test_taking_the_place_of_a_guest_is_an_answer(
+    api: Api, stranger: User, theirs: Trip, olga: User
+) -> None:
+    add(api, stranger, theirs, userId=olga.pk)
+    client, url = api(stranger), f"/api/trips/{theirs.pk}"
+    guest = client.post(f"{url}/guests", {"name": "Grandma"}).json()["user"]["id"]
+    token = client.post(f"{url}/invitations", {"guestUserId": guest}).json()["token"]
+    assert api(olga).post(f"/api/invitations/{token}/accept").status_code == 201
+    assert olga.email in everything_shown(api, stranger, theirs, olga)
+
+
 def test_who_left_and_is_added_again_is_bound_to_nothing(
     api: Api, stranger: User, theirs: Trip, olga: User, settings: Any
 ) -> None:
