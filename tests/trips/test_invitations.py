@@ -425,3 +425,14 @@ def test_an_administrator_revokes_invitations(
     assert told(admin.act("revoke", row)) == ["Invitations revoked: 1."]
     assert look_at(api, created).status_code == 404
     assert told(admin.act("revoke", row)) == ["Invitations revoked: 0."]
+
+
+@pytest.mark.parametrize("action", ["deactivate", "log_out"])
+def test_the_history_says_that_an_administrator_ended_an_invitation_with_its_sessions(
+    api: Api, trip: Trip, olga: User, ed: User, ada: User, invite: Invite, action: str
+) -> None:
+    created = invite(by=ed)
+    AdminClient(ada).act(action, ed)
+    assert look_at(api, created).status_code == 404
+    history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
+    assert [(row["by"]["id"], row["via"]) for row in history["items"]] == [(ada.pk, "admin")]

@@ -203,7 +203,7 @@ class UserAdmin(RulesAdmin):
             obj = created
         elif password:
             given["password"] = obj.hashed(password)
-        by: Any = request.user
+        by = caller_of(request)
         with obj.locked(by=by, as_admin=True, lock_admins=True) as account:
             if account.is_admin and (is_active is False or given.get("role", "ADMIN") != "ADMIN"):
                 account.require_other_admin(LastActiveAdmin)
@@ -227,7 +227,7 @@ class UserAdmin(RulesAdmin):
         permissions=["change"], description=gettext_lazy("Deactivate, and end all sessions")
     )
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by: Any = request.user
+        by = caller_of(request)
         users = accounts_locked(request, queryset.filter(is_active=True))
         for user in users:
             with user.locked(by=by, as_admin=True) as account:
@@ -240,7 +240,7 @@ class UserAdmin(RulesAdmin):
 
     @admin.action(permissions=["change"], description=gettext_lazy("Reactivate"))
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by: Any = request.user
+        by = caller_of(request)
         inactive = queryset.filter(is_active=False, deleted_at=None, is_guest=False)
         users = accounts_locked(request, inactive)
         for user in users:
@@ -253,7 +253,7 @@ class UserAdmin(RulesAdmin):
         permissions=["change"], description=gettext_lazy("Send a link to reset the password")
     )
     def send_reset_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by: Any = request.user
+        by = caller_of(request)
         users = accounts_locked(request, queryset.filter(is_active=True))
         for user in users:
             with user.locked(by=by, as_admin=True) as account:
@@ -265,7 +265,7 @@ class UserAdmin(RulesAdmin):
         permissions=["change"], description=gettext_lazy("Mark the addresses as confirmed")
     )
     def confirm_addresses(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by: Any = request.user
+        by = caller_of(request)
         unconfirmed = queryset.filter(is_active=True, email_verified_at=None)
         users = accounts_locked(request, unconfirmed)
         for user in users:
@@ -277,7 +277,7 @@ class UserAdmin(RulesAdmin):
     @admin.action(permissions=["change"], description=gettext_lazy("End all sessions"))
     def log_out(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """End the sessions of the API and of browsers; scoped tokens stay valid."""
-        by: Any = request.user
+        by = caller_of(request)
         users = accounts_locked(request, queryset.filter(is_active=True))
         for user in users:
             self.log_change(request, user, gettext_lazy("All sessions ended."))
