@@ -240,6 +240,9 @@ ACCOUNTS: Guards = {
          "if False:", "tests/test_admin_operating.py"),
     ],
     "tripcompanion/accounts/admin/user.py": [
+        ("invitations of a former ADMIN stay",
+         "if was_admin and not account.is_admin:", "if False:",
+         "tests/trips/test_invitations.py -k ends_with_the_role"),
         ("last ADMIN can be deactivated",
          "                self.instance.require_other_admin(LastActiveAdmin)\n",
          "                pass\n", "tests/test_admin_accounts.py"),

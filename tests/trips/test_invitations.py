@@ -23,7 +23,7 @@ from tripcompanion.observability.logs import without_secrets
 from trips.models import Invitation, Trip
 from trips.models.invitation import MAX_OPEN_INVITATIONS
 from trips.roles import TripRole
-from users.models import Mail, ScopedToken, User
+from users.models import Mail, Role, ScopedToken, User
 
 Invite = Callable[..., dict[str, Any]]
 
@@ -389,6 +389,20 @@ def test_what_became_void_stays_void_and_the_changes_say_so(
     assert states[created["id"]]["state"] == "revoked"
     history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
     assert [row["object"]["id"] for row in history["items"]] == [created["id"]]
+
+
+def test_what_an_administrator_invited_to_ends_with_the_role_and_does_not_come_back(
+    api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    former = UserFactory(role=Role.ADMIN)
+    url, body = f"/api/trips/{trip.pk}/invitations", {"email": "nina@example.com"}
+    created = api(former).post(url, body).json()
+    for role in (Role.USER, Role.ADMIN):
+        assert told(AdminClient(ada).change(User.objects.get(pk=former.pk), role=role))
+        assert look_at(api, created).status_code == 404
+    history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
+    assert [row["object"]["id"] for row in history["items"]] == [created["id"]]
+    assert api(olga).post(url, body).status_code == 201
 
 
 def test_the_history_has_the_note_until_its_author_is_deleted(
