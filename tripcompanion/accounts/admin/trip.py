@@ -337,7 +337,7 @@ class TripAdmin(RulesAdmin):
         permissions=["change"], description=gettext_lazy("Renew the codes; old codes stop working")
     )
     def renew_codes(self, request: HttpRequest, queryset: QuerySet[Trip]) -> None:
-        trips = list(queryset)
+        trips = list(queryset.order_by("pk"))
         for trip in trips:
             trip.renew_code(by=caller_of(request))
             self.log_change(request, trip, gettext_lazy("Code renewed."))
