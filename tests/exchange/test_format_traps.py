@@ -58,6 +58,24 @@ def changed(sample: str, *path: Any, **fields: Any) -> str:
 # -- All formats ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("sample", "path", "name"),
+    [
+        (samples.ABRECHNUNG, ("transactions", 0), "type"),
+        (samples.IHATEMONEY_JSON, (0,), "bill_type"),
+        (
+            samples.TRICOUNT,
+            ("Response", 0, "Registry", "all_registry_entry", 0, "RegistryEntry"),
+            "type_transaction",
+        ),
+    ],
+    ids=["abrechnung", "ihatemoney", "tricount"],
+)
+def test_a_row_of_an_unknown_type_is_skipped(sample: str, path: tuple[Any, ...], name: str) -> None:
+    content = changed(sample, *path, **{name: "gift"})
+    assert skipped(read(content, currency="EUR"))[1] == "unknown_kind"
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize(
     ("cost", "part"),
@@ -663,6 +681,13 @@ def test_an_item_of_nobody_is_refused() -> None:
     item = ITEM | {"usages": {}, "communist_shares": 0.0}
     assert skipped(abrechnung(positions=[item])) == {1: "item_of_nobody"}
     assert skipped(abrechnung(debitor_shares={"9": 1.0})) == {1: "unknown_person"}
+
+
+@pytest.mark.parametrize(("second", "is_refused"), [(0.75, False), (0.7501, False), (0.74, True)])
+def test_percentages_of_abrechnung_add_up(second: float, is_refused: bool) -> None:
+    shares = {"1": 0.25, "2": second}
+    trip = abrechnung(split_mode="percent", debitor_shares=shares, positions=[])
+    assert skipped(trip) == ({1: "does_not_add_up"} if is_refused else {})
 
 
 def test_events_pass_on_to_events_and_name_a_tag() -> None:

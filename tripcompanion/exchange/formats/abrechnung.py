@@ -18,6 +18,9 @@ from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 Shares = Mapping[str, Fraction]
+_KINDS = {"purchase", "transfer", "mimo"}
+#: How far from 1 percentages may add up.
+_PERCENT_DRIFT = Fraction(1, 10_000)
 #: The longest chain of events that pass on to each other.
 _MAX_CHAIN = 20
 _MAX_EVENTS = 1000
@@ -88,6 +91,8 @@ class _Books:
 
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
+        if (kind := row.text("type")) not in _KINDS:
+            raise RowError("unknown_kind", text=kind[:30])
         currency = row.currency("currency_identifier")
         amount, notes = reading.rounded(row.number("value"), currency)
         if not amount:
@@ -97,7 +102,7 @@ class _Books:
         paid = self.of_people({key: amount * part for key, part in creditors.items()})
         owed, own_notes = self._owed(row, amount)
         notes += own_notes
-        is_transfer = row.text("type") == "transfer"
+        is_transfer = kind == "transfer"
         if amount < 0 and (is_transfer or len(paid) > 1):
             amount, notes = -amount, (*notes, Note("turned_around"))
             paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
@@ -146,6 +151,8 @@ class _Books:
             rest -= price * (total - common) / total
             beside -= price
         notes: tuple[Note, ...] = (Note("items_exceed"),) if beside * value < 0 else ()
+        if mode == "percent" and abs(sum(debitors.values(), Fraction(-1))) > _PERCENT_DRIFT:
+            raise RowError("does_not_add_up")
         if mode == "absolute" and not row.list("positions"):
             owed |= debitors
             if row.number("currency_conversion_rate") != 1:

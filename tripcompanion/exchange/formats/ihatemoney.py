@@ -94,6 +94,8 @@ class _Bills:
 
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
+        if (kind := row.text("bill_type", "Expense")) not in {"Expense", "Reimbursement"}:
+            raise RowError("unknown_kind", text=kind[:30])
         owers, notes = self._owers(value)
         code = row.text("currency", "") or _NO_CURRENCY
         code = self.currency if code in self.own_codes else reading.known_currency(code)
@@ -103,7 +105,7 @@ class _Bills:
             self._number(row, "amount"),
             [reading.unguarded(name) for name in owers],
             self.weights,
-            is_payment=row.text("bill_type", "Expense") == "Reimbursement",
+            is_payment=kind == "Reimbursement",
             date=row.day("date"),
             currency=code,
             description=reading.unguarded(row.text("what", "")),
