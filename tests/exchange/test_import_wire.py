@@ -45,6 +45,7 @@ def test_a_plan_has_people_rows_and_balances(plan: Any, olga: User) -> None:
             **{
                 "notes": "Bus/train",
                 "receiptUrl": None,
+                "tags": [],
                 "splitType": "EQUAL",
                 "paidByUserId": olga.pk,
             },
@@ -76,6 +77,14 @@ def test_what_a_row_became_can_be_sent_by_hand(
         assert first[name] == second[name], name
     # The odd cents are those of the file.
     assert [split["amount"] for split in first["splits"]] == [33.34, 33.33, 33.33]
+
+
+def test_the_body_of_a_row_has_its_tags(imported: Any, api: Any, olga: User) -> None:
+    done = imported(samples.ABRECHNUNG)
+    [row] = done["rows"]
+    assert row["object"]["tags"] == ["food", "Hut evening"]
+    expense = api(olga).get(f"/api/trips/{done['tripId']}/expenses/{row['objectId']}").json()
+    assert row["object"]["tags"] == expense["tags"]
 
 
 def test_a_balance_that_differs_is_explained(plan: Any) -> None:

@@ -303,6 +303,7 @@ class ImportedRow(models.Model):
             "category": entry["category"],
             "notes": entry["notes"],
             "receiptUrl": entry["receipt_url"],
+            "tags": entry.get("tags", []),
             "paidByUserId": ids[entry["payers"][0][0]],
             "payers": [
                 {"userId": ids[key], "amount": to_major(minor, code)}
