@@ -43,6 +43,18 @@ def test_a_file_of_each_format_is_planned_and_recorded(
     assert done["tripId"] == Trip.objects.get().pk
 
 
+def test_a_plan_says_which_names_no_guest_can_have(plan: Any, imported: Any, olga: Any) -> None:
+    content = samples.SPLITWISE_CSV.replace("Ana P", "A").replace(",Ben,", f",{'B' * 51},")
+    names = f"A, {'B' * 51}"
+    [note] = plan(content).json()["notes"]
+    assert note == f"Guests have names of 2 to 50 characters, so these names were changed: {names}."
+    # Somebody with an account keeps their own name.
+    [note] = plan(content, mapping={"A": olga.pk}).json()["notes"]
+    assert note.endswith(f"changed: {'B' * 51}.")
+    members = Trip.objects.get(pk=imported(content)["tripId"]).members
+    assert {"A.", "B" * 50} < set(members.values_list("user__name", flat=True))
+
+
 def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: Any) -> None:
     answer = plan(samples.SPLITWISE_CSV, name="alps_2026-05-04_export.csv")
     assert answer.status_code == 201

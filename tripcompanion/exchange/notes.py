@@ -108,6 +108,10 @@ _TEXTS: Mapping[str, Any] = {
     "more_people": gettext_lazy(
         "The file does not name all who took part, so the payer bears the rest."
     ),
+    "names_changed": gettext_lazy(
+        "Guests have names of %(shortest)s to %(longest)s characters, so these names were changed: "
+        "%(names)s."
+    ),
     "names_with_commas": gettext_lazy(
         "Names have commas, so the list of people may be read wrongly."
     ),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api.problems import LimitReached
-from tripcompanion.exchange.description import Person
+from tripcompanion.exchange.description import Note, Person
 from tripcompanion.exchange.models import Import
 from trips.models import JournalEntry, Member, Trip
 from trips.models.conflicts import InviteInstead
@@ -76,6 +76,13 @@ def planned_people(
         )
         for row in rows
     ]
+
+
+def changed_names(people: Iterable[PlannedPerson]) -> list[Note]:
+    """A note with the names in the file of new guests who get other ones."""
+    names = [one.original for one in people if one.user_id is None and one.name != one.original]
+    about = {"names": ", ".join(names)[:200], "shortest": _SHORTEST, "longest": _LONGEST}
+    return [Note("names_changed", about)] if names else []
 
 
 def _require_named(people: Iterable[Person], mapping: Iterable[str]) -> None:

@@ -44,7 +44,7 @@ from tripcompanion.exchange.models import (
     Outcome,
 )
 from tripcompanion.exchange.notes import FileUnreadable
-from tripcompanion.exchange.people import PlannedPerson, planned_people
+from tripcompanion.exchange.people import PlannedPerson, changed_names, planned_people
 from tripcompanion.exchange.source import SourceFile, as_json
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may
@@ -193,7 +193,7 @@ class _Plan:
         self.noted: list[int] = []
         self.days: list[date] = []
         self.pairs: set[tuple[str, str]] = set()
-        self.notes = [*described.notes]
+        self.notes = [*described.notes, *changed_names(people)]
         self.known = KnownRows(trip, described)
 
     def write_rows(self, progress: Callable[[Any], Any]) -> None:
