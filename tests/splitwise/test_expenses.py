@@ -142,12 +142,13 @@ def test_an_expense_stays_in_its_group_and_currency(
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"users__0__paid_share": "24"}, "users"),
-        ({"users__1__owed_share": "24"}, "users"),
+        ({"users__0__paid_share": "24"}, "base"),
+        ({"users__1__owed_share": "24"}, "base"),
+        ({"users__1__owed_share": "24", "payment": True}, "base"),
         ({"users__0__paid_share": "x"}, "users"),
         ({"users__0__paid_share": "NaN"}, "users"),
         ({"users__0__paid_share": "1e999999"}, "users"),
-        ({"users__0__user_id": 10**17}, "users"),
+        ({"users__0__user_id": 10**17}, "base"),
         ({"users__0__user_id": "0"}, "user_id"),
         ({"users__-1__user_id": 1}, "users__-1__user_id"),
         ({"users__01__user_id": 1}, "users__01__user_id"),

@@ -33,6 +33,8 @@ _THEIR_NAMES = {
     "text": "content",
     api_settings.NON_FIELD_ERRORS_KEY: "base",
 }
+#: All shares together: what is wrong with them is `base`. One share is named after a point.
+_ALL_SHARES = {"payers", "splitAmounts"}
 
 
 def refused(text: str, field: str = "base") -> ValidationError:
@@ -57,7 +59,8 @@ def answer_error(
     errors: dict[str, list[str]] = {}
     for name, texts in problem.get("errors", {"base": [problem["detail"]]}).items():
         field = name.partition(".")[0]
-        errors.setdefault(_THEIR_NAMES.get(field, field), []).extend(texts)
+        theirs = "base" if name in _ALL_SHARES else _THEIR_NAMES.get(field, field)
+        errors.setdefault(theirs, []).extend(texts)
     response.data = {"errors": errors}
     is_missing = response.status_code == 404 and stub is not None and "success" in stub
     is_refused = is_missing or isinstance(exc, ValidationError | Conflict | PermissionDenied)

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import DeletedEntry, Division, Expense, Settlement, SplitType
+from splits.models.division import require_sum
 from splits.models.restoring import restore_expense, restore_settlement
 from splits.models.settlement import today
 from splits.serializers.expense import ExpenseRequest
@@ -197,9 +198,8 @@ class ExpenseViewSet(SplitwiseViewSet):
             raise refused(text, "users")
         [sender], [receiver] = paid, owed
         cost = _minor("cost", fields.get("cost"), trip.currency)
-        sums = (paid[sender], owed[receiver])
-        if {_minor("users", one, trip.currency) for one in sums} != {cost}:
-            raise refused(_("The shares do not add up to the cost."), "users")
+        for share in (paid[sender], owed[receiver]):
+            require_sum("base", [_minor("users", share, trip.currency)], cost, trip.currency)
         if self.draft is not None:
             raise refused(_("A payment has no receipt."), RECEIPT)
         body = {"fromUserId": sender, "toUserId": receiver, "amount": fields.get("cost")}
