@@ -70,6 +70,17 @@ def test_a_payment_is_a_settlement(calling: Any, trip: Any, olga: Any, ed: Any) 
     assert balances_of(trip) == {}
 
 
+def test_what_was_deleted_before_is_refused_under_its_name(
+    calling: Any, trip: Any, olga: Any, sam: Any
+) -> None:
+    expense = spend(trip, 100, paid_by=olga, among=[olga])
+    path = f"delete_expense/{expense.pk}"
+    assert calling(sam).refused(path) == {"expense": ["Not found."]}
+    calling(olga).done(path)
+    assert calling(olga).refused(path) == {"expense": ["Not found."]}
+    assert calling(sam).refused(f"un{path}") == {"expense": ["Not found."]}
+
+
 @pytest.mark.parametrize("form", [False, True])
 def test_what_was_read_may_be_sent_back_and_changes_nothing(
     calling: Any, trip: Any, olga: Any, ed: Any, form: bool

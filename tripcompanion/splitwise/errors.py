@@ -65,6 +65,9 @@ def answer_error(
     is_missing = response.status_code == 404 and stub is not None and "success" in stub
     is_refused = is_missing or isinstance(exc, ValidationError | Conflict | PermissionDenied)
     if context["request"].method not in SAFE_METHODS and is_refused:
+        if is_missing and "expense_id" in context["kwargs"]:
+            # Clients look for it there.
+            errors = {"expense": [problem["detail"]]}
         response.status_code = 200
         response.data = {**(stub or {}), "errors": errors}
         if stub is not None and "group" in stub:
