@@ -99,6 +99,20 @@ def test_what_was_deleted_comes_back_within_its_days_only(
     caller.refused(f"undelete_group/{trip.pk}")
 
 
+def test_a_guest_is_invited_while_an_invitation_is_open(calling: Any, trip: Any, olga: Any) -> None:
+    caller = calling(olga)
+    body = {"first_name": "New", "last_name": "One", "email": "new@example.com"}
+    pk = caller.done("add_user_to_group", group_id=trip.pk, **body)["user"]["id"]
+
+    def states() -> list[str]:
+        found = caller.get(f"get_user/{pk}")["user"], caller.get(f"get_friend/{pk}")["friend"]
+        return [one["registration_status"] for one in found]
+
+    assert states() == ["invited", "invited"]
+    Invitation.objects.update(revoked_at=timezone.now())
+    assert states() == ["dummy", "dummy"]
+
+
 def test_people_are_added_and_removed(
     calling: Any, trip: Any, olga: Any, ed: Any, vera: Any, sam: Any
 ) -> None:
@@ -112,8 +126,10 @@ def test_people_are_added_and_removed(
     assert caller.refused("add_user_to_group", group_id=trip.pk, **body)
     body = {"first_name": "New", "last_name": "One", "email": "new@example.com"}
     guest = caller.done("add_user_to_group", group_id=trip.pk, **body)["user"]
-    assert guest["registration_status"] == "dummy"
+    assert guest["registration_status"] == "invited"
     invitation = Invitation.objects.get()
+    members = caller.get(f"get_group/{trip.pk}")["group"]["members"]
+    assert [one["registration_status"] for one in members][-1] == "invited"
     assert (invitation.guest_id, invitation.email) == (guest["id"], "new@example.com")
     assert Mail.objects.filter(invitation_id=invitation.pk).exists()
     other = caller.done("create_group", name="Other")["group"]

@@ -49,7 +49,8 @@ def balances(by_currency: Mapping[str, int]) -> list[dict[str, str]]:
     ]
 
 
-def user(person: User) -> dict[str, Any]:
+def user(person: User, *, is_invited: bool = False) -> dict[str, Any]:
+    """A user; `is_invited` is whether an invitation for this guest is open."""
     first_name, _space, last_name = person.shown_name.partition(" ")
     picture = person.profile_picture
     # Some clients tell people apart by their addresses: none may be missing.
@@ -62,15 +63,23 @@ def user(person: User) -> dict[str, Any]:
         "first_name": first_name,
         "last_name": last_name or None,
         "email": email,
-        "registration_status": "dummy" if person.is_guest else "confirmed",
+        "registration_status": _status(person, is_invited),
         "picture": dict.fromkeys(("small", "medium", "large"), picture),
         "custom_picture": picture is not None,
     }
 
 
-def member(person: User, by_currency: Mapping[str, int]) -> dict[str, Any]:
+def _status(person: User, is_invited: bool) -> str:
+    if not person.is_guest:
+        return "confirmed"
+    return "invited" if is_invited else "dummy"
+
+
+def member(
+    person: User, by_currency: Mapping[str, int], *, is_invited: bool = False
+) -> dict[str, Any]:
     """A user with a balance, or more, in minor units."""
-    return {**user(person), "balance": balances(by_currency)}
+    return {**user(person, is_invited=is_invited), "balance": balances(by_currency)}
 
 
 def current_user(person: User, language: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from splits.models.debt import Debt
 from splits.settling import fewest_transfers
 from tripcompanion.splitwise import objects
 from tripcompanion.splitwise.models import DEFAULT_GROUP_TYPE, Group
-from trips.models import Member, Trip
+from trips.models import Invitation, Member, Trip
 from users.models import User
 
 OUTSIDE = 0
@@ -70,6 +70,8 @@ class Circle:
             if member.left_at is None or member.balance_minor:
                 self._members[member.trip_id].append(member)
         self._owed = owed_in(self.trips)
+        invitations = Invitation.objects.unused().filter(trip__in=self.trips)
+        self._invited = set(invitations.values_list("guest", flat=True))
 
     def groups(self) -> list[dict[str, Any]]:
         """All groups, that of the expenses outside of groups first."""
@@ -86,7 +88,7 @@ class Circle:
             "created_at": objects.instant(trip.created_at),
             "updated_at": objects.instant(trip.updated_at),
             "members": [
-                objects.member(one.user, {trip.currency: one.balance_minor}) for one in members
+                self.member(one.user, {trip.currency: one.balance_minor}) for one in members
             ],
             "simplify_by_default": known.simplify_by_default,
             "original_debts": objects.debts(self._owed[trip_id], trip.currency),
@@ -109,7 +111,7 @@ class Circle:
         return _GROUP | {
             "created_at": created_at,
             "updated_at": created_at,
-            "members": [objects.member(person, sums[pk]) for pk, person in people.items()],
+            "members": [self.member(person, sums[pk]) for pk, person in people.items()],
             "original_debts": debts,
             "simplified_debts": debts,
         }
@@ -131,13 +133,16 @@ class Circle:
             for sums in (total, by_group[group]):
                 sums[self.trips[trip_id].currency] += minor
         return {
-            **objects.member(person, total),
+            **self.member(person, total),
             "groups": [
                 {"group_id": group, "balance": objects.balances(sums)}
                 for group, sums in sorted(by_group.items())
             ],
             "updated_at": objects.instant(person.updated_at),
         }
+
+    def member(self, person: User, by_currency: Mapping[str, int]) -> dict[str, Any]:
+        return objects.member(person, by_currency, is_invited=person.pk in self._invited)
 
     def is_outside(self, trip_id: int) -> bool:
         known = self._known.get(trip_id)

@@ -9,7 +9,6 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.splitwise import objects
 from tripcompanion.splitwise.adding import Person, accounts_locked, friendship, start_trip
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import GROUP_TYPES
@@ -93,7 +92,7 @@ class GroupViewSet(SplitwiseViewSet):
         person = Person(self, self.fields)
         with accounts_locked(self.caller, [person]):
             user = person.add_to(trip)
-        shown = {**objects.user(user), "balance": []}
+        shown = Circle(self.caller, [trip]).member(user, {})
         return self.done({"success": True, "user": shown, "errors": {}}, trip.pk)
 
     def remove_user_from_group(self, request: Request) -> Response:

@@ -20,7 +20,7 @@ from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.splitwise import objects
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
-from trips.models import with_companionship
+from trips.models import Invitation, with_companionship
 from users.models import Session, User
 from users.serializers import user_name
 
@@ -48,7 +48,8 @@ class UserViewSet(SplitwiseViewSet):
         found: Any = get_object_or_404(users)
         if not (found.is_companion or found.pk == self.caller.pk or self.caller.is_admin):
             raise NotFound
-        return Response({"user": objects.user(found)})
+        is_invited = Invitation.objects.unused().filter(guest=found.pk).exists()
+        return Response({"user": objects.user(found, is_invited=is_invited)})
 
     def update_user(self, request: Request, user_id: int | None = None) -> Response:
         """Change the name and the currency. Clients send back all that they read."""
