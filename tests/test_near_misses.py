@@ -70,7 +70,6 @@ def test_what_was_read_can_be_sent_back(api: Api, trip: Trip, olga: User, ed: Us
     client = api(olga)
     expense = client.get(f"/api/trips/{trip.pk}/expenses").json()["items"][0]
     again = {**expense, "participantUserIds": [olga.pk, ed.pk], "anything": 1}
-    again.pop("payers")
     path = f"/api/trips/{trip.pk}/expenses/{expense['id']}"
     assert client.put(path, again).status_code == 200
     assert client.patch(path, {**again, "notes": "Tasty"}).status_code == 200
@@ -78,6 +77,24 @@ def test_what_was_read_can_be_sent_back(api: Api, trip: Trip, olga: User, ed: Us
     assert client.put(f"/api/trips/{trip.pk}", whole).status_code == 200
     me = client.get("/api/users/me").json()
     assert client.put(f"/api/users/{olga.pk}/profile", me).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("split_type", "amounts"),
+    [("EQUAL", None), ("MANUAL", (4, 6)), ("PERCENTAGE", (40, 60)), ("SHARES", (1, 2))],
+)
+def test_an_expense_as_it_was_read_is_a_patch_that_changes_nothing(
+    api: Api, trip: Trip, olga: User, ed: User, split_type: str, amounts: Any
+) -> None:
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
+    division = {"splitType": split_type, "participantUserIds": [olga.pk, ed.pk]}
+    if amounts:
+        division["splitAmounts"] = {olga.pk: amounts[0], ed.pk: amounts[1]}
+    payers = [{"userId": ed.pk, "amount": 7}, {"userId": olga.pk, "amount": 3}]
+    location = client.post(path, dinner(olga, payers=payers, **division))["Location"]
+    read = client.get(location).json()
+    answer = client.patch(location, read)
+    assert (answer.status_code, answer.json()) == (200, read)
 
 
 def test_every_unknown_name_is_refused_if_the_client_wants_so(api: Api, olga: User) -> None:

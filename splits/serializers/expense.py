@@ -116,6 +116,13 @@ class PayerRequest(RowRequest):
         signed=True, help_text="What they paid, in the expense's currency; negative in a refund."
     )
 
+    def to_internal_value(self, data: Any) -> Any:
+        # A response, which may be sent back, has the user there.
+        user = data.get("user") if isinstance(data, Mapping) and "userId" not in data else None
+        if isinstance(user, Mapping) and "id" in user:
+            data = {**data, "userId": user["id"]}
+        return super().to_internal_value(data)
+
 
 def _extra(what: str) -> AmountField:
     text = f"{what}: for `ITEMIZED`, divided in proportion to what each person had. Default: none."
