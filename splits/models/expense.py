@@ -460,14 +460,15 @@ class ExpenseChange:
         stored = self.stored
         self._require_same_meaning()
         money = attrgetter("entered_minor", "currency", "exchange_rate")
-        before, currency = money(stored), stored.currency
+        before, currency, rate = money(stored), stored.currency, stored.exchange_rate
         for name, value in self.fields.items():
             setattr(stored, name, value)
         if not stored.divided and before == money(stored) and not self._changes_people():
             return False
         if not stored.divided and not self.division:
             raise DividedByHand
-        if "exchange_rate" in self.fields or stored.currency != currency:
+        # The rate that was read, sent back, stays that of the bank.
+        if (currency, rate) != (stored.currency, stored.exchange_rate):
             stored.fix_rate(self.fields.get("exchange_rate"))
         else:
             stored.convert()

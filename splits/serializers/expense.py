@@ -124,6 +124,19 @@ class PayerRequest(RowRequest):
         return super().to_internal_value(data)
 
 
+class RateField(ExactNumber):
+    """A rate of as many digits as both databases store, which rates of the bank have, too."""
+
+    _DIGITS = 15
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        rate = super().to_internal_value(data)
+        most = min(self._DIGITS, self._DIGITS - 1 - rate.adjusted())
+        if -int(rate.normalize().as_tuple().exponent) > most:
+            self.fail("too_precise", max_decimals=most)
+        return rate
+
+
 def _extra(what: str) -> AmountField:
     text = f"{what}: for `ITEMIZED`, divided in proportion to what each person had. Default: none."
     return AmountField(signed=True, required=False, help_text=text)
@@ -148,14 +161,13 @@ class ExpenseRequest(CamelCaseSerializer):
     currency = CurrencyField(
         required=False, help_text="The currency of all amounts in this body. Default: the trip's."
     )
-    exchange_rate = ExactNumber(
+    exchange_rate = RateField(
         required=False,
         allow_null=True,
         maximum=Decimal(10**6),
-        max_decimals=9,
         help_text=(
-            "What one unit of `currency` is worth in the trip's currency, at most 9 "
-            "decimals; only if they differ. Default: null, the rate that the European Central "
+            "What one unit of `currency` is worth in the trip's currency, at most 15 "
+            "digits; only if they differ. Default: null, the rate that the European Central "
             "Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, "
             "also on another date; with null, the rate of the date is taken."
         ),

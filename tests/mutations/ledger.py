@@ -111,7 +111,7 @@ LEDGER: Guards = {
          "return True", _OWN),
         ("payer does not own the expense", " or payers.exists()", "", _OWN),
         ("every update renews the exchange rate",
-         'if "exchange_rate" in self.fields or stored.currency != currency:', "if True:",
+         "if (currency, rate) != (stored.currency, stored.exchange_rate):", "if True:",
          "tests/splits/test_foreign_currencies.py"),
         ("individually edited splits kept for other participants",
          "            return True\n        return replace(wanted,",

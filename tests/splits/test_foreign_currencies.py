@@ -103,6 +103,18 @@ def test_another_currency_needs_its_amount(dollars: dict, ledger: Ledger, olga: 
     assert ledger.expense(dollars) == dollars
 
 
+@pytest.mark.parametrize("per_euro", ["0.000003", "3", "184.83", "987654.3"])
+def test_an_expense_is_sent_back_with_a_rate_of_any_length(
+    rates: None, ledger: Ledger, olga: User, ed: User, per_euro: str
+) -> None:
+    DailyRate.objects.filter(currency="JPY").delete()
+    DailyRate.objects.create(currency="JPY", per_euro=per_euro, day=date(2026, 5, 1))
+    read = ledger.spend(olga, 10**6, ed, currency="JPY")
+    assert ledger.change(read, olga, **read) == read
+    changed = ledger.change(read, olga, exchangeRate=read["exchangeRate"], amount=2 * 10**6)
+    assert changed["rate"] == read["rate"]
+
+
 def test_a_rate_crosses_the_euro(rates: None, ledger_in, olga: User, ed: User) -> None:
     expense = ledger_in("JPY").spend(olga, 10, ed, currency="USD")
     assert (expense["tripAmount"], expense["exchangeRate"]) == (800, 80)
@@ -134,7 +146,8 @@ def test_exact_amounts_and_payers_are_entered_in_the_expenses_currency(
         ({"currency": "USD", "exchangeRate": 0}, "exchangeRate"),
         ({"currency": "USD", "exchangeRate": -1}, "exchangeRate"),
         ({"currency": "USD", "exchangeRate": "1e9"}, "exchangeRate"),
-        ({"currency": "USD", "exchangeRate": "0.0000000001"}, "exchangeRate"),
+        ({"currency": "USD", "exchangeRate": "0.0000000000000001"}, "exchangeRate"),
+        ({"currency": "USD", "exchangeRate": "1234.567890123456"}, "exchangeRate"),
         ({"currency": "EUR", "exchangeRate": 2}, "exchangeRate"),
         ({"exchangeRate": 2}, "exchangeRate"),
         ({"currency": "XXX"}, "currency"),
