@@ -168,7 +168,7 @@ class ExpenseRequest(CamelCaseSerializer):
         help_text=(
             "What one unit of `currency` is worth in the trip's currency, at most 15 "
             "digits; only if they differ. Default: null, the rate that the European Central "
-            "Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, "
+            "Bank published last, on `expenseDate` or before. A change without it keeps the rate, "
             "also on another date; with null, the rate of the date is taken."
         ),
     )
