@@ -125,6 +125,13 @@ def test_old_backups_are_deleted_with_their_manifests(written: Path) -> None:
     assert sorted(written.parent.iterdir()) == sorted([kept, other])
 
 
+@pytest.mark.parametrize("days", [0, -1, 10**9])
+def test_a_backup_does_not_delete_itself(written: Path, days: int) -> None:
+    with pytest.raises(CommandError, match="--keep-days must be from 1"):
+        call_command("backup", written.parent, keep_days=days)
+    assert written.exists()
+
+
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no password")
 def test_the_password_is_in_no_argument(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, db: None

@@ -8,6 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from tripcompanion.exchange.backups import BackupFailed, back_up, delete_old
 
+MAX_DAYS = 36_500
+
 
 class Command(BaseCommand):
     """The service may go on meanwhile; the backup is what was there at one moment."""
@@ -16,11 +18,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path)
-        parser.add_argument("--keep-days", type=int, help="delete older backups there")
+        parser.add_argument("--keep-days", type=int, help="delete older backups there; at least 1")
 
     def handle(
         self, *args: Any, folder: Path, keep_days: int | None = None, **options: Any
     ) -> None:
+        # With 0, what is written here would be deleted at once.
+        if keep_days is not None and not 1 <= keep_days <= MAX_DAYS:
+            raise CommandError(f"--keep-days must be from 1 to {MAX_DAYS}.")
         try:
             file = back_up(folder)
         except (BackupFailed, OSError) as error:
