@@ -289,6 +289,20 @@ def test_a_missing_database_is_said_and_nothing_else_is_missing() -> None:
 
 
 @pytest.mark.slow
+def test_a_database_that_is_not_migrated_counts_as_missing(server: Server) -> None:
+    url = server.environment["DATABASE_URL"]
+    if url.startswith("sqlite"):
+        pytest.skip("It reports a missing table like a missing database")
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute("ALTER TABLE users_mail RENAME TO users_mail_later")
+        try:
+            assert total(server, "database_up") == 0
+        finally:
+            admin.execute("ALTER TABLE users_mail_later RENAME TO users_mail")
+    assert total(server, "database_up") == 1
+
+
+@pytest.mark.slow
 def test_a_silent_database_delays_the_figures_for_seconds_only(server: Server) -> None:
     url = server.environment["DATABASE_URL"]
     if url.startswith("sqlite"):

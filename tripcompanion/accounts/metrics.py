@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -73,7 +73,8 @@ class _StoredFigures(Collector):
                 figures = list(_stored_figures())
                 if settings.DATABASE_REPLICA_URL:
                     figures += _figures_of_replica()
-        except DATABASE_AWAY:
+        except (*DATABASE_AWAY, ProgrammingError):
+            # The latter if it is not migrated yet.
             figures = []
         yield GaugeMetricFamily(
             "tripcompanion_database_up",
