@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from PIL import Image
@@ -148,7 +148,8 @@ def test_without_a_storage_a_picture_waits(
     [original] = stored(folder)
     away = original.rename(folder / "away")
     Attachment.objects.update(claimed_until=None)
-    assert not process()
+    with pytest.raises(CommandError, match="cannot be cleaned"):
+        call_command("process_attachments")
     away.rename(original)
     room(10_000)
     Attachment.objects.update(claimed_until=None)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from django.core.management.base import CommandError
+
 from tripcompanion.attachments.processing import process
 from tripcompanion.database.watching import WatchCommand
 
@@ -18,4 +20,5 @@ class Command(WatchCommand):
         return process(is_ended)
 
     def work_once(self) -> None:
-        process()
+        if not process():
+            raise CommandError("Pictures cannot be cleaned now; see the log.")
