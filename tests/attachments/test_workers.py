@@ -1,5 +1,6 @@
 """Workers that clean pictures: killed, several at once, and without a storage."""
 
+import io
 import os
 import signal
 import subprocess
@@ -159,6 +160,13 @@ def test_without_a_storage_a_picture_waits(
     (folder / row.file).unlink()
     answer = api(olga).get(made["url"])
     assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+
+
+@pytest.mark.django_db
+def test_prune_says_that_the_storage_is_away(folder: Path) -> None:
+    folder.write_text("no folder")
+    with pytest.raises(CommandError, match="Files were not deleted: .*Not a directory"):
+        call_command("prune", stdout=io.StringIO())
 
 
 @pytest.mark.django_db(transaction=True)

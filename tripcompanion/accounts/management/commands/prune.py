@@ -9,13 +9,13 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.models import Session as BrowserSession
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from splits.models import DeletedEntry
 from tripcompanion.attachments.models import Attachment, named_files
-from tripcompanion.attachments.storage import sweep
+from tripcompanion.attachments.storage import StorageUnavailable, sweep
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from tripcompanion.exchange.models import Import
 from tripcompanion.webhooks.models import WebhookDelivery
@@ -53,7 +53,11 @@ class Command(BaseCommand):
             # A row may be in several of the querysets, so the sum of their counts is too high.
             number = reduce(or_, ends).count() if dry_run else sum(map(delete, ends))
             self.stdout.write(f"{number} {name}")
-        self.stdout.write(f"{sweep(named_files, dry_run=dry_run)} files without an attachment")
+        try:
+            files = sweep(named_files, dry_run=dry_run)
+        except StorageUnavailable as error:
+            raise CommandError(f"Files were not deleted: {error.__cause__}") from error
+        self.stdout.write(f"{files} files without an attachment")
         if dry_run:
             self.stdout.write("Nothing was deleted.")
 
