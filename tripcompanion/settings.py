@@ -287,8 +287,8 @@ if SPLITWISE_OAUTH:
     }
 
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
-DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1)
-DELETED_TRIP_DAYS = env.count("DELETED_TRIP_DAYS", 7, minimum=1)
+DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1, maximum=36_500)
+DELETED_TRIP_DAYS = env.count("DELETED_TRIP_DAYS", 7, minimum=1, maximum=36_500)
 
 # Quotas; exceeding one is a 409 `limit_reached`.
 QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
