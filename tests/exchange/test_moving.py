@@ -134,6 +134,15 @@ def test_the_file_is_for_its_owner_only(lived: Trip, tmp_path: Path) -> None:
         call_command("import_all", ROOT / "README.md")
 
 
+@pytest.mark.django_db
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "nowhere" / "all.zip", tmp_path / "folder"):
+        with pytest.raises(CommandError, match=f"Nothing was exported. .*{place.name}"):
+            call_command("export_all", place)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite is where it goes.")
 def test_it_goes_from_postgresql_to_sqlite(lived: Trip, tmp_path: Path) -> None:

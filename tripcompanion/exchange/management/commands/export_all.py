@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from tripcompanion.exchange.service_file import export_service
@@ -21,9 +21,14 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
 
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
-        part = file.with_name(f"{file.name}.part")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with open(descriptor, "wb") as opened:
-            counts = export_service(opened, partial(tqdm, disable=None, leave=False))
-        part.replace(file)
+        part = file.parent / f"{file.name}.part"
+        try:
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(descriptor, "wb") as opened:
+                counts = export_service(opened, partial(tqdm, disable=None, leave=False))
+            part.replace(file)
+        except OSError as error:
+            # It holds password hashes.
+            part.unlink(missing_ok=True)
+            raise CommandError(f"Nothing was exported. {error}") from error
         self.stdout.write(f"{sum(counts.values())} rows of {len(counts)} tables in {file}.")
