@@ -23,7 +23,10 @@ WRONG = {
     "DATABASE_PREPARE": ("maybe", "auto"),
     "DATABASE_POOLER": ("session", "true"),
     "COMPILED_QUERIES": ("maybe",),
-    "CACHE_URL": ("localhost:6379", "memcached://localhost", "redis:6379", "locmem"),
+    "CACHE_URL": (
+        *("localhost:6379", "memcached://localhost", "redis:6379", "locmem"),
+        *("redis://:p4ssw0rd@h:port", "redis://h:65536", "redis://h?db=x", "redis://h?unknown=1"),
+    ),
     "ALLOWED_HOSTS": ("https://api.example.com", "api.example.com/api", "a b"),
     "CORS_ALLOWED_ORIGINS": (
         *("localhost:4200", "http://localhost:4200/", "http://localhost:4200/app", "*"),
@@ -262,7 +265,7 @@ def test_values_are_taken_as_they_are_meant(project):
         "DATABASE_URL": "postgres://user:p%40ss@db.example.com:5433/trips",
         "DATABASE_POOL_SIZE": "7",
         "DATABASE_PREPARE": "false",
-        "CACHE_URL": "redis://cache.example.com:6379/1",
+        "CACHE_URL": "redis://:p,ss@cache.example.com:6379/1",
         "ALLOWED_HOSTS": " api.example.com , .example.org,",
         "CORS_ALLOWED_ORIGINS": "https://app.example.com,https://m.example.com:8443",
         "CSRF_TRUSTED_ORIGINS": "https://api.example.com",
@@ -282,7 +285,7 @@ def test_values_are_taken_as_they_are_meant(project):
     assert database["CONN_MAX_AGE"] is None
     assert database["OPTIONS"]["prepare_threshold"] is None
     assert shown["DEBUG"] is True
-    assert shown["CACHES"]["default"]["LOCATION"] == "redis://cache.example.com:6379/1"
+    assert shown["CACHES"]["default"]["LOCATION"] == [variables["CACHE_URL"]]
     assert shown["ALLOWED_HOSTS"] == ["api.example.com", ".example.org"]
     assert shown["CORS_ALLOWED_ORIGINS"][1] == "https://m.example.com:8443"
     # Of a development machine; the variables above set DEBUG.

@@ -173,6 +173,27 @@ def web_address(name: str) -> str:
     return _require(name, text(name), form, "be a URL such as http://localhost:4318")
 
 
+def redis_url(name: str) -> str:
+    """A URL of Redis, from which its client can be made; empty by default.
+
+    The error message does not repeat the value, because it may contain a password.
+    """
+    raw = text(name)
+    if not raw:
+        return ""
+    # It takes memory in every process.
+    from redis import ConnectionPool  # noqa: PLC0415 -- see above
+
+    try:
+        if not raw.startswith(("redis://", "rediss://")):
+            raise ValueError
+        # This connects to nothing.
+        ConnectionPool.from_url(raw).make_connection()
+    except (TypeError, ValueError):
+        refuse(f"{name} must look like redis://host:6379/0.")
+    return raw
+
+
 def file_store(name: str, default: Path) -> dict[str, Any]:
     """Django's settings of a storage: an absolute path, or `s3://bucket/prefix`.
 

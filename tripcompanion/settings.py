@@ -157,13 +157,12 @@ DATABASES = connections_settings(
 if DATABASE_REPLICA_URL:
     MIDDLEWARE.append("users.consistency.Consistency")
 
-CACHE_URL = env.text("CACHE_URL")
-if CACHE_URL and not CACHE_URL.startswith(("redis://", "rediss://")):
-    env.refuse("CACHE_URL must look like redis://host:6379/0.")
+CACHE_URL = env.redis_url("CACHE_URL")
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": CACHE_URL,
+        # Django divides a text at commas, which a password may have.
+        "LOCATION": [CACHE_URL],
         # A cache that hangs must not hang the service.
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
