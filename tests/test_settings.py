@@ -368,6 +368,12 @@ def test_a_bad_line_of_the_file_is_named(project):
     assert_stopped(done, ".env, line 2")
 
 
+@pytest.mark.parametrize("content", [b"EMAIL_FROM=Jos\xe9 <a@example.com>\n", b"LOG_LEVEL=\0\n"])
+def test_a_file_that_cannot_be_read_is_named(project, content):
+    (project / ".env").write_bytes(content)
+    assert_stopped(run(project, "-c", LOAD, SECRET_KEY=SECRET), ".env cannot be read")
+
+
 def test_a_replica_that_is_the_primary_is_refused(project):
     url = "postgres://u:p4ssw0rd@db.example.com/trips"
     done = run(

@@ -63,12 +63,16 @@ def refuse(text: str) -> NoReturn:
 
 def load(path: Path) -> None:
     """Take missing variables from a file; refuse a line that is not a setting."""
-    if path.is_file():
-        with path.open(encoding="utf-8") as lines:
-            for binding in parse_stream(lines):
-                if binding.error:
-                    refuse(f"{path}, line {binding.original.line}, is not NAME=value.")
-    load_dotenv(path)
+    try:
+        if path.is_file():
+            with path.open(encoding="utf-8") as lines:
+                for binding in parse_stream(lines):
+                    if binding.error:
+                        refuse(f"{path}, line {binding.original.line}, is not NAME=value.")
+        load_dotenv(path)
+    except (OSError, ValueError) as error:
+        # The latter if it is not in UTF-8, or has a NUL.
+        refuse(f"{path} cannot be read: {error}.")
 
 
 def warn_of_misspelt() -> None:
