@@ -30,7 +30,7 @@ WRONG = {
     "ALLOWED_HOSTS": ("https://api.example.com", "api.example.com/api", "a b"),
     "CORS_ALLOWED_ORIGINS": (
         *("localhost:4200", "http://localhost:4200/", "http://localhost:4200/app", "*"),
-        *("ftp://localhost", "http://", "http://a.example http://b.example"),
+        *("ftp://localhost", "http://", "http://a.example http://b.example", "https://.a.example"),
     ),
     "CSRF_TRUSTED_ORIGINS": ("api.example.com", "https://api.example.com/admin", "*"),
     "ACCESS_TOKEN_LIFETIME": ("0", "-1", "8h", "1e3", "9" * 18),
@@ -267,7 +267,7 @@ def test_values_are_taken_as_they_are_meant(project):
         "DATABASE_PREPARE": "false",
         "CACHE_URL": "redis://:p,ss@cache.example.com:6379/1",
         "ALLOWED_HOSTS": " api.example.com , .example.org,",
-        "CORS_ALLOWED_ORIGINS": "https://app.example.com,https://m.example.com:8443",
+        "CORS_ALLOWED_ORIGINS": "https://app.example.com,https://M.Example.com:8443",
         "CSRF_TRUSTED_ORIGINS": "https://api.example.com",
         "ACCESS_TOKEN_LIFETIME": "60",
         "THROTTLE_LOGIN": "",

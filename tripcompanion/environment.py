@@ -38,7 +38,7 @@ _PRODUCTION_NAMES = (
 )
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
-_ORIGIN = rf"https?://({_HOST})(:[0-9]{{1,5}})?"
+_ORIGIN = rf"https?://(?!\.)({_HOST})(:[0-9]{{1,5}})?"
 _MAIL_URL = (
     r"(?P<scheme>smtp|smtp\+tls|smtps)://((?P<user>[^\s:/@]+):(?P<password>[^\s:/@]+)@)?"
     rf"(?P<host>{_HOST})(:(?P<port>[0-9]{{1,5}}))?/?"
@@ -161,9 +161,9 @@ def hosts(name: str, default: Iterable[str]) -> list[str]:
 
 
 def origins(name: str, default: Iterable[str]) -> list[str]:
-    """Web origins: scheme, host and port, without a path."""
+    """Web origins: scheme, host and port, without a path; in lower case, as browsers send them."""
     expected = "list origins such as https://app.example.com"
-    return [_require(name, found, _ORIGIN, expected) for found in words(name, default)]
+    return [_require(name, found, _ORIGIN, expected).lower() for found in words(name, default)]
 
 
 def origin(name: str, default: str) -> str:
