@@ -240,6 +240,11 @@ def test_an_empty_number_of_processes_is_the_default(project):
         assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_an_empty_list_of_hosts_is_the_default(project):
+    shown = settings_of(project, "ALLOWED_HOSTS", SECRET_KEY=SECRET, ALLOWED_HOSTS=" ,")
+    assert shown == {"ALLOWED_HOSTS": DEFAULTS["ALLOWED_HOSTS"]}
+
+
 def test_defaults_work_on_a_fresh_machine(project):
     shown = settings_of(
         project, *DEFAULTS, "REST_FRAMEWORK", "CACHES", "DATABASES", SECRET_KEY=SECRET

@@ -155,9 +155,10 @@ def words(name: str, default: Iterable[str]) -> list[str]:
 
 
 def hosts(name: str, default: Iterable[str]) -> list[str]:
-    """Host names or IP addresses, without scheme, port or path; `*` means any."""
+    """Host names or IP addresses, without scheme, port or path; `*` means any, none the default."""
     expected = "list host names such as api.example.com"
-    return [_require(name, host, rf"\*|{_HOST}", expected) for host in words(name, default)]
+    given = words(name, default) or default
+    return [_require(name, host, rf"\*|{_HOST}", expected) for host in given]
 
 
 def origins(name: str, default: Iterable[str]) -> list[str]:
