@@ -120,6 +120,21 @@ def test_the_address_is_read_as_many_proxies_back_as_there_are(
     assert own(pair)["address"] == address
 
 
+@pytest.mark.parametrize(
+    ("forwarded", "address"),
+    [("192.0.2.1:52000", "192.0.2.1"), ("[2001:db8::1]:52000", "2001:db8::1")],
+)
+def test_a_port_that_a_proxy_adds_makes_no_other_client(
+    olga: User, limits: Any, monkeypatch: pytest.MonkeyPatch, forwarded: str, address: str
+) -> None:
+    monkeypatch.setattr(api_settings, "NUM_PROXIES", 1)
+    limits(login="1/min")
+    pair = try_to_log_in(olga.email, HTTP_X_FORWARDED_FOR=forwarded).json()
+    assert own(pair)["address"] == address
+    again = try_to_log_in(olga.email, HTTP_X_FORWARDED_FOR=forwarded.replace("52000", "52001"))
+    assert again.status_code == 429
+
+
 def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga: User, ed: User) -> None:
     log_in(ed)
     with time_machine.travel(NOON, tick=False) as clock:

@@ -7,6 +7,7 @@ request would cost too much. While Redis is away, all of them count in the memor
 
 import logging
 import os
+import re
 import time
 from collections.abc import Sequence
 from hashlib import sha256
@@ -28,6 +29,8 @@ logger = logging.getLogger(__name__)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 #: An IPv6 client has a network of this length to choose its addresses from.
 _IPV6_CLIENT_BITS = 64
+#: Some proxies add the port of the client, which changes with each connection.
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](?::[0-9]+)?")
 #: A response costs one request for each of these bytes.
 BYTES_OF_A_REQUEST = 64 * 1024
 #: How many exceeded limits a process remembers.
@@ -176,7 +179,9 @@ def _count_in(counters: Any, key: str, window_seconds: int) -> int:
 
 def address_of(request: Request) -> str:
     """The client's address, behind `NUM_PROXIES` proxies."""
-    return BaseThrottle().get_ident(request) or ""
+    text = BaseThrottle().get_ident(request) or ""
+    with_port = _WITH_PORT.fullmatch(text)
+    return with_port[1] or with_port[2] if with_port else text
 
 
 def is_local(request: Any) -> bool:
