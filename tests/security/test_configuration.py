@@ -208,6 +208,7 @@ def test_t125_nothing_secret_is_logged_and_an_event_is_a_line(environment: Envir
             None, "POST", "/api/users/token/refresh", {"refreshToken": f"{refresh_token}x"}
         )
         environment.ask(environment.ed, "GET", "/api/users/email/canary@example.com")
+        environment.ask(environment.ed, "GET", "/api/trips/code/canary")
         environment.ask(
             environment.ed,
             "GET",

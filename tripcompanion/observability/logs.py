@@ -18,6 +18,8 @@ _HIDDEN = (
     (re.compile(r"(?<![\w.+%-])(?:[\w.+-]|%(?!40))++(?:@|%40)[\w-]++(?:\.[\w-]++)*+"), "[e-mail]"),
     (re.compile(r"(?<![\w-])eyJ[\w-]++\.[\w-]++\.[\w-]++"), "[token]"),
     (re.compile(r"\btci?_[\w-]+"), "[token]"),
+    # Whoever has the code of a trip can join it.
+    (re.compile(r"(/trips/code/)[^\s/\"'\\]+"), r"\1[code]"),
     (re.compile(r"(?i)\b(bearer) [^\s\"',]+"), r"\1 [token]"),
     (re.compile(r"(?i)(token|password|secret|key)=[^\s&\"'\\]+"), r"\1=[hidden]"),
 )
@@ -29,7 +31,7 @@ def log_format(debug: bool) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """`text` with e-mail addresses, tokens and values labelled as secret masked."""
+    """`text` with e-mail addresses, tokens, codes and values labelled as secret masked."""
     for pattern, replacement in _HIDDEN:
         text = pattern.sub(replacement, text)
     return text
