@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.server import ROOT, Server, free_port
+from tripcompanion.serving.admission import LARGE_BODY_SECONDS
 
 pytestmark = pytest.mark.once
 
@@ -61,6 +62,11 @@ def test_profiles_add_what_the_guide_says() -> None:
     }
     for profile in found.keys() - {"(always)"}:
         assert f"| `{profile}` |" in OPERATE
+
+
+def test_caddy_waits_for_a_file_as_long_as_the_service() -> None:
+    caddyfile = (ROOT / "deploy" / "Caddyfile").read_text()
+    assert f"read_body {LARGE_BODY_SECONDS}s\n" in caddyfile
 
 
 def test_only_the_proxy_listens_beyond_this_machine() -> None:
