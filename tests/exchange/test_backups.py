@@ -10,6 +10,7 @@ from subprocess import CalledProcessError
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -71,6 +72,41 @@ def test_a_database_with_accounts_is_overwritten_only_on_demand(
     assert owner.done("GET", "/trips")["total"] == 2
     server.manage("restore", str(backup), "--overwrite")
     assert owner.done("GET", "/trips")["total"] == 1
+
+
+@pytest.mark.slow
+@needs_programs
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite replaces the whole file")
+def test_what_a_later_release_added_is_gone(server: Server, owner: Traveller, backup: Path) -> None:
+    later = (
+        "CREATE TABLE later (id bigint REFERENCES users_user)",
+        "CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE TRIGGER later BEFORE INSERT ON users_user EXECUTE FUNCTION later()",
+    )
+    with psycopg.connect(server.environment["DATABASE_URL"], autocommit=True) as database:
+        for statement in later:
+            database.execute(statement)
+        server.manage("restore", str(backup), "--overwrite")
+        left = database.execute("SELECT to_regclass('later'), to_regproc('later')").fetchone()
+    assert left == (None, None)
+    assert sign_up(owner.http).done("POST", "/trips", lisbon())
+
+
+@pytest.mark.slow
+@needs_programs
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite replaces the whole file")
+def test_a_backup_that_ends_too_early_changes_nothing(
+    server: Server, owner: Traveller, backup: Path
+) -> None:
+    owner.done("POST", "/trips", lisbon())
+    backup.write_bytes(backup.read_bytes()[:-1000])
+    path = backup.with_name(f"{backup.name}.json")
+    manifest = json.loads(path.read_text()) | {"sha256": sha256(backup.read_bytes()).hexdigest()}
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(CalledProcessError) as failed:
+        server.manage("restore", str(backup), "--overwrite")
+    assert "end of file" in failed.value.stderr
+    assert owner.done("GET", "/trips")["total"] == 2
 
 
 @pytest.fixture

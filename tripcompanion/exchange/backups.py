@@ -8,10 +8,11 @@ import json
 import os
 import sqlite3
 import subprocess
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from hashlib import file_digest
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 from django.db import connection
@@ -20,6 +21,23 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 _PREFIX = "tripcompanion-"
+#: Drops all tables and functions that no extension made, also those that a later release added.
+_DROP_ALL = """
+    SET client_min_messages = warning;
+    DO $$ DECLARE found record; BEGIN
+        FOR found IN
+            SELECT 'TABLE' AS kind, oid::regclass::text AS name, oid FROM pg_class
+            WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+            UNION ALL
+            SELECT 'FUNCTION', oid::regprocedure::text, oid FROM pg_proc
+            WHERE pronamespace = current_schema()::regnamespace
+        LOOP
+            IF NOT EXISTS (SELECT FROM pg_depend WHERE objid = found.oid AND deptype = 'e') THEN
+                EXECUTE format('DROP %s %s CASCADE', found.kind, found.name);
+            END IF;
+        END LOOP;
+    END $$;
+"""
 
 
 class BackupFailed(Exception):
@@ -65,8 +83,7 @@ def restore(file: Path, *, overwrite: bool = False) -> None:
     if not overwrite and _has_accounts():
         raise BackupFailed("There are accounts in this database; --overwrite replaces them.")
     if connection.vendor == "postgresql":
-        cleaning = ("--clean", "--if-exists", "--no-owner", "--single-transaction")
-        _run("pg_restore", *cleaning, "--exit-on-error", last=[str(file)])
+        _replace_all(file)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
     else:
@@ -96,20 +113,48 @@ def _connected() -> Any:
     return connection.connection
 
 
-def _run(program: str, *arguments: str, last: list[str] | None = None) -> None:
+def _run(program: str, *arguments: str) -> None:
     """Run a program of PostgreSQL on this database."""
-    client = connection.client
+    with _started(program, *arguments) as process:
+        _end(process)
+
+
+def _replace_all(file: Path) -> None:
+    """Put the tables of a backup in the place of all tables, in one transaction."""
+    options = ("--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1")
+    with _started("psql", *options) as psql:
+        assert psql.stdin  # noqa: S101 -- for mypy
+        # If it cannot connect, it has ended, and says why.
+        with suppress(BrokenPipeError):
+            psql.stdin.write(f"BEGIN; {_DROP_ALL}")
+            psql.stdin.flush()
+        reading = ["pg_restore", "--no-owner", "--file=-", str(file)]
+        read = subprocess.run(reading, check=False, stdout=psql.stdin, stderr=PIPE, text=True)  # noqa: S603
+        # Without it, psql takes everything back.
+        _end(psql, "" if read.returncode else "COMMIT;")
+    if read.returncode:
+        raise BackupFailed(read.stderr.strip())
+
+
+def _started(program: str, *arguments: str) -> subprocess.Popen[str]:
     # What psql gets: the place, and in the environment the password and what TLS needs.
-    command, secrets = client.settings_to_cmd_args_env(connection.settings_dict, [])
-    *place, database = command[1:]
-    full = [program, *arguments, *place, f"--dbname={database}", *(last or [])]
+    settings = connection.client.settings_to_cmd_args_env(connection.settings_dict, [])
+    [_psql, *place, database], secrets = settings
+    full = [program, *arguments, *place, f"--dbname={database}"]
     environment = os.environ | (secrets or {})
     try:
-        subprocess.run(full, env=environment, check=True, capture_output=True, text=True)  # noqa: S603
+        return subprocess.Popen(  # noqa: S603
+            full, env=environment, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, text=True
+        )
     except FileNotFoundError as error:
         raise BackupFailed(f"{program} is not installed.") from error
-    except subprocess.CalledProcessError as error:
-        raise BackupFailed(error.stderr.strip() or f"{program} failed.") from error
+
+
+def _end(process: subprocess.Popen[str], last: str = "") -> None:
+    """Wait until the process has ended; raises `BackupFailed` with what it complained of."""
+    _output, complaint = process.communicate(last)
+    if process.returncode:
+        raise BackupFailed(complaint.strip())
 
 
 def _manifest_of(file: Path) -> Path:
