@@ -80,12 +80,12 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
 
 
 def _await_split(entry: DeletedEntry, settlement: Settlement) -> None:
-    """Let a settlement be that of its split once the expense is restored, if that is deleted."""
-    for other in entry.trip.deleted_entries.expenses().one_by_one() if settlement.split_id else ():
-        if any(row["id"] == settlement.split_id for row in other.stored["splits"]):
-            other.stored.setdefault("awaited", []).append([settlement.pk, settlement.split_id])
+    """Take a settlement from its split, until the expense of that is restored, too."""
+    split_id, settlement.split_id = settlement.split_id, None
+    for other in entry.trip.deleted_entries.expenses().one_by_one() if split_id else ():
+        if any(row["id"] == split_id for row in other.stored["splits"]):
+            other.stored.setdefault("awaited", []).append([settlement.pk, split_id])
             other.save_rows()
-    settlement.split_id = None
 
 
 class Deleted:

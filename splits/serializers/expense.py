@@ -125,7 +125,10 @@ class PayerRequest(RowRequest):
 
 
 class RateField(ExactNumber):
-    """A rate of as many digits as both databases store, which rates of the bank have, too."""
+    """An exchange rate of at most 15 digits: both databases store them exactly.
+
+    Rates between two currencies, computed from those of the European Central Bank, have so many.
+    """
 
     _DIGITS = 15
 

@@ -13,7 +13,7 @@ from rest_framework.exceptions import NotFound
 
 from splits.models import Comment, DeletedEntry, Expense, Settlement
 from splits.models.comment import comments_of
-from splits.models.deleted import DeletedKind
+from splits.models.deleted import AT_A_TIME, DeletedKind
 from splits.models.payer import Payer
 from splits.models.restoring import deleted_row
 from splits.models.split import Split
@@ -170,7 +170,7 @@ def _as_deleted(ids: list[int]) -> list[Entry]:
     wanted = Q(kind=DeletedKind.EXPENSE, object_id__in=[pk for pk in ids if pk < PAYMENTS_FROM])
     wanted |= Q(kind=DeletedKind.SETTLEMENT, object_id__in=payments)
     entries = []
-    for kept in DeletedEntry.objects.select_related("trip").filter(wanted):
+    for kept in DeletedEntry.objects.select_related("trip").filter(wanted).iterator(AT_A_TIME):
         read = Entry.of_expense if kept.kind == DeletedKind.EXPENSE else Entry.of_settlement
         entry = read(deleted_row(kept))
         entry.deleted_at = entry.updated_at = kept.deleted_at
