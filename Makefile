@@ -15,7 +15,7 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo development test test-all check static clients-with-node lint format schema \
+.PHONY: help run serve demo development test test-all check static clients-with-node short-fuzz short-chaos lint format schema \
 	screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports mutate chaos backup-drill \
 	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients node
 
@@ -78,11 +78,11 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: .venv/.dev ## Run what CI does (12 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
+check: ## Run what CI does (12 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
+	@$(MAKE) --jobs=2 .venv/.dev $$($(MAKE) --silent node 2>/dev/null && echo '$(CLIENT_TOOLS)')
 	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) static clients-with-node ARGS=
 	@$(BIN)/python -m tests.databases --require-postgres --short $(ARGS)
-	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
-	@$(BIN)/python -m chaos --short
+	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) short-fuzz short-chaos
 
 # Each needs one core. The make of macOS prints what they say as it comes.
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=recurse)
@@ -96,8 +96,14 @@ static: lint
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
 
 clients-with-node:
-	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients; \
+	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=--check; \
 	else echo 'make clients was skipped: it needs Node.js 20.19 or newer with npm.'; fi
+
+short-fuzz:
+	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
+
+short-chaos:
+	@$(BIN)/python -m chaos --short
 
 chaos: .venv/.dev ## Cause failures under load and count lost writes (10 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
@@ -146,7 +152,8 @@ bench-profile: .venv/.dev ## Profile one operation (OPERATION=page)
 trace: .venv/.dev ## Count how often a request moves between files (ARGS=--pairs)
 	@$(NO_DATABASE) $(BIN)/python -m benchmarks.trace $(ARGS)
 
-clients: node clients/node_modules/.package-lock.json .venv/clients/.installed .venv/clients-3.13/.installed .venv/.dev ## Generate clients, compile them and use them (needs Node.js 20)
+CLIENT_TOOLS := clients/node_modules/.package-lock.json .venv/clients/.installed .venv/clients-3.13/.installed
+clients: node $(CLIENT_TOOLS) .venv/.dev ## Generate clients, compile them and use them (needs Node.js 20)
 	@$(BIN)/python -m clients $(ARGS)
 
 node:

@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "private-names.md").read_text()
 PACKAGES = ("users", "trips", "splits", "tripcompanion")
-TREES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text())
+FILES = [
+    path.relative_to(ROOT).as_posix()
     for path in (
         ROOT / "gunicorn.conf.py",
         *(p for k in PACKAGES for p in (ROOT / k).rglob("*.py")),
     )
     if "migrations" not in path.parts
-}
+]
+
+pytestmark = pytest.mark.once
 
 LIBRARIES = re.compile(
     r"(django|rest_framework|psycopg|gunicorn|drf_spectacular|django_filters|django_otp"
@@ -78,6 +81,11 @@ DOCUMENTED = {
 }
 
 
+@cache
+def parsed(path: str) -> ast.AST:
+    return ast.parse((ROOT / path).read_text())
+
+
 def defined(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -88,7 +96,10 @@ def defined(tree: ast.AST) -> Iterator[str]:
             yield node.attr
 
 
-OURS = {name for tree in TREES.values() for name in defined(tree)}
+@cache
+def ours() -> set[str]:
+    """The names that our files define."""
+    return {name for path in FILES for name in defined(parsed(path))}
 
 
 def owner_of(node: ast.Attribute) -> str:
@@ -127,7 +138,7 @@ def inherited(tree: ast.AST) -> Iterator[str]:
 
 
 def undocumented(path: str) -> set[str]:
-    tree = TREES[path]
+    tree = parsed(path)
     found = {
         name
         for module, name in imported(tree)
@@ -137,7 +148,7 @@ def undocumented(path: str) -> set[str]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute):
             continue
-        is_own = node.attr in OURS and not is_super(node.value)
+        is_own = node.attr in ours() and not is_super(node.value)
         is_private = re.match("_[a-z]", node.attr) and not (is_own or is_of_a_named_tuple(node))
         is_internal = owner_of(node) in INTERNAL or node.attr == "query"
         if is_private or ("/compiled/" in path and is_internal):
@@ -162,25 +173,22 @@ def listed() -> dict[str, set[str]]:
     return {name: set(re.findall(r"`([^`]+)`", files)) for name, files in rows}
 
 
-@pytest.mark.once
-@pytest.mark.parametrize("path", TREES)
+@pytest.mark.parametrize("path", FILES)
 def test_what_no_manual_documents_is_listed(path: str) -> None:
     assert undocumented(path) <= {name for name, files in listed().items() if path in files}
 
 
-@pytest.mark.once
 def test_each_name_is_used_where_the_table_says() -> None:
     files: dict[str, set[str]] = {}
-    for path, tree in TREES.items():
-        for name in mentioned(tree):
+    for path in FILES:
+        for name in mentioned(parsed(path)):
             files.setdefault(name, set()).add(path)
     for name, expected in listed().items():
         used = files.get(name, set())
         # Others may have the name of something of ours.
-        assert used & expected == expected if name in OURS else used == expected, name
+        assert used & expected == expected if name in ours() else used == expected, name
 
 
-@pytest.mark.once
 def test_versions_are_bounded() -> None:
     project = (ROOT / "pyproject.toml").read_text()
     for package in ("django", "djangorestframework", r"psycopg\[binary\]", "gunicorn"):

@@ -12,6 +12,8 @@ from tests.mcp.conftest import PATH
 from tripcompanion.mcp.protocol import STATELESS
 from tripcompanion.mcp.tools import TOOLS, schemas
 
+pytestmark = pytest.mark.once
+
 TEXTS = st.one_of(
     st.text(max_size=20), st.sampled_from(["me", "Olga", "1", "Trip", "", "=?base64?x?=", "%", "'"])
 )
@@ -55,7 +57,6 @@ def messages(draw: Any) -> tuple[dict[str, Any], dict[str, str]]:
     return {**body, "params": params}, headers
 
 
-@pytest.mark.once
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(message=messages())
 def test_every_message_is_answered(

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tripcompanion.recurring.rules import dates_of, parse_rule
 
+pytestmark = pytest.mark.once
+
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _lists = {
     "INTERVAL": st.integers(1, 40).map(str),
@@ -33,7 +35,6 @@ def rules(draw: st.DrawFn) -> str:
     return ";".join(parts)
 
 
-@pytest.mark.once
 @settings(max_examples=200, deadline=None)
 @given(rules(), st.dates(date(2020, 1, 1), date(2030, 12, 31)))
 def test_the_dates_are_those_of_dateutil(rule: str, starts_on: date) -> None:
@@ -46,7 +47,6 @@ def test_the_dates_are_those_of_dateutil(rule: str, starts_on: date) -> None:
     assert found == wanted
 
 
-@pytest.mark.once
 def test_from_the_31st_a_shorter_month_is_left_out_and_minus_one_is_its_last_day() -> None:
     start = date(2026, 1, 31)
     assert [day.month for day in islice(dates_of("FREQ=MONTHLY", start), 4)] == [1, 3, 5, 7]
@@ -54,7 +54,6 @@ def test_from_the_31st_a_shorter_month_is_left_out_and_minus_one_is_its_last_day
     assert [day.day for day in last] == [31, 28, 31, 30]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("frequency", ["DAILY", "MONTHLY", "YEARLY"])
 def test_a_rule_without_dates_is_found_out_soon(frequency: str) -> None:
     started = monotonic()
@@ -63,13 +62,11 @@ def test_a_rule_without_dates_is_found_out_soon(frequency: str) -> None:
     assert monotonic() - started < 2
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("day", ["MONTHLY;BYDAY=5MO", "MONTHLY;BYDAY=-5SU", "YEARLY;BYDAY=53MO"])
 def test_a_numbered_weekday_is_found_also_if_it_is_rare(day: str) -> None:
     assert next(dates_of(parse_rule(f"FREQ={day}"), date(2026, 1, 1))) > date(2026, 1, 1)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("frequency", ["DAILY", "WEEKLY;BYDAY=MO,TU,WE,TH,FR,SA,SU"])
 @pytest.mark.parametrize(
     ("until", "zone", "last"),
@@ -91,7 +88,6 @@ def test_an_end_in_utc_is_a_day_in_the_zone(
     assert [None, *dates_of(rule, date(2026, 1, 30), zone)][-1] == last
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("position", "day"), [(366, 31), (-366, 1), (365, 30)])
 def test_the_last_day_of_a_leap_year_has_a_position(position: int, day: int) -> None:
     days = ",".join(map(str, range(1, 32)))
@@ -99,7 +95,6 @@ def test_the_last_day_of_a_leap_year_has_a_position(position: int, day: int) -> 
     assert next(dates_of(rule, date(2028, 1, 1))).day == day
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("day", ["6MO", "-53FR", "54MO"])
 @pytest.mark.parametrize("months", ["MONTHLY", "MONTHLY;BYMONTH=12", "YEARLY;BYMONTH=12"])
 def test_a_weekday_that_no_month_has_is_refused(months: str, day: str) -> None:

@@ -1306,7 +1306,8 @@ export interface paths {
          * Change all expenses that follow. Those that were recorded are changed one by one
          * @description Change all expenses that follow. Those that were recorded are changed one by one.
          *
-         *     Of `expense`, the fields that are sent replace the stored ones.
+         *     Another `rule` counts from the same `startsOn`, but its dates before today are left out. Of
+         *     `expense`, the fields that are sent replace the stored ones.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -3065,7 +3066,7 @@ export interface components {
             amount: number | string;
             /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /**
              * Format: date
@@ -4503,7 +4504,7 @@ export interface components {
             amount?: number | string;
             /** @description The currency of all amounts in this body. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /**
              * Format: date
@@ -4584,7 +4585,7 @@ export interface components {
             amount?: number | string;
             /** @description The currency of all amounts in this body. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
             splitType?: components["schemas"]["SplitTypeEnum"] | null;
@@ -4823,7 +4824,7 @@ export interface components {
             amount: number | string;
             /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 9 decimals; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
             splitType?: components["schemas"]["SplitTypeEnum"] | null;
@@ -5642,6 +5643,7 @@ export interface components {
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_imported`: the import was confirmed before, so it can only be undone.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `imported_meanwhile`: another import has recorded some of these rows since the plan.
          *     - `invite_instead`: the user does not let others add them, but can be invited.
          */
         ConfirmImportConflict: {
@@ -6687,6 +6689,18 @@ export interface components {
         };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `not_found`: it does not exist, or the caller may not see it.
+         *     - `user_not_found`: there is no user with this id or address.
+         */
+        NotFoundOrUserNotFound: {
             headers: {
                 [name: string]: unknown;
             };
@@ -12448,7 +12462,7 @@ export interface operations {
             400: components["responses"]["UnreadableOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ConfirmImportForbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["NotFoundOrUserNotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["ConfirmImportConflict"];
             415: components["responses"]["UnsupportedMediaType"];
