@@ -13,7 +13,6 @@ from functools import partial
 from heapq import merge
 from typing import IO, Any, NamedTuple
 
-import xlsxwriter
 from django.utils.translation import gettext as _
 
 from splits import money
@@ -65,6 +64,9 @@ def xlsx_file(trip: Trip) -> IO[bytes]:
 
 
 def _write_workbook(lines: Iterator[Line], file: IO[bytes]) -> None:
+    # It takes 2 MB in every process.
+    import xlsxwriter  # noqa: PLC0415 -- see above
+
     heading, options = next(lines), {"constant_memory": True, "default_date_format": "yyyy-mm-dd"}
     with xlsxwriter.Workbook(file, options) as book:
         sheet, place = book.add_worksheet(), 0
