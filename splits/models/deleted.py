@@ -46,12 +46,11 @@ class DeletedQuerySet(InTripQuerySet["DeletedEntry"]):
 
     def one_by_one(self) -> Iterator["DeletedEntry"]:
         """All rows, a few of them in memory at a time, and what is stored in one of them."""
-        rows, chunk = self.order_by("pk"), list(self.order_by("pk")[:AT_A_TIME])
-        while chunk:
-            is_last, last = len(chunk) < AT_A_TIME, chunk[-1].pk
+        rows, last, is_full = self.order_by("pk"), 0, True
+        while is_full and (chunk := list(rows.filter(pk__gt=last)[:AT_A_TIME])):
+            is_full, last = len(chunk) == AT_A_TIME, chunk[-1].pk
             while chunk:
                 yield chunk.pop(0)
-            chunk = [] if is_last else list(rows.filter(pk__gt=last)[:AT_A_TIME])
 
 
 class DeletedEntry(models.Model):

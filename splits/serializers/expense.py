@@ -29,7 +29,7 @@ from tripcompanion.api.serializers import (
     numbers_schema,
 )
 from tripcompanion.currency.amounts import MAX_AMOUNT, minor_units, to_minor
-from tripcompanion.currency.fields import AmountField, CurrencyField
+from tripcompanion.currency.fields import AmountField, CurrencyField, RateField
 from trips.models.default_division import MAX_DECIMALS, MAX_WEIGHT
 
 MAX_ITEMS = 200
@@ -124,22 +124,6 @@ class PayerRequest(RowRequest):
         return super().to_internal_value(data)
 
 
-class RateField(ExactNumber):
-    """An exchange rate of at most 15 digits: both databases store them exactly.
-
-    Rates between two currencies, computed from those of the European Central Bank, have so many.
-    """
-
-    _DIGITS = 15
-
-    def to_internal_value(self, data: Any) -> Decimal:
-        rate = super().to_internal_value(data)
-        most = min(self._DIGITS, self._DIGITS - 1 - rate.adjusted())
-        if -int(rate.normalize().as_tuple().exponent) > most:
-            self.fail("too_precise", max_decimals=most)
-        return rate
-
-
 def _extra(what: str) -> AmountField:
     text = f"{what}: for `ITEMIZED`, divided in proportion to what each person had. Default: none."
     return AmountField(signed=True, required=False, help_text=text)
@@ -167,7 +151,6 @@ class ExpenseRequest(CamelCaseSerializer):
     exchange_rate = RateField(
         required=False,
         allow_null=True,
-        maximum=Decimal(10**6),
         help_text=(
             "What one unit of `currency` is worth in the trip's currency, at most 15 "
             "digits; only if they differ. Default: null, the rate that the European Central "

@@ -23,6 +23,9 @@ from tripcompanion.exchange import backups
 needs_programs = pytest.mark.skipif(
     not shutil.which("pg_dump"), reason="PostgreSQL's programs are not installed"
 )
+of_postgresql = pytest.mark.skipif(
+    connection.vendor != "postgresql", reason="SQLite replaces the whole file"
+)
 
 
 @pytest.fixture
@@ -76,7 +79,7 @@ def test_a_database_with_accounts_is_overwritten_only_on_demand(
 
 @pytest.mark.slow
 @needs_programs
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite replaces the whole file")
+@of_postgresql
 def test_what_a_later_release_added_is_gone(server: Server, owner: Traveller, backup: Path) -> None:
     later = (
         "CREATE TABLE later (id bigint REFERENCES users_user)",
@@ -94,7 +97,7 @@ def test_what_a_later_release_added_is_gone(server: Server, owner: Traveller, ba
 
 @pytest.mark.slow
 @needs_programs
-@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite replaces the whole file")
+@of_postgresql
 def test_a_backup_that_ends_too_early_changes_nothing(
     server: Server, owner: Traveller, backup: Path
 ) -> None:

@@ -1,5 +1,6 @@
 """Serializer fields for currencies and amounts."""
 
+from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -34,6 +35,25 @@ class AmountField(ExactNumber):
         if signed:
             kwargs["least"] = -MAX_AMOUNT
         super().__init__(maximum=MAX_AMOUNT, **kwargs)
+
+
+class RateField(ExactNumber):
+    """An exchange rate up to 10^6, of at most 15 digits: both databases store them exactly.
+
+    Rates between two currencies, computed from those of the European Central Bank, have so many.
+    """
+
+    _DIGITS = 15
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(maximum=Decimal(10**6), **kwargs)
+
+    def to_internal_value(self, data: Any) -> Decimal:
+        rate = super().to_internal_value(data)
+        most = min(self._DIGITS, self._DIGITS - 1 - rate.adjusted())
+        if -int(rate.normalize().as_tuple().exponent) > most:
+            self.fail("too_precise", max_decimals=most)
+        return rate
 
 
 @extend_schema_field({"type": "number"})

@@ -8,7 +8,7 @@ import json
 import os
 import sqlite3
 import subprocess
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import datetime, timedelta
 from hashlib import file_digest
 from pathlib import Path
@@ -122,12 +122,8 @@ def _run(program: str, *arguments: str) -> None:
 def _replace_all(file: Path) -> None:
     """Put the tables of a backup in the place of all tables, in one transaction."""
     options = ("--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1")
-    with _started("psql", *options) as psql:
-        assert psql.stdin  # noqa: S101 -- for mypy
-        # If it cannot connect, it has ended, and says why.
-        with suppress(BrokenPipeError):
-            psql.stdin.write(f"BEGIN; {_DROP_ALL}")
-            psql.stdin.flush()
+    steps = ("--command=BEGIN", f"--command={_DROP_ALL}", "--file=-")
+    with _started("psql", *options, *steps) as psql:
         reading = ["pg_restore", "--no-owner", "--file=-", str(file)]
         read = subprocess.run(reading, check=False, stdout=psql.stdin, stderr=PIPE, text=True)  # noqa: S603
         # Without it, psql takes everything back.

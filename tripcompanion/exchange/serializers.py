@@ -14,13 +14,12 @@ from tripcompanion.api.parsing import MalformedJSON, read_object
 from tripcompanion.api.serializers import (
     NUMBER_SCHEMA,
     CamelCaseSerializer,
-    ExactNumber,
     IdField,
     StrictBoolean,
     StrictChoice,
     StrictText,
 )
-from tripcompanion.currency.fields import CurrencyField
+from tripcompanion.currency.fields import CurrencyField, RateField
 from tripcompanion.exchange.models import MAX_SHOWN_ROWS, STATES, EntryKind, Outcome
 from tripcompanion.exchange.notes import text_of
 
@@ -95,7 +94,7 @@ class ImportOptions(_Choices):
         "counts as a look-up.",
     )
     exchange_rates = ExchangeRatesField(
-        child=ExactNumber(maximum=Decimal(10**6), max_decimals=9),
+        child=RateField(),
         allow_empty=False,
         required=False,
         help_text="What one unit of a currency is worth in the trip's, where the file has no "

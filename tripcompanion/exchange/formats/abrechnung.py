@@ -91,8 +91,7 @@ class _Books:
 
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
-        if (kind := row.text("type")) not in _KINDS:
-            raise RowError("unknown_kind", text=kind[:30])
+        kind = row.kind("type", _KINDS)
         currency = row.currency("currency_identifier")
         amount, notes = reading.rounded(row.number("value"), currency)
         if not amount:

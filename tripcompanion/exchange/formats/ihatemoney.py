@@ -94,8 +94,7 @@ class _Bills:
 
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
-        if (kind := row.text("bill_type", "Expense")) not in {"Expense", "Reimbursement"}:
-            raise RowError("unknown_kind", text=kind[:30])
+        kind = row.kind("bill_type", {"Expense", "Reimbursement"}, "Expense")
         owers, notes = self._owers(value)
         code = row.text("currency", "") or _NO_CURRENCY
         code = self.currency if code in self.own_codes else reading.known_currency(code)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from itertools import count
@@ -67,6 +67,13 @@ class Record:
         if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
             raise RowError("missing_field", name=name)
         return clean(str(value))
+
+    def kind(self, name: str, known: Container[str], default: str | None = None) -> str:
+        """The text, which must be one of the known types of rows."""
+        kind = self.text(name, default)
+        if kind not in known:
+            raise RowError("unknown_kind", text=kind[:30])
+        return kind
 
     def number(self, name: str) -> Decimal:
         """The number, exactly; also of a text."""

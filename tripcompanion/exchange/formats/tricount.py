@@ -68,9 +68,7 @@ class _Registry:
         title = row.text("description", "")
         if row.text("status", "ACTIVE") != "ACTIVE":
             return [SkippedRow(line, Note("deleted_in_source"), title)]
-        kind = row.text("type_transaction", "NORMAL")
-        if kind not in {"NORMAL", "INCOME", "BALANCE"}:
-            raise RowError("unknown_kind", text=kind[:30])
+        kind = row.kind("type_transaction", {"NORMAL", "INCOME", "BALANCE"}, "NORMAL")
         payer = self._person(row.values.get("membership_owned"))
         amount, shares = abs(self._minor(row)), self._shares(row)
         if sum(shares.values()) != amount:
