@@ -7,3 +7,5 @@ from django.dispatch import Signal
 #: `by` is who did it; `is_reclaimed` is true if nobody had confirmed the address before, so that
 #: somebody else may have made the account.
 sessions_ended = Signal()
+#: `account` is no ADMIN any more, because of `by`; sent under its lock.
+admin_ended = Signal()

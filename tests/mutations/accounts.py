@@ -18,6 +18,9 @@ _WAITING = "tests/security/test_waiting.py"
 
 ACCOUNTS: Guards = {
     "users/models/user.py": [
+        ("invitations of a former ADMIN stay",
+         "if was_admin and not account.is_admin:", "if False:",
+         "tests/trips/test_invitations.py -k ends_with_the_role"),
         ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
          '.order_by("pk")', f"PG {_UNDER_LOCK}"),
         ("guests locked as accounts", "filter(wanted, is_guest=False)", "filter(wanted)",
@@ -240,9 +243,6 @@ ACCOUNTS: Guards = {
          "if False:", "tests/test_admin_operating.py"),
     ],
     "tripcompanion/accounts/admin/user.py": [
-        ("invitations of a former ADMIN stay",
-         "if was_admin and not account.is_admin:", "if False:",
-         "tests/trips/test_invitations.py -k ends_with_the_role"),
         ("last ADMIN can be deactivated",
          "                self.instance.require_other_admin(LastActiveAdmin)\n",
          "                pass\n", "tests/test_admin_accounts.py"),

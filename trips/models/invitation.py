@@ -25,7 +25,7 @@ from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import MailTemplate, url_of
 from users.models import EmailUnverified, Mail, Role, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
-from users.signals import sessions_ended
+from users.signals import admin_ended, sessions_ended
 
 #: The prefix of every token.
 PREFIX = "tci_"
@@ -309,11 +309,12 @@ class Invitation(models.Model):
         return token
 
 
-@receiver(sessions_ended)
+@receiver([sessions_ended, admin_ended])
 def revoke_invitations_of(account: User, by: User | None, **_about: object) -> None:
     """Revoke all open invitations that `account` has made, also in deleted trips.
 
-    Called under its lock; each trip is locked in turn.
+    A former ADMIN may have invited to trips without being a member. Called under the lock of the
+    account; each trip is locked in turn.
     """
     rows = Invitation.objects.unused().filter(created_by=account)
     kept = rows.filter(trip__deleted_at=None).order_by("trip").values_list("trip", flat=True)

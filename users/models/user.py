@@ -32,7 +32,7 @@ from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, Wrong
 from users.models.notices import NoticeMode, Notices
 from users.models.position import store_position_after_commit
 from users.passwords import HashedPassword, MaximumLengthValidator
-from users.signals import sessions_ended
+from users.signals import admin_ended, sessions_ended
 
 MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 50
 #: How many previous names are stored.
@@ -364,7 +364,10 @@ class User(AbstractBaseUser):
             password = self.hashed(password)
         with self.locked(by=by) as account:
             account.require_password(proof, "currentPassword")
-            old_email, names = account.email, account._set_fields(fields)
+            old_email, was_admin = account.email, account.is_admin
+            names = account._set_fields(fields)
+            if was_admin and not account.is_admin:
+                admin_ended.send(User, account=account, by=by)
             if password is not None and password.is_new_to(account.password):
                 account.password = password.encode()
                 names.add("password")

@@ -27,7 +27,6 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from trips.admin import MEMBER_COLUMNS, caller_of
 from trips.models import trips_led_alone_by
-from trips.models.invitation import revoke_invitations_of
 from users.admin import accounts_locked
 from users.emails import email_key
 from users.models import EmailTaken, Session, User
@@ -208,12 +207,8 @@ class UserAdmin(RulesAdmin):
         with obj.locked(by=by, as_admin=True, lock_admins=True) as account:
             if account.is_admin and (is_active is False or given.get("role", "ADMIN") != "ADMIN"):
                 account.require_other_admin(LastActiveAdmin)
-            was_admin = account.is_admin
             if given:
                 account.change(by=by, **given)
-            if was_admin and not account.is_admin:
-                # They may have invited to trips that they are no members of.
-                revoke_invitations_of(account, by)
             if is_active is not None:
                 account.change(by=by, is_active=True) if is_active else account.deactivate(by=by)
         if is_active is False:
