@@ -1,9 +1,12 @@
 """Reads a file in a test, and what follows from its entries."""
 
 import io
+import json
 from collections import Counter
 from itertools import groupby
 from typing import Any, NamedTuple
+
+import pytest
 
 from tests.exchange.samples import SPLITPRO_CSV
 from tripcompanion.currency.amounts import CODES
@@ -12,6 +15,7 @@ from tripcompanion.exchange.description import (
     DescribedSettlement,
     SkippedRow,
     TripDescription,
+    UnreadableFile,
 )
 from tripcompanion.exchange.fitting import Fitting
 from tripcompanion.exchange.formats import describe
@@ -109,3 +113,33 @@ def _with(row: PlannedRow, entry: Any, fitting: Fitting) -> PlannedRow:
     except RowError as error:
         return PlannedRow(row.moved, [*row.codes, error.note.code], True)
     return PlannedRow(row.moved, [*row.codes, *(note.code for note in notes)], row.is_skipped)
+
+
+def codes(trip: TripDescription) -> list[str]:
+    """The notes of the whole file."""
+    return [note.code for note in trip.notes]
+
+
+def kinds(trip: TripDescription) -> list[str]:
+    return [
+        "payment" if isinstance(entry, DescribedSettlement) else entry.split_type
+        for entry in entries(trip)
+    ]
+
+
+def refused(content: str, **choices: Any) -> str:
+    with pytest.raises(UnreadableFile) as caught:
+        list(read(content, **choices).entries)
+    return caught.value.code
+
+
+def changed(sample: str, *path: Any, **fields: Any) -> str:
+    """The sample of JSON with other fields in the object at this path; None takes a field out."""
+    content = json.loads(sample)
+    within = content
+    for name in path:
+        within = within[name]
+    within |= {name: value for name, value in fields.items() if value is not ...}
+    for name in [name for name, value in fields.items() if value is ...]:
+        within.pop(name, None)
+    return json.dumps(content)

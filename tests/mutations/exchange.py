@@ -5,7 +5,7 @@ from tests.mutations.mutant import Guards
 _IMPORTING = "tests/exchange/test_importing.py -k"
 _WIRE = "tests/exchange/test_import_wire.py -k"
 _RIGHTS = "tests/exchange/test_import_rights.py -k"
-_TRAPS = "tests/exchange/test_format_traps.py -k"
+_TRAPS = "tests/exchange/traps -k"
 _WRITTEN = "tests/exchange/test_written_files.py -k"
 _HOSTILE = "tests/exchange/test_hostile_files.py"
 _EXPORTING = "tests/exchange/test_exporting.py -k"
