@@ -16,7 +16,8 @@ export PORT DEBUG
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check static clients-with-node short-fuzz \
-	short-chaos lint format schema screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports mutate chaos backup-drill \
+	short-chaos lint format schema screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports \
+	mutate chaos backup-drill \
 	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients node
 
 help: ## List the targets

@@ -121,6 +121,7 @@ def codes(trip: TripDescription) -> list[str]:
 
 
 def kinds(trip: TripDescription) -> list[str]:
+    """How each expense is divided; "payment" for a payment."""
     return [
         "payment" if isinstance(entry, DescribedSettlement) else entry.split_type
         for entry in entries(trip)
@@ -128,18 +129,20 @@ def kinds(trip: TripDescription) -> list[str]:
 
 
 def refused(content: str, **choices: Any) -> str:
+    """The code of the error for a file that cannot be read."""
     with pytest.raises(UnreadableFile) as caught:
         list(read(content, **choices).entries)
     return caught.value.code
 
 
 def changed(sample: str, *path: Any, **fields: Any) -> str:
-    """The sample of JSON with other fields in the object at this path; None takes a field out."""
+    """The sample of JSON with other fields in the object at this path; `...` removes a field."""
     content = json.loads(sample)
     within = content
     for name in path:
         within = within[name]
     within |= {name: value for name, value in fields.items() if value is not ...}
-    for name in [name for name, value in fields.items() if value is ...]:
-        within.pop(name, None)
+    for name in fields:
+        if fields[name] is ...:
+            within.pop(name, None)
     return json.dumps(content)

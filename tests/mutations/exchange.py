@@ -162,6 +162,8 @@ EXCHANGE: Guards = {
         ("NUL in JSON of an import", r"""    if "\x00" in text:""", "    if False:", _HOSTILE),
     ],
     "tripcompanion/exchange/formats/reading.py": [
+        ("rows of an unknown type are guessed", "if kind not in known:", "if False:",
+         f"{_TRAPS} row_of_an_unknown_type"),
         ("formula guard kept in an import",
          """return text[1:] if text.startswith("'") and text[1:].startswith(_GUARDED) else text""",
          "return text", "tests/exchange/test_formats.py -k guard"),

@@ -125,7 +125,9 @@ def _replace_all(file: Path) -> None:
     steps = ("--command=BEGIN", f"--command={_DROP_ALL}", "--file=-")
     with _started("psql", *options, *steps) as psql:
         reading = ["pg_restore", "--no-owner", "--file=-", str(file)]
-        read = subprocess.run(reading, check=False, stdout=psql.stdin, stderr=PIPE, text=True)  # noqa: S603
+        read = subprocess.run(  # noqa: S603 -- no shell, and only the operator names files
+            reading, check=False, stdout=psql.stdin, stderr=PIPE, text=True
+        )
         # Without it, psql takes everything back.
         _end(psql, "" if read.returncode else "COMMIT;")
     if read.returncode:
@@ -139,7 +141,7 @@ def _started(program: str, *arguments: str) -> subprocess.Popen[str]:
     full = [program, *arguments, *place, f"--dbname={database}"]
     environment = os.environ | (secrets or {})
     try:
-        return subprocess.Popen(  # noqa: S603
+        return subprocess.Popen(  # noqa: S603 -- no shell, and only the operator gives arguments
             full, env=environment, stdin=PIPE, stdout=DEVNULL, stderr=PIPE, text=True
         )
     except FileNotFoundError as error:

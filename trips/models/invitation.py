@@ -118,9 +118,13 @@ class Invitation(models.Model):
     )
     role = models.CharField(gettext_lazy("role"), max_length=MAX_ROLE_LENGTH, choices=TripRole)
     #: Only the account with this address may accept; null if everybody may who has the link.
-    email = models.CharField(gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, null=True)  # noqa: DJ001
+    email = models.CharField(  # noqa: DJ001 -- null if for everybody
+        gettext_lazy("email"), max_length=MAX_EMAIL_CHARS, null=True
+    )
     #: `email` in the form that is compared.
-    email_key = models.CharField(max_length=MAX_EMAIL_CHARS * 2, null=True, db_index=True)  # noqa: DJ001
+    email_key = models.CharField(  # noqa: DJ001 -- null if for everybody
+        max_length=MAX_EMAIL_CHARS * 2, null=True, db_index=True
+    )
     note = models.CharField(gettext_lazy("note"), max_length=MAX_NOTE_CHARS, blank=True, default="")
     #: The guest whose place the account takes; null if it becomes an additional member.
     guest = models.ForeignKey(
@@ -133,7 +137,9 @@ class Invitation(models.Model):
     #: SHA-256 of the token in the response, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)
     #: The same of the token in the mail; null until it is sent.
-    mailed_digest = models.CharField(max_length=64, unique=True, null=True)  # noqa: DJ001
+    mailed_digest = models.CharField(  # noqa: DJ001 -- unique, so not ""
+        max_length=64, unique=True, null=True
+    )
     #: How often it may be accepted; null is without limit.
     max_uses = models.PositiveIntegerField(gettext_lazy("maximum of uses"), null=True)
     uses = models.PositiveIntegerField(gettext_lazy("uses"), default=0)

@@ -18,6 +18,8 @@ from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 Shares = Mapping[str, Fraction]
+#: An amount in minor units, what each person paid and owes of it, and notes.
+_Sides = tuple[int, dict[str, int], dict[str, int], tuple[Note, ...]]
 _KINDS = {"purchase", "transfer", "mimo"}
 #: How far from 1 percentages may add up.
 _PERCENT_DRIFT = Fraction(1, 10_000)
@@ -91,21 +93,14 @@ class _Books:
 
     def entries(self, line: int, value: Any) -> Iterable[Entry]:
         row = Record(value)
-        kind = row.kind("type", _KINDS)
+        is_transfer = row.kind("type", _KINDS) == "transfer"
         currency = row.currency("currency_identifier")
         amount, notes = reading.rounded(row.number("value"), currency)
         if not amount:
             raise RowError("no_amount")
         rate = row.number("currency_conversion_rate")
-        creditors = portions(weights(row, "creditor_shares"))
-        paid = self.of_people({key: amount * part for key, part in creditors.items()})
-        owed, own_notes = self._owed(row, amount)
+        amount, payers, parts, own_notes = self._sides(row, amount, is_transfer=is_transfer)
         notes += own_notes
-        is_transfer = kind == "transfer"
-        if amount < 0 and (is_transfer or len(paid) > 1):
-            amount, notes = -amount, (*notes, Note("turned_around"))
-            paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
-        payers, parts = whole(paid, amount), whole(owed, amount)
         fields: dict[str, Any] = {
             "date": row.day("billed_at"),
             "currency": currency,
@@ -131,6 +126,19 @@ class _Books:
             **fields,
         )
         return [found]
+
+    def _sides(self, row: Record, amount: int, *, is_transfer: bool) -> _Sides:
+        """What each person paid and owes of `amount` minor units.
+
+        What cannot be recorded with a negative amount is turned around, and so is the amount.
+        """
+        creditors = portions(weights(row, "creditor_shares"))
+        paid = self.of_people({key: amount * part for key, part in creditors.items()})
+        owed, notes = self._owed(row, amount)
+        if amount < 0 and (is_transfer or len(paid) > 1):
+            amount, notes = -amount, (*notes, Note("turned_around"))
+            paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
+        return amount, whole(paid, amount), whole(owed, amount), notes
 
     def _owed(self, row: Record, amount: int) -> tuple[dict[str, Fraction], tuple[Note, ...]]:
         """The part of each person of `amount` minor units, not rounded."""

@@ -72,7 +72,7 @@ class _Table:
         currency = row.currency("Currency")
         paid = self._amounts(row, "Who paid", "Amount", currency)
         shares = self._amounts(row, "For whom", "Split amounts", currency)
-        amount, kind = sum(paid.values()), row.text("Type", "expense")
+        amount, kind = sum(paid.values()), row.kind("Type", {"expense", "transfer"}, "expense")
         shares, notes = completed(amount, shares)
         label, title = row.text("Category", ""), row.text("Purpose", "")
         fields: dict[str, Any] = {"date": row.day("Date & time"), "currency": currency}
@@ -85,9 +85,7 @@ class _Table:
             [payer] = paid
             return payments(line, payer, shares, title, notes=notes, **fields)
         if kind == "transfer":
-            kind, notes = "expense", (*notes, Note("payment_of_several"))
-        if kind != "expense":
-            raise RowError("unknown_kind", text=kind[:30])
+            notes = (*notes, Note("payment_of_several"))
         fields |= {"description": title or label or "Settle Up", "label": label}
         fields["notes_text"] = label
         if "Receipt" in row:
