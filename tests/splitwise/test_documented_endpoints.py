@@ -14,8 +14,7 @@ from tests.splitwise.urls import urlpatterns
 ENDPOINTS = [one for one in urlpatterns[0].url_patterns if not str(one.pattern).endswith("/")]
 PAGE = (ROOT / "docs" / "splitwise.md").read_text()
 ROWS = re.findall(r"^\| (`[^|]+) \| ([^|]+) \|$", PAGE.partition("## Endpoints")[2], re.M)
-#: Routed with the extra `splitwise` only; see `test_oauth.py`.
-BY_OAUTH = {"get_request_token", "get_access_token"}
+REFUSED = {"parse_sentence", "get_main_data", "get_request_token", "get_access_token"}
 
 pytestmark = pytest.mark.once
 
@@ -26,12 +25,12 @@ def test_the_table_lists_what_is_routed_and_what_is_refused() -> None:
         assert re.match("served|with a difference|refused", text), text
         (refused if text.startswith("refused") else served).update(re.findall("`([a-z_]+)`", names))
     routed = {str(one.pattern).partition("/")[0] for one in ENDPOINTS}
-    assert served - BY_OAUTH == routed
-    assert refused == {"parse_sentence", "get_main_data"}
+    assert served == routed
+    assert refused == REFUSED
 
 
 def test_what_is_refused_is_404(calling: Any, db: None, olga: Any) -> None:
-    for path in ("parse_sentence", "get_main_data"):
+    for path in REFUSED:
         for answer in (
             calling(olga).http.get(f"{BASE}/{path}"),
             calling(olga).http.post(f"{BASE}/{path}"),

@@ -1,22 +1,17 @@
-"""Programs log in by OAuth 2 and by OAuth 1.0a, on a server process that has them."""
+"""Programs log in by OAuth 2, on a server process that has it."""
 
 import base64
 import hashlib
 import html
 import re
 import secrets
-import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from oauthlib.oauth1 import SIGNATURE_HMAC_SHA256, SIGNATURE_PLAINTEXT, Client
 
-from tests.proxy import haproxy_of_hosts, nginx_of_hosts
 from tests.server import Server, running_server
 
 pytestmark = pytest.mark.either
@@ -311,32 +306,6 @@ def test_a_query_is_checked_as_the_form_is(server: Server, person: Person) -> No
         assert "code=" in back.headers["Location"], back.text
 
 
-#: Prints the request token of `program` that was issued eleven minutes ago.
-OLD_REQUEST_TOKEN = f"""
-from time import time
-from unittest import mock
-from django.core import signing
-with mock.patch("django.core.signing.time.time", return_value=time() - 660):
-    print(signing.dumps(["program", "{BACK}", "n"], salt="tripcompanion.splitwise.oauth1"))
-"""
-Credentials = dict[str, str]
-FORM = {"Content-Type": "application/x-www-form-urlencoded"}
-
-
-@pytest.fixture(scope="module")
-def signing_secret(server: Server) -> str:
-    """What `program` signs its requests with."""
-    return server.manage("oauth1_secret", "program").stdout.strip()
-
-
-def signing(secret: str, token: Credentials | None = None, **more: Any) -> Client:
-    owner = {}
-    if token is not None:
-        owner["resource_owner_key"] = token["oauth_token"]
-        owner["resource_owner_secret"] = token["oauth_token_secret"]
-    return Client(more.pop("client_key", "program"), client_secret=secret, **owner, **more)
-
-
 def test_an_administrator_registers_a_program_in_the_admin_site(
     server: Server, person: Person
 ) -> None:
@@ -365,170 +334,20 @@ def test_an_administrator_registers_a_program_in_the_admin_site(
     assert "Tricky" in person.page(client_id="tricky").text
 
 
-def ask(
-    server: Server, client: Client, path: str, method: str = "POST", body: Any = None
-) -> httpx.Response:
-    address, headers, data = client.sign(
-        f"{server.url}/api/v3.0/{path}", method, body, FORM if body else None
-    )
-    return httpx.request(method, address, headers=headers, content=data)
-
-
-def credentials(answer: httpx.Response) -> Credentials:
-    assert answer.status_code == 200, answer.text
-    return {name: value for name, [value] in parse_qs(answer.text).items()}
-
-
-def allowed(person: Person, asked: Credentials, **form: str) -> Credentials:
-    """What the program learns when the person allows access."""
-    page = person.http.get(
-        "/authorize", params={"oauth_token": asked["oauth_token"]}, follow_redirects=True
-    )
-    assert "Program" in page.text
-    found = re.findall(r'<input type="hidden" name="(\w+)"(?: value="([^"]*)")?', page.text)
-    fields = {name: html.unescape(value) for name, value in found}
-    back = person.http.post("/authorize", data={**fields, "allow": "true", **form})
-    assert back.headers["Location"].startswith("https://program.example/back?"), back.text
-    query = parse_qs(urlsplit(back.headers["Location"]).query)
-    return {name: value for name, [value] in query.items()}
-
-
-def logged_in(server: Server, person: Person, secret: str) -> Credentials:
-    """The access token of OAuth 1.0a."""
-    asked = credentials(ask(server, signing(secret), "get_request_token"))
-    answer = allowed(person, asked)
-    assert (answer["oauth_token"], answer["from"]) == (asked["oauth_token"], "here")
-    client = signing(secret, asked, verifier=answer["oauth_verifier"])
-    return credentials(ask(server, client, "get_access_token"))
-
-
-def test_signed_requests_act_with_a_scoped_token_that_the_person_can_revoke(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    token = logged_in(server, person, signing_secret)
-    client = signing(signing_secret, token, signature_method=SIGNATURE_HMAC_SHA256)
-    answer = ask(server, client, "get_current_user?a=%C3%A9&b", "GET")
-    assert answer.json()["user"]["id"] == person.user["id"]
-    client = signing(signing_secret, token)
-    made = ask(server, client, "create_group", body="name=Flat+%26+more").json()
-    assert made["group"]["name"] == "Flat & more"
-    (listed,) = person.tokens()
-    assert (listed["name"], listed["scopes"]) == ("Program (program)", EVERYTHING)
-    for name in token.values():
-        assert groups_with(server, name) == 401
-    # A signature opens nothing else, such as the file of a receipt.
-    _uri, headers, _body = client.sign(f"{server.url}/api/trips")
-    assert httpx.get(f"{server.url}/api/trips", headers=headers).status_code == 401
-    person.http.delete(f"/api/users/me/tokens/{listed['id']}", headers=person.bearer)
-    assert ask(server, client, "get_groups", "GET").status_code == 401
-
-
-def test_no_secret_of_a_signature_is_stored(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    token = logged_in(server, person, signing_secret)
-    stored = server.manage("dumpdata", "users.scopedtoken", "oauth2_provider").stdout
-    assert token["oauth_token"] in stored
-    assert token["oauth_token_secret"] not in stored
-    assert signing_secret not in stored
-    renewed = server.manage("oauth1_secret", "program", SECRET_KEY=secrets.token_urlsafe(48))
-    assert renewed.stdout.strip() not in {"", signing_secret}
-
-
-def test_a_signed_request_works_once(server: Server, person: Person, signing_secret: str) -> None:
-    client = signing(signing_secret, logged_in(server, person, signing_secret))
-    _uri, headers, _body = client.sign(f"{server.url}/api/v3.0/get_groups")
-    # Several, because the server has two processes.
-    answers = [httpx.get(f"{server.url}/api/v3.0/get_groups", headers=headers) for _ in range(6)]
-    assert [one.status_code for one in answers] == [200, 401, 401, 401, 401, 401]
-
-
-def test_a_wrong_signature_is_401(server: Server, person: Person, signing_secret: str) -> None:
-    token = logged_in(server, person, signing_secret)
-    foreign, robot, phone = (
-        server.manage("oauth1_secret", name).stdout.strip() for name in ("other", "robot", "phone")
-    )
-    late = str(int(time.time()) - 400)
-    for client in (
-        signing("wrong", token),
-        signing(signing_secret),
-        signing(signing_secret, {**token, "oauth_token_secret": "wrong"}),
-        signing(signing_secret, {**token, "oauth_token": "wrong"}),
-        signing(foreign, token, client_key="other"),
-        signing(signing_secret, token, client_key="unknown"),
-        signing(robot, client_key="robot"),
-        signing(phone, client_key="phone"),
-        signing(signing_secret, token, timestamp=late),
-        signing(signing_secret, token, nonce="\x00"),
-        signing(signing_secret, token, signature_method=SIGNATURE_PLAINTEXT),
-    ):
-        assert ask(server, client, "get_groups", "GET").status_code == 401
-    for secret, name in ((robot, "robot"), (phone, "phone")):
-        client = signing(secret, client_key=name)
-        assert ask(server, client, "get_request_token").status_code == 401
-    client, address = signing(signing_secret, token), f"{server.url}/api/v3.0/create_group"
-    _uri, headers, _body = client.sign(address, "POST", "name=Flat", FORM)
-    assert httpx.post(address, headers=headers, content="name=House").status_code == 401
-    shouted = {**headers, "Content-Type": FORM["Content-Type"].upper()}
-    assert httpx.post(address, headers=shouted, content="name=House").status_code == 401
-    assert httpx.post(address, headers=shouted, content="name=Flat").status_code == 200
-    _uri, headers, _body = client.sign(address, "POST", "name=Flat", FORM)
-    assert httpx.post(f"{address}?a=b", headers=headers, content="name=Flat").status_code == 401
-
-
-@pytest.mark.parametrize("value", ["OAuth x", 'OAuth oauth_token="%"', 'OAuth é=,,="'])
-def test_a_malformed_signature_is_401(server: Server, value: str) -> None:
-    headers = {"Authorization": value.encode()}
-    for path in ("get_groups?%", "create_group", "get_request_token", "get_access_token"):
-        method = "GET" if "?" in path else "POST"
-        address = f"{server.url}/api/v3.0/{path}"
-        answer = httpx.request(method, address, headers=headers, content=b"")
-        assert answer.status_code == 401, answer.text
-
-
-def test_a_verifier_works_once_and_for_its_request_token(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    client = signing(signing_secret)
-    first, second = (credentials(ask(server, client, "get_request_token")) for _ in range(2))
-    verifier = allowed(person, first)["oauth_verifier"]
-
-    def exchanged(asked: Credentials, verifier: str) -> int:
-        client = signing(signing_secret, asked, verifier=verifier)
-        return ask(server, client, "get_access_token").status_code
-
-    assert exchanged(second, verifier) == 401
-    assert exchanged(first, "\x00") == 401
-    exchange(server, verifier, 400)
-    exchange(server, verifier, 400, code_verifier=first["oauth_token"])
-    assert ask(server, signing(signing_secret, first), "get_groups", "GET").status_code == 401
-    assert [exchanged(first, verifier) for _ in range(2)] == [200, 401]
-    assert len(person.tokens()) == 1
-
-
-def test_no_code_or_verifier_outlives_the_password(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
-    verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
+def test_no_code_outlives_the_password(server: Server, person: Person) -> None:
+    code = person.code()
     account = f"{server.url}/api/users/{person.user['id']}"
     body = {"name": "Olga", "email": person.email, "password": f"{PASSWORD} 2"}
     body["currentPassword"] = PASSWORD
     assert httpx.put(account, json=body, headers=person.bearer).status_code == 200
     assert exchange(server, code, 400)["error"] == "invalid_grant"
-    client = signing(signing_secret, asked, verifier=verifier)
-    assert ask(server, client, "get_access_token").status_code == 401
     assert person.tokens() == []
 
 
 @pytest.mark.slow
-def test_a_deactivated_account_gets_no_token(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    """Code and verifier have ended; the secret is good, so the lock of the account refuses."""
-    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
-    verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
-    user = str(person.user["id"])
+def test_a_deactivated_account_gets_no_token(server: Server, person: Person) -> None:
+    """The code has ended; the secret is good, so the lock of the account refuses."""
+    code, user = person.code(), str(person.user["id"])
     names = ("--client-id", f"robot{user}", "--client-secret", SECRET, "--user", user)
     server.manage("createapplication", "confidential", "client-credentials", *names)
     deactivate = f"User.objects.get(pk={user}).deactivate(by=None)"
@@ -537,88 +356,30 @@ def test_a_deactivated_account_gets_no_token(
     assert exchange(server, code, 400)["error"] == "invalid_grant"
     own = {"grant_type": "client_credentials", "client_id": f"robot{user}"}
     assert exchange(server, code, 400, **own)["error"] == "invalid_grant"
-    client = signing(signing_secret, asked, verifier=verifier)
-    assert ask(server, client, "get_access_token").status_code == 401
     count = f"ScopedToken.objects.filter(user={user}).count()"
     command = f"from users.models import ScopedToken; print({count})"
     assert server.manage("shell", "--verbosity", "0", "--command", command).stdout.strip() == "0"
 
 
-def test_codes_and_verifiers_are_valid_for_a_minute(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
-    verifier, code = allowed(person, asked)["oauth_verifier"], person.code()
+def test_codes_are_valid_for_a_minute(server: Server, person: Person) -> None:
+    code = person.code()
     names = "from datetime import timedelta; from oauth2_provider.models import Grant"
     later = "Grant.objects.update(expires=F('expires') - timedelta(minutes=1))"
     server.manage("shell", "--command", f"from django.db.models import F; {names}; {later}")
-    client = signing(signing_secret, asked, verifier=verifier)
-    assert ask(server, client, "get_access_token").status_code == 401
     assert exchange(server, code, 400)["error"] == "invalid_grant"
     assert person.tokens() == []
     assert exchange(server, person.code())["expires_in"] == 360 * 24 * 3600
 
 
-def test_a_program_returns_only_where_it_was_registered(
-    server: Server, person: Person, signing_secret: str
-) -> None:
-    for back, status in ((BACK, 200), ("oob", 200), ("https://evil.example/", 401)):
-        client = signing(signing_secret, callback_uri=back)
-        assert ask(server, client, "get_request_token").status_code == status
-    for wrong in ("", "x", "é", "a:b:c"):
-        page = person.http.get("/authorize", params={"oauth_token": wrong}, follow_redirects=True)
-        assert page.status_code == 400
-        assert "wrong way" in page.text
-    asked = credentials(ask(server, signing(signing_secret), "get_request_token"))
-    old = server.manage("shell", "--verbosity", "0", "--command", OLD_REQUEST_TOKEN).stdout.strip()
-    page = person.http.get("/authorize", params={"oauth_token": old}, follow_redirects=True)
-    assert page.status_code == 400
-    assert allowed(person, asked, allow="")["error"] == "access_denied"
-
-
-def test_only_programs_have_a_secret(server: Server) -> None:
-    with pytest.raises(subprocess.CalledProcessError):
-        server.manage("oauth1_secret", "unknown")
-    assert httpx.get(f"{server.url}/api/v3.0/get_request_token").status_code == 405
-
-
-@pytest.fixture(scope="module")
-def behind() -> Iterator[Server]:
-    """A server that knows of a proxy, with a program."""
+def test_programs_that_guess_are_slowed_down() -> None:
     more = {"NUM_PROXIES": "1", "THROTTLE_LOGIN_ADDRESS": "12/hour"}
-    with running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR", **more) as running:
+    with running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR", **more) as behind:
         named = ("--client-id", "program", "--client-secret", SECRET, "--redirect-uris", BACK)
-        running.manage("createapplication", "confidential", "authorization-code", *named)
-        yield running
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("start", [haproxy_of_hosts, nginx_of_hosts])
-def test_behind_a_proxy_the_public_address_is_signed(
-    behind: Server, tmp_path: Path, start: Any
-) -> None:
-    secret = behind.manage("oauth1_secret", "program").stdout.strip()
-    with (
-        start([behind.url, behind.url], tmp_path) as proxy,
-        httpx.Client(verify=proxy.trust) as http,
-    ):
-        path = "/api/v3.0/get_request_token"
-        forged = {"X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil.example"}
-        for signed, status in {
-            proxy.url: 200,
-            proxy.url.replace("https", "http"): 401,
-            behind.url: 401,
-            "https://evil.example": 401,
-        }.items():
-            _url, headers, _body = signing(secret).sign(f"{signed}{path}", "POST")
-            answer = http.post(f"{proxy.url}{path}", headers={**forged, **headers})
-            assert answer.status_code == status, signed
-
-
-@pytest.mark.parametrize("path", ["oauth/token", "api/v3.0/get_request_token"])
-def test_programs_that_guess_are_slowed_down(behind: Server, path: str) -> None:
-    address = {"X-Forwarded-For": f"203.0.113.{len(path)}"}
-    body = {"grant_type": "client_credentials", "client_id": "program", "client_secret": "guess"}
-    answers = [httpx.post(f"{behind.url}/{path}", data=body, headers=address) for _ in range(13)]
+        behind.manage("createapplication", "confidential", "authorization-code", *named)
+        address = {"X-Forwarded-For": "203.0.113.7"}
+        body = {"grant_type": "client_credentials", "client_id": "program"}
+        body["client_secret"] = "guess"
+        token = f"{behind.url}/oauth/token"
+        answers = [httpx.post(token, data=body, headers=address) for _ in range(13)]
     assert [one.status_code for one in answers] == [401] * 12 + [429]
     assert int(answers[-1].headers["Retry-After"]) >= 1

@@ -47,8 +47,5 @@ def test_an_api_key_is_accepted_and_no_program_logs_in(server: Server) -> None:
         http.headers["Authorization"] = f"Bearer {token}"
         me = http.get("/api/v3.0/get_current_user")
         assert (me.status_code, me.json()["user"]["email"]) == (200, account["email"])
-        for method, path in (
-            *(("GET", "/oauth/authorize"), ("POST", "/oauth/token")),
-            *(("POST", "/api/v3.0/get_request_token"), ("POST", "/api/v3.0/get_access_token")),
-        ):
+        for method, path in (("GET", "/oauth/authorize"), ("POST", "/oauth/token")):
             assert http.request(method, path).status_code == 404, path

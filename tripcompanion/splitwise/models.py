@@ -73,7 +73,7 @@ class GivenCategory(models.Model):
 
 @receiver(sessions_ended)
 def delete_codes_of(account: User, **_about: object) -> None:
-    """Delete the codes and verifiers that programs could still exchange for a token.
+    """Delete the codes that programs could still exchange for a token.
 
     Called under the lock of the account.
     """

@@ -4,9 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.urls import resolve
-from rest_framework.authentication import BaseAuthentication
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
@@ -22,12 +20,6 @@ from users.throttles import account_key
 from users.tokens import BearerAuthentication
 
 PREFIX = "/api/v3.0"
-#: First, because the others refuse all but `Bearer`.
-SIGNED: tuple[type[BaseAuthentication], ...] = ()
-if settings.SPLITWISE_OAUTH:
-    from tripcompanion.splitwise.oauth1 import SignedAuthentication
-
-    SIGNED = (SignedAuthentication,)
 
 
 class SplitwiseViewSet(PeopleViewSet):
@@ -38,7 +30,7 @@ class SplitwiseViewSet(PeopleViewSet):
 
     # Its own document is openapi.yaml.
     schema = None
-    authentication_classes: Any = (*SIGNED, BearerAuthentication)
+    authentication_classes: Any = (BearerAuthentication,)
     parser_classes = (JsonBody, FormBody, MultipartBody)
     renderer_classes = (ExactJSONRenderer,)
     reads_forms = True
