@@ -20,7 +20,6 @@ from benchmarks.growth import measure as measure_growth
 from benchmarks.importing import measure as measure_importing
 from benchmarks.operations import OPERATIONS, World
 from benchmarks.reference import Reference
-from benchmarks.replicas import of_several
 from benchmarks.report import Row, above, table
 from benchmarks.servers import home
 from tests.compiled_only import compiled_only
@@ -138,18 +137,3 @@ def test_importing_measures_both_steps_of_each_file(capsys: pytest.CaptureFixtur
     assert (status, "1 trips, no difference." in said) == (0, True), said
     assert "| plan | 100 |" in said
     assert "| confirm | 100 |" in said
-
-
-@pytest.mark.parametrize(
-    ("urls", "named"),
-    [
-        ([], {}),
-        (["postgres://u:p@h:1/d"], "postgres://u:p@h:1/d"),
-        (
-            ["postgres://u:p@h:1/d", "postgres://u:p@i:2/d"],
-            "postgres://u:p@h:1,i:2/d?load_balance_hosts=random",
-        ),
-    ],
-)
-def test_a_service_reads_on_the_standbys_that_it_is_given(urls: list[str], named: Any) -> None:
-    assert of_several(urls) == (named and {"DATABASE_REPLICA_URL": named})

@@ -14,11 +14,10 @@ pytestmark = pytest.mark.once
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "if-none-match", "prefer", "x-app-client"),
-    "x-consistency",
 }
 EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),
-    *("ratelimit", "ratelimit-policy", "x-request-id", "x-consistency"),
+    *("ratelimit", "ratelimit-policy", "x-request-id"),
 }
 PAGE = """<!doctype html><meta charset="utf-8"><title>Front end</title><pre></pre><script>
 const base = "BASE_URL/api";

@@ -1,10 +1,10 @@
-"""DATABASE_URL, its replica and DATABASE_POOLER: Django's settings, and what is refused."""
+"""DATABASE_URL and DATABASE_POOLER: Django's settings, and what is refused."""
 
 from typing import Any
 
 import pytest
 
-from tripcompanion.database.connections import connection_settings, connections_settings
+from tripcompanion.database.connections import connection_settings
 
 URL = "postgres://user:password@db.example.com:5433/trips"
 POOLED = {"prepare": False, "pooler": "transaction"}
@@ -116,37 +116,3 @@ def test_options_of_the_environment_are_refused_too(monkeypatch: pytest.MonkeyPa
     assert connected()
     with pytest.raises(SystemExit, match="PGOPTIONS cannot be used"):
         connected(**POOLED)
-
-
-REPLICA_URL = "postgres://reader:password@replica.example.com/trips"
-VALUES = {"pool_size": 4, "timeout_seconds": 5, "prepare": True, "pooler": "none"}
-
-
-def test_without_a_replica_there_is_one_database() -> None:
-    assert connections_settings(URL, "", **VALUES) == {"default": connected()}
-
-
-def test_a_replica_has_the_same_settings_and_less_time_to_connect() -> None:
-    replica = connections_settings(URL, REPLICA_URL, **VALUES)["replica"]
-    assert replica["OPTIONS"].pop("connect_timeout") == 2
-    same = connected(REPLICA_URL)
-    assert same["OPTIONS"].pop("connect_timeout") == 3
-    assert replica == same
-
-
-@pytest.mark.parametrize(
-    ("url", "replica_url", "others", "reason"),
-    [
-        ("sqlite:///db.sqlite3", REPLICA_URL, {}, "DATABASE_REPLICA_URL needs PostgreSQL"),
-        (URL, "sqlite:///db.sqlite3", {}, "DATABASE_REPLICA_URL needs PostgreSQL"),
-        (URL, "http://replica", {}, "DATABASE_REPLICA_URL must look like"),
-        (URL, f"{REPLICA_URL}?assume_role=x", POOLED, "DATABASE_REPLICA_URL sets assume_role"),
-    ],
-)
-def test_a_replica_that_cannot_be_one_is_refused_in_one_line(
-    url: str, replica_url: str, others: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(SystemExit, match=reason) as refused:
-        connections_settings(url, replica_url, **VALUES | others)
-    assert "\n" not in str(refused.value)
-    assert "password@" not in str(refused.value).replace("user:password@host", "")

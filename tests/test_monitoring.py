@@ -18,12 +18,6 @@ pytestmark = pytest.mark.once
 
 PROMETHEUS = ROOT / "deploy" / "prometheus"
 ALERTS = PROMETHEUS / "alerts.yml"
-#: What `tests/test_replica.py` measures.
-OF_REPLICA = {
-    *("tripcompanion_reads_total", "tripcompanion_replica_fallbacks_total"),
-    *("tripcompanion_replica_up", "tripcompanion_replica_lag_bytes"),
-    "tripcompanion_replica_lag_seconds",
-}
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboard.json"
 GUIDE = ROOT / "docs" / "operate.md"
 METRIC = re.compile(r"\btripcompanion_[a-z0-9_]+")
@@ -66,11 +60,11 @@ def test_every_metric_that_is_named_is_measured() -> None:
         text = http.get("/metrics", headers=HEADERS).text
     promtool("check", "metrics", stdin=text)
     families = {re.sub(r"_(total|bucket|sum|count)$", "", name) for name in measured}
-    assert named(ALERTS) <= measured | OF_REPLICA
-    assert named(DASHBOARD) <= measured | OF_REPLICA
+    assert named(ALERTS) <= measured
+    assert named(DASHBOARD) <= measured
     documented = {re.sub(r"_total$", "", name) for name in named(GUIDE)}
     families = {name for name in families if name.startswith("tripcompanion_")}
-    assert documented == families | {name.removesuffix("_total") for name in OF_REPLICA}
+    assert documented == families
 
 
 def test_an_alert_says_what_is_wrong_and_how_urgent_it_is() -> None:

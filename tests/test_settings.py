@@ -18,8 +18,6 @@ WRONG = {
         *("postgres://u:p4ssw0rd@host:port/name", "oracle://u@h/n", "sqlite", "db.sqlite3"),
     ),
     "DATABASE_POOL_SIZE": ("-1", "many", "1.5"),
-    "DATABASE_REPLICA_URL": ("nonsense", "sqlite:///db.sqlite3", "postgres://u:p4ssw0rd@h:port/n"),
-    "DATABASE_REPLICA_MAX_LAG": ("0", "-1", "5s", "3601"),
     "DATABASE_PREPARE": ("maybe", "auto"),
     "DATABASE_POOLER": ("session", "true"),
     "COMPILED_QUERIES": ("maybe",),
@@ -91,8 +89,6 @@ WRONG = {
 DEFAULTS = {
     "DEBUG": False,
     "DATABASE_POOL_SIZE": 4,
-    "DATABASE_REPLICA_URL": "",
-    "DATABASE_REPLICA_MAX_LAG": 5,
     "DATABASE_PREPARE": True,
     "DATABASE_POOLER": "none",
     "COMPILED_QUERIES": True,
@@ -377,11 +373,3 @@ def test_a_bad_line_of_the_file_is_named(project):
 def test_a_file_that_cannot_be_read_is_named(project, content):
     (project / ".env").write_bytes(content)
     assert_stopped(run(project, "-c", LOAD, SECRET_KEY=SECRET), ".env cannot be read")
-
-
-def test_a_replica_that_is_the_primary_is_refused(project):
-    url = "postgres://u:p4ssw0rd@db.example.com/trips"
-    done = run(
-        project, "-c", LOAD, SECRET_KEY=SECRET, DATABASE_URL=url, DATABASE_REPLICA_URL=f"{url}?a=b"
-    )
-    assert_stopped(done, "DATABASE_REPLICA_URL")

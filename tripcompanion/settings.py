@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from tripcompanion import environment as env
-from tripcompanion.database.connections import POOLERS, connections_settings
+from tripcompanion.database.connections import POOLERS, connection_settings
 from tripcompanion.observability.logs import FORMATS, log_format, logging_settings
 from tripcompanion.openapi import description
 from users.signing_keys import read_keys, signing_key
@@ -142,20 +142,15 @@ DATABASE_POOLER = env.choice("DATABASE_POOLER", "none", POOLERS)
 # Whether PostgreSQL keeps statements prepared. The service detects poolers, which assign their own
 # process ids, and requires that they support it if `DATABASE_POOLER` says that there is one.
 DATABASE_PREPARE = env.boolean("DATABASE_PREPARE", DATABASE_POOLER == "none")
-# A standby of that database, for reads; empty for none.
-DATABASE_REPLICA_URL = env.text("DATABASE_REPLICA_URL")
-# By how many seconds a read may be out of date, except for the caller's own changes.
-DATABASE_REPLICA_MAX_LAG = env.count("DATABASE_REPLICA_MAX_LAG", 5, minimum=1, maximum=3600)
-DATABASES = connections_settings(
-    DATABASE_URL,
-    DATABASE_REPLICA_URL,
-    pool_size=DATABASE_POOL_SIZE,
-    timeout_seconds=DATABASE_TIMEOUT,
-    prepare=DATABASE_PREPARE,
-    pooler=DATABASE_POOLER,
-)
-if DATABASE_REPLICA_URL:
-    MIDDLEWARE.append("users.consistency.Consistency")
+DATABASES = {
+    "default": connection_settings(
+        DATABASE_URL,
+        pool_size=DATABASE_POOL_SIZE,
+        timeout_seconds=DATABASE_TIMEOUT,
+        prepare=DATABASE_PREPARE,
+        pooler=DATABASE_POOLER,
+    )
+}
 
 CACHE_URL = env.redis_url("CACHE_URL")
 CACHES = {
@@ -354,7 +349,6 @@ CORS_ALLOW_HEADERS = [
     "if-none-match",
     "prefer",
     "x-app-client",
-    "x-consistency",
 ]
 CORS_EXPOSE_HEADERS = [
     "etag",
@@ -364,7 +358,6 @@ CORS_EXPOSE_HEADERS = [
     "ratelimit",
     "ratelimit-policy",
     "x-request-id",
-    "x-consistency",
 ]
 
 # -- Languages and time -----------------------------------------------------------------------

@@ -4,14 +4,12 @@ The first line of a docstring is the title of the part. A part raises `Failed` i
 not do what the docstring says, and `LookupError` if a program that it needs is not installed.
 """
 
-import random
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -23,7 +21,6 @@ from chaos.cluster.site import Site, pooled, primary, run, site, standby, wait_u
 from chaos.environment import Failed
 from chaos.service import ROOT
 from chaos.writers import Journal, Scene, writing
-from tests.meanwhile import meanwhile
 from tests.own_rows import see_only_what_is_mine
 from tests.postgres import Cluster
 from tests.releases import previous_release
@@ -43,16 +40,14 @@ class Size(NamedTuple):
     statements: int
     #: While hosts are replaced.
     requests: int
-    #: Of clients of a replica that read what they wrote.
-    reads: int
     #: In an overload.
     writers: int
     #: Before and after a fault.
     seconds: float
 
 
-FULL = Size(statements=100_000, requests=10_000, reads=4_000, writers=200, seconds=10)
-SHORT = Size(statements=3_000, requests=300, reads=1, writers=40, seconds=2)
+FULL = Size(statements=100_000, requests=10_000, writers=200, seconds=10)
+SHORT = Size(statements=3_000, requests=300, writers=40, seconds=2)
 
 
 def pooler(size: Size) -> list[Row]:
@@ -187,49 +182,6 @@ def _since(journal: Journal, moment: float) -> Iterator[float]:
     return (one.acknowledged or 0 for one in journal.acknowledged if one.started > moment)
 
 
-def replica(size: Size) -> list[Row]:
-    """Reads take place on a replica, whose replay pauses at random.
-
-    Clients read what they have written, every time, and no request fails.
-    """
-    with primary() as cluster, standby(cluster, "one") as one:
-        environment = {"DATABASE_REPLICA_URL": one.url, "DATABASE_REPLICA_MAX_LAG": "1"}
-        with site(cluster.url, **environment) as running:
-            before = _scans(one)
-            with _writing(running) as (journal, scene), _pausing(one):
-                reads = _read_own_rows(running, size.reads)
-            there = _scans(one) - before
-        row = compared("", journal, [scene], running.hosts[0], cluster.url)
-        row.require_none("lost", "duplicated", "failed")
-        if not there:
-            raise Failed("nothing was read on the replica")
-        return [
-            row.remarked(
-                f"{reads:,} requests checked, none stale; {there:,} searches on the replica"
-            )
-        ]
-
-
-def _scans(server: Cluster) -> int:
-    """How often the server has searched a table of the service."""
-    count = "SELECT sum(seq_scan + COALESCE(idx_scan, 0)) FROM pg_stat_user_tables"
-    return int(run(server.url, count)[0][0])
-
-
-@contextmanager
-def _pausing(server: Cluster) -> Iterator[None]:
-    """The standby receives changes, but now and then does not apply them."""
-
-    def pause(ended: Event) -> None:
-        while not ended.wait(random.uniform(0.02, 0.5)):
-            run(server.url, "SELECT pg_wal_replay_pause()")
-            ended.wait(random.uniform(0.02, 1.5))
-            run(server.url, "SELECT pg_wal_replay_resume()")
-
-    with meanwhile(pause):
-        yield
-
-
 def overload(size: Size) -> list[Row]:
     """More clients write than the hosts can serve.
 
@@ -267,5 +219,5 @@ def _writing(running: Site) -> Iterator[tuple[Journal, Scene]]:
 
 Part = Callable[[Size], list[Row]]
 PARTS: dict[str, Part] = {
-    part.__name__: part for part in (pooler, deploy, mixed, failover, replica, overload)
+    part.__name__: part for part in (pooler, deploy, mixed, failover, overload)
 }

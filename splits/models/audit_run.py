@@ -14,7 +14,7 @@ KEPT_DIFFERENCES = 50
 
 
 class AuditRun(models.Model):
-    """One audit of the ledger, or of what had changed in it. The latest `KEPT_RUNS` are kept."""
+    """One audit of the whole ledger. The latest `KEPT_RUNS` are kept."""
 
     started_at = models.DateTimeField(gettext_lazy("started at"))
     finished_at = models.DateTimeField(gettext_lazy("finished at"), default=timezone.now)
@@ -22,8 +22,6 @@ class AuditRun(models.Model):
     difference_count = models.PositiveIntegerField(gettext_lazy("differences"))
     #: The first `KEPT_DIFFERENCES`, one on each line.
     report = models.TextField(gettext_lazy("first differences"), blank=True, default="")
-    #: PostgreSQL: the first transaction that this audit may not have seen.
-    snapshot = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
         verbose_name = gettext_lazy("ledger audit")
@@ -34,17 +32,12 @@ class AuditRun(models.Model):
 
     @classmethod
     def record(
-        cls,
-        started_at: datetime,
-        trip_count: int,
-        differences: Sequence[object],
-        snapshot: int | None = None,
+        cls, started_at: datetime, trip_count: int, differences: Sequence[object]
     ) -> "AuditRun":
         run = cls.objects.create(
             started_at=started_at,
             trip_count=trip_count,
             difference_count=len(differences),
-            snapshot=snapshot,
             report="\n".join(str(difference) for difference in differences[:KEPT_DIFFERENCES]),
         )
         cls.objects.filter(pk__lte=run.pk - KEPT_RUNS).delete()

@@ -1,7 +1,7 @@
 """Recomputes the whole ledger from its entries, and reports stored values that differ."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -21,8 +21,6 @@ from tripcompanion.database.snapshots import snapshot
 from trips.models import Member, Trip
 from trips.models.member import KEPT_SUMS
 
-#: The trips to audit: one, several (not more than a statement has parameters), or all (None).
-Trips = int | Collection[int] | None
 #: The expected sums of each member, by trip and user.
 Sums = dict[tuple[int, int], Counter[str]]
 Row = TypeVar("Row")
@@ -48,18 +46,18 @@ def _unwatched(rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row
     return rows
 
 
-def differences(trips: Trips = None, watch: Watch = _unwatched) -> Iterator[Difference]:
-    """Every difference in the ledger, or in some of its trips. Streams the rows.
+def differences(trip_id: int | None = None, watch: Watch = _unwatched) -> Iterator[Difference]:
+    """Every difference in the ledger, or in one of its trips. Streams the rows.
 
     Reads one snapshot, because others may write meanwhile.
     """
     with snapshot():
         plan_for_all_rows()
-        yield from _differences(trips, watch)
+        yield from _differences(trip_id, watch)
 
 
-def _differences(trips: Trips, watch: Watch) -> Iterator[Difference]:
-    of_trip = _of(trips, "trip")
+def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
+    of_trip = Q() if trip_id is None else Q(trip=trip_id)
     sums: Sums = defaultdict(Counter)
     strays = list(_trips_of_rows(of_trip))
     yield from strays
@@ -253,12 +251,6 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
         yield Difference(trip, "it has members but no owner who can log in")
 
 
-def audited(trips: Trips = None) -> QuerySet[Trip]:
-    return Trip.objects.filter(_of(trips, "pk"))
-
-
-def _of(trips: Trips, column: str) -> Q:
-    """The condition that the id of the trip in `column` is one of these."""
-    if trips is None:
-        return Q()
-    return Q(**{f"{column}__in": [trips] if isinstance(trips, int) else trips})
+def audited(trip_id: int | None = None) -> QuerySet[Trip]:
+    """The trips that `differences` reads."""
+    return Trip.objects.all() if trip_id is None else Trip.objects.filter(pk=trip_id)

@@ -9,7 +9,6 @@ _TIMEOUTS = "tests/test_database_timeouts.py"
 _FAILOVER = "tests/test_failover.py"
 _POOLER = "tests/test_pooler.py"
 _SETTINGS = "tests/test_database_settings.py"
-_REPLICA = "PG tests/test_replica.py -k"
 _CHANGED = "PG tests/splits/test_changed_audit.py -k"
 
 DATABASE: Guards = {
@@ -74,9 +73,6 @@ DATABASE: Guards = {
          "is_unknown", f"PG {_SILENCE} -k a_read"),
     ],
     "tripcompanion/database/connections.py": [
-        ("SQLite for a replica",
-         'if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):',
-         "if False:", _SETTINGS),
         ("hosts without a port each", 'if len(ports) not in {1, hosts.count(",") + 1}:',
          "if False:", _SETTINGS),
         ("SQLite transactions start deferred", '            "transaction_mode": "IMMEDIATE",\n', "",
@@ -113,33 +109,6 @@ DATABASE: Guards = {
          "    with snapshot():\n        plan_for_all_rows()\n        yield from _diff",
          "    snapshot()\n    plan_for_all_rows()\n    yield from _diff",
          f"{_SNAPSHOTS} -k audit"),
-    ],
-    "tripcompanion/database/replica.py": [
-        ("own changes missed on a replica", "        if replayed < position:\n",
-         "        if False:\n", f"{_REPLICA} own_changes"),
-        ("a replica that lags is read", "        if replayed < least:\n", "        if False:\n",
-         f"{_REPLICA} greatest_lag"),
-        ("a promoted replica is read", "        if replayed is None:\n            # It",
-         "        if replayed is None:\n            return NEVER\n            # It",
-         f"{_REPLICA} promoted"),
-        ("refusals of a replica that does not know yet", "        except _REFUSALS:\n",
-         "        except ():\n", f"{_REPLICA} does_not_know"),
-        ("any header taken for a position", "if found else NEVER", "if found else 0",
-         f"{_REPLICA} with_its_position"),
-        ("a lost replica tried by each request",
-         "        if time.monotonic() < self._retry_at:\n", "        if False:\n",
-         f"{_REPLICA} silent"),
-    ],
-    "trips/models/journal.py": [
-        ("a removed member reads on the replica",
-         "store_position_after_commit(members)", "pass", f"{_REPLICA} rights"),
-    ],
-    "trips/models/trip.py": [
-        ("a deleted trip is read on the replica",
-         "            store_position_after_commit(trip.present_roles)\n", "", f"{_REPLICA} rights"),
-        ("a restored trip is missing on the replica",
-         '            store_position_after_commit(then.values_list("user", flat=True))\n', "",
-         f"{_REPLICA} rights"),
     ],
     "tripcompanion/accounts/management/commands/prune.py": [
         ("prune reads whole tables", ".order_by(column)", '.order_by("pk")',

@@ -25,7 +25,6 @@ from rest_framework.exceptions import NotAuthenticated
 
 from tripcompanion.accounts.dashboard import last_audit, oldest_unsent_mail, unsent_mails
 from tripcompanion.api import error_views
-from tripcompanion.database.replica import measured_lag
 from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.observability.probes import METRICS_PATH
 from tripcompanion.observability.request_ids import current_route
@@ -71,8 +70,6 @@ class _StoredFigures(Collector):
         try:
             with _briefly():
                 figures = list(_stored_figures())
-                if settings.DATABASE_REPLICA_URL:
-                    figures += _figures_of_replica()
         except (*DATABASE_AWAY, ProgrammingError):
             # The latter if it is not migrated yet.
             figures = []
@@ -98,28 +95,6 @@ def _briefly() -> Iterator[None]:
         yield
     finally:
         connection.wait_seconds = before
-
-
-def _figures_of_replica() -> Iterator[GaugeMetricFamily]:
-    """Whether the replica answers, and its lag."""
-    lag = measured_lag()
-    yield GaugeMetricFamily(
-        "tripcompanion_replica_up",
-        "Whether the replica answered and is a standby.",
-        value=lag is not None,
-    )
-    if lag is not None:
-        size_bytes, seconds = lag
-        yield GaugeMetricFamily(
-            "tripcompanion_replica_lag_bytes",
-            "Bytes of the primary's log that the replica has not replayed.",
-            value=size_bytes,
-        )
-        yield GaugeMetricFamily(
-            "tripcompanion_replica_lag_seconds",
-            "Age of the last commit that the replica has replayed; 0 if it has all.",
-            value=seconds,
-        )
 
 
 def _stored_figures() -> Iterator[GaugeMetricFamily]:

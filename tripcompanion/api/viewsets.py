@@ -6,7 +6,6 @@ from io import SEEK_END
 from typing import IO, Any, ClassVar
 from weakref import proxy
 
-from django.conf import settings
 from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.renderers import BaseRenderer
@@ -26,7 +25,6 @@ from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
 from tripcompanion.compiled import CompiledQuery, serialize
-from tripcompanion.database import replica
 from tripcompanion.database.snapshots import in_snapshot
 
 
@@ -166,24 +164,15 @@ class ApiViewSet(GenericViewSet):
             self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
         name = str(request.method).lower()
         if name in {"get", "head"} and hasattr(self, name):
-            setattr(self, name, self._consistent(request, getattr(self, name)))
+            setattr(self, name, self._consistent(getattr(self, name)))
 
-    def _consistent(self, request: Request, handler: Callable[..., Any]) -> Callable[..., Any]:
-        """A handler that only reads: in a snapshot, and on the replica if it is for an account.
-
-        Without an account there is no position to wait for, and a link may be a second old.
-        """
+    def _consistent(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        """A handler that only reads, in one snapshot."""
         if self.action in self.without_snapshot:
             return handler
-        if self.action not in self.single_statement or not CompiledQuery.reads_at_once:
-            handler = partial(in_snapshot, handler)
-        if settings.DATABASE_REPLICA_URL and request.user.is_authenticated:
-            position = max(
-                getattr(request.user, "wal_position", None) or 0,
-                replica.named_position(request.headers.get(replica.HEADER)),
-            )
-            handler = partial(replica.read, handler, position)
-        return handler
+        if self.action in self.single_statement and CompiledQuery.reads_at_once:
+            return handler
+        return partial(in_snapshot, handler)
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [kind() for kind in self.throttles.get(self.action, self.throttle_classes)]

@@ -1,1 +1,1 @@
-"""How the service uses its database: connections, snapshots, a replica, migrations."""
+"""How the service uses its database: connections, snapshots, migrations."""

@@ -19,29 +19,6 @@ _HOST_LIST = re.compile(r"postgres(ql)?://([^/?]*@)?[^/?@]*,[^/?@]*([/?]|$)")
 _PLANNING = {"jit": "off"}
 
 
-def connections_settings(url: str, replica_url: str, **settings: Any) -> dict[str, dict[str, Any]]:
-    """`DATABASES`: the row `replica` is there only if `replica_url` is.
-
-    `settings` are those of `connection_settings`, for both. Stops the process if a URL cannot be
-    used.
-    """
-    databases = {"default": connection_settings(url, **settings)}
-    if replica_url:
-        name = "DATABASE_REPLICA_URL"
-        replica = connection_settings(replica_url, name=name, **settings)
-        if not all(row["ENGINE"] == _POSTGRESQL for row in (replica, *databases.values())):
-            env.refuse(f"{name} needs PostgreSQL, and so does DATABASE_URL then.")
-        primary, place = databases["default"], ("HOST", "PORT", "NAME")
-        # Each of several hosts may be a standby.
-        is_one = "," not in str(primary["HOST"])
-        if is_one and all(replica[key] == primary[key] for key in place):
-            env.refuse(f"{name} must be a standby of DATABASE_URL, not the same server.")
-        # The shortest time-out of libpq. A request may have to wait for it, but rarely.
-        replica["OPTIONS"]["connect_timeout"] = 2
-        databases["replica"] = replica
-    return databases
-
-
 def connection_settings(
     url: str,
     *,
@@ -49,16 +26,15 @@ def connection_settings(
     timeout_seconds: int,
     prepare: bool,
     pooler: str,
-    name: str = "DATABASE_URL",
 ) -> dict[str, Any]:
-    """Django's settings for `url`; stops the process if it cannot be used.
+    """A row of `DATABASES` for DATABASE_URL; stops the process if it cannot be used.
 
-    `timeout_seconds` is 0 for none; `name` is the variable of the URL.
+    `timeout_seconds` is 0 for none.
     """
-    database = _parsed(url, name)
+    database = _parsed(url)
     if database["ENGINE"].endswith("sqlite3"):
         if pooler != "none":
-            env.refuse(f"DATABASE_POOLER needs PostgreSQL, but {name} is SQLite.")
+            env.refuse("DATABASE_POOLER needs PostgreSQL, but DATABASE_URL is SQLite.")
         return database | _sqlite(pool_size)
     # Connecting takes longer than a query. The backend detects that the server is gone.
     database |= {
@@ -89,7 +65,7 @@ def connection_settings(
         given = [f"-c {name}={value}" for name, value in session.items()]
         database["OPTIONS"]["options"] = " ".join([str(options.get("options", "")), *given])
     else:
-        _require_poolable(options, name)
+        _require_poolable(options)
         # libpq sends it as a start-up parameter, the only one with the encoding. Poolers keep both
         # for each client. Otherwise Django would have to set it for a session.
         os.environ["PGTZ"] = "UTC"
@@ -99,13 +75,13 @@ def connection_settings(
     return database
 
 
-def _parsed(url: str, name: str) -> dict[str, Any]:
+def _parsed(url: str) -> dict[str, Any]:
     try:
         database = _several_hosts(url) if _HOST_LIST.match(url) else dj_database_url.parse(url)
     except (ValueError, dj_database_url.UnknownSchemeError, psycopg.ProgrammingError):
         database = {"ENGINE": ""}
     if str(database["ENGINE"]).rpartition(".")[2] not in {"sqlite3", "postgresql"}:
-        env.refuse(f"{name} must look like postgres://user:password@host:5432/name.")
+        env.refuse("DATABASE_URL must look like postgres://user:password@host:5432/name.")
     return dict(database)
 
 
@@ -152,12 +128,12 @@ def _time_outs(seconds: int) -> dict[str, str]:
     }
 
 
-def _require_poolable(options: dict[str, Any], name: str) -> None:
+def _require_poolable(options: dict[str, Any]) -> None:
     """Stop the process if a setting belongs to a session, which a pooler shares among clients."""
     session_options = [name for name in ("options", "assume_role") if name in options]
     if session_options:
         env.refuse(
-            f"{name} sets {session_options[0]}, which DATABASE_POOLER=transaction cannot "
+            f"DATABASE_URL sets {session_options[0]}, which DATABASE_POOLER=transaction cannot "
             "keep; use ALTER ROLE ... SET instead."
         )
     if os.environ.get("PGOPTIONS"):

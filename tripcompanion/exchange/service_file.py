@@ -30,8 +30,6 @@ CHUNK_ROWS = 5000
 STATEMENT_ROWS = 500
 #: Tables that each service fills itself, and those that are useless in another one.
 _LEFT_OUT = {"auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessions.Session"}
-#: Columns that are about the database itself; they are null in another one.
-_OF_DATABASE = {"users.User.wal_position", "splits.AuditRun.snapshot"}
 #: Fields whose values JSON has as the database has them.
 _PLAIN = (models.IntegerField, models.BooleanField, models.CharField, models.TextField)
 
@@ -132,10 +130,8 @@ def _names(model: type[Model]) -> list[str]:
 def _write_table(model: type[Model], table: IO[bytes], watch: Watch) -> int:
     rows = model._base_manager.order_by("pk").values_list(*_names(model))
     label, count = model._meta.label, 0
-    cleared = [f"{label}.{name}" in _OF_DATABASE for name in _names(model)]
     for row in watch(rows.iterator(CHUNK_ROWS), desc=label, total=rows.count()):
-        kept = [None if gone else value for value, gone in zip(row, cleared, strict=True)]
-        table.write(orjson.dumps(kept, default=_text, option=orjson.OPT_APPEND_NEWLINE))
+        table.write(orjson.dumps(row, default=_text, option=orjson.OPT_APPEND_NEWLINE))
         count += 1
     return count
 

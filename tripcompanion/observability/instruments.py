@@ -82,10 +82,6 @@ THROTTLED = Counter(
     "tripcompanion_throttled_requests", "Requests beyond a limit, by its scope.", ["scope"]
 )
 PROBLEMS = Counter("tripcompanion_problems", "Problem documents by code.", ["code"])
-READS = Counter("tripcompanion_reads", "Reads by database, if there is a replica.", ["database"])
-REPLICA_FALLBACKS = Counter(
-    "tripcompanion_replica_fallbacks", "Reads that the replica could not answer.", ["reason"]
-)
 REPLAYS = Counter(
     "tripcompanion_idempotent_replays", "Responses that were replayed for an Idempotency-Key."
 )

@@ -26,7 +26,6 @@ from tripcompanion.api.serializers import camel_case
 from trips.models.events import Event
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of
-from users.models.position import store_position_after_commit
 
 #: The old and the new value of each field that changed, under its name in the API.
 Changes = Mapping[str, tuple[Any, Any]]
@@ -246,9 +245,6 @@ def write(trip_id: int, by: User | None, *entries: Entry, is_limited: bool = Tru
     numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
     if is_limited and not any(entry.event in _ENDINGS for entry in entries):
         _require_quota(trip_id, max(number for (number,) in numbers))
-    # People who are added or removed must read that at once, also on a replica.
-    if members := [entry.object_id for entry in entries if entry.event in _OF_MEMBERS]:
-        store_position_after_commit(members)
 
 
 def _require_quota(trip_id: int, last: int) -> None:
@@ -259,8 +255,6 @@ def _require_quota(trip_id: int, last: int) -> None:
     if first.filter(at__gt=timezone.now() - timedelta(days=1)).exists():
         raise LimitReached(limit=settings.QUOTA_CHANGES)
 
-
-_OF_MEMBERS = frozenset(event for event in Event if event.object_type == "member")
 
 #: Written by hand: one statement counts and inserts any number of rows. Under the trip's lock the
 #: last number is final, so there is no counter to update.

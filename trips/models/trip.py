@@ -61,7 +61,6 @@ from trips.roles import (
 )
 from trips.signals import person_replaced
 from users.models import Mail, ScopedToken, User, summary_of
-from users.models.position import store_position_after_commit
 from users.models.token import InsufficientScope
 from users.models.user import Access
 
@@ -296,7 +295,6 @@ class Trip(models.Model):
         """Delete the trip with everything in it. Pending notices about it are not sent."""
         with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
             write(trip.pk, by, Entry(Event.TRIP_DELETED, trip.pk, {"title": (trip.title, None)}))
-            store_position_after_commit(trip.present_roles)
             trip.deleted_at = timezone.now()
             trip.save(update_fields=["deleted_at"])
             trip.members.present().update(left_at=trip.deleted_at)
@@ -322,7 +320,6 @@ class Trip(models.Model):
             if not then.filter(role__in=OWNER_ROLES, user__is_active=True).exists():
                 raise NotRestorable(reason=_("None of its owners can log in any more."))
             require_trip_quotas(then.filter(introduced_by=None))
-            store_position_after_commit(then.values_list("user", flat=True))
             trip.deleted_at = None
             trip.save(update_fields=["deleted_at"])
             then.update(left_at=None)

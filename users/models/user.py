@@ -30,7 +30,6 @@ from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES, MailTemplate
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 from users.models.notices import NoticeMode, Notices
-from users.models.position import store_position_after_commit
 from users.passwords import HashedPassword, MaximumLengthValidator
 from users.signals import admin_ended, sessions_ended
 
@@ -205,8 +204,6 @@ class User(AbstractBaseUser):
     is_unanswered = models.BooleanField(default=False, db_default=False, editable=False)
     #: How often all sessions were ended at once, in the API and in browsers.
     session_epoch = models.PositiveIntegerField(default=0, editable=False)
-    #: The position of a replica from which on this account may read there; see `position.py`.
-    wal_position = models.BigIntegerField(null=True, editable=False)
 
     objects = UserManager()
 
@@ -581,7 +578,6 @@ class User(AbstractBaseUser):
             if account is None or account.deleted_at is not None:
                 raise NotFound
             account._is_locked = True
-            store_position_after_commit([account.pk])
             try:
                 yield account
             finally:
@@ -598,7 +594,6 @@ class User(AbstractBaseUser):
         would wait for each other.
         """
         self._is_locked = True
-        store_position_after_commit([self.pk])
         try:
             yield
         finally:
