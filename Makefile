@@ -4,8 +4,6 @@
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 PORT := $(or $(PORT),$(shell sed -n 's/^PORT=//p' .env 2>/dev/null),8000)
-# A group that comes from Splitwise; the second time it adds nothing.
-IMPORT_DEMO := $(MANAGE) import_trip tripcompanion/accounts/management/demo_splitwise.json --user olga@example.com --confirm >/dev/null
 MINUTES ?= 10
 # The value from the environment, before the default below hides it.
 GIVEN_DEBUG := $(DEBUG)
@@ -29,8 +27,7 @@ run: override DEBUG := true
 run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000); no setup needed
 	@$(BIN)/python -m tripcompanion.serving.preflight 127.0.0.1
 	@$(MANAGE) migrate_safely --verbosity 0
-	@$(MANAGE) demo
-	@$(IMPORT_DEMO)
+	@$(MANAGE) demo --splitwise
 	@echo
 	@echo '  API docs    http://localhost:$(PORT)/api/docs'
 	@echo '  Admin site  http://localhost:$(PORT)/admin'
@@ -44,8 +41,7 @@ serve: .venv/.runtime ## Serve with production settings, from the environment or
 
 demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
 	@$(MANAGE) migrate_safely --verbosity 0
-	@$(MANAGE) demo $(ARGS)
-	@$(IMPORT_DEMO)
+	@$(MANAGE) demo --splitwise $(ARGS)
 
 # The demo accounts, including an ADMIN, have a known password.
 development: override DEBUG := $(GIVEN_DEBUG)
