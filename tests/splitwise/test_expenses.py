@@ -7,10 +7,13 @@ import pytest
 
 from splits.models import Expense, Settlement, Split
 from splits.reports.audit import differences
-from tests.factories import add_guest, settle, spend
+from tests.factories import TripFactory, add_guest, join, settle, spend
 from tests.splitwise.conftest import balances_of, shares
 from tripcompanion.splitwise.entries import MAX_ROWS
 from tripcompanion.splitwise.notifications import MOST
+from trips.models import JournalEntry
+from trips.models.events import Event
+from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
 
@@ -337,6 +340,23 @@ def test_a_list_has_at_most_so_many_rows(
         assert len(calling(olga).get("get_expenses", limit=limit)["expenses"]) == 3
         found = calling(olga).get("get_notifications", limit=limit)
         assert len(found["notifications"]) == 3
+
+
+def test_notifications_are_the_newest_of_all_trips(calling: Any, olga: Any) -> None:
+    trips = [TripFactory() for _trip in range(4)]
+    for trip in trips:
+        join(trip, olga, TripRole.OWNER)
+    for at in (0, 1, 1, 2, 1, 3, 0):
+        spend(trips[at], 100, paid_by=olga, among=[olga])
+    rows = JournalEntry.objects.filter(event=Event.EXPENSE_CREATED).order_by("-at", "-id")
+    newest = [row.pk for row in rows]
+    assert len(newest) == 7
+    for limit in range(1, 8):
+        found = calling(olga).get("get_notifications", limit=limit)["notifications"]
+        assert [one["id"] for one in found] == newest[:limit]
+    since = rows[3].at.isoformat()
+    found = calling(olga).get("get_notifications", limit=2, updated_after=since)
+    assert [one["id"] for one in found["notifications"]] == newest[:2]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
+from django.db.models import OuterRef, Q, Subquery
 from django.utils.html import escape
 
 from splits.reports.history import with_sentences
@@ -35,12 +38,24 @@ _TYPES: Mapping[str, int] = {
 
 def newest(user: User, limit: int, since: datetime | None) -> list[dict[str, Any]]:
     """At most `limit` notifications, the newest first; 0 is as many as there are, up to `MOST`."""
-    trips = dict(Trip.objects.of_member(user).values_list("pk", "currency"))
-    rows = JournalEntry.objects.filter(trip__in=trips, event__in=_TYPES)
+    most = min(limit or MOST, MOST)
+    rows = JournalEntry.objects.filter(event__in=_TYPES)
     if since is not None:
         rows = rows.filter(at__gt=since)
-    found = rows.order_by("-at", "-id")[: min(limit or MOST, MOST)]
-    return [_shown(row) for row in with_sentences(found, trips)]
+    # The newest of all are among the newest of the trips that changed last. To sort the journals
+    # of all trips would take seconds.
+    of_trip = rows.filter(trip=OuterRef("pk")).order_by("-at", "-number").values("at")
+    changed = Trip.objects.of_member(user).annotate(newest=Subquery(of_trip[:1]))
+    trips = changed.exclude(newest=None).order_by("-newest").values_list("pk", "currency")
+    currencies = dict(trips[:most])
+    last = Trip.objects.filter(pk__in=currencies).annotate(since=Subquery(of_trip[most - 1 : most]))
+    parts = [
+        Q(trip=pk, at__gte=at) if at else Q(trip=pk) for pk, at in last.values_list("pk", "since")
+    ]
+    if not parts:
+        return []
+    found = rows.filter(reduce(or_, parts)).order_by("-at", "-id")[:most]
+    return [_shown(row) for row in with_sentences(found, currencies)]
 
 
 def _shown(row: JournalEntry) -> dict[str, Any]:

@@ -1,16 +1,19 @@
 """Groups, friends, and who owes whom among them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Q, QuerySet, Sum
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound
 
 from splits.models import Settlement
 from splits.models.debt import Debt
 from splits.settling import fewest_transfers
 from tripcompanion.splitwise import objects
+from tripcompanion.splitwise.entries import MAX_PEOPLE
+from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import DEFAULT_GROUP_TYPE, Group
 from trips.models import Invitation, Member, Trip
 from users.models import User
@@ -25,24 +28,31 @@ _GROUP = {
     "group_type": DEFAULT_GROUP_TYPE,
     "invite_link": None,
 }
+#: How many open debts and unused credits one answer sums up.
+MAX_DEBTS = 100_000
 Pairs = dict[tuple[int, int], int]
 
 
-def owed_in(trip_ids: Collection[int]) -> dict[int, Pairs]:
+def owed(debts: QuerySet[Debt], credit: QuerySet[Settlement]) -> dict[int, Pairs]:
     """What people owe each other, `{(debtor, creditor): amount}` by trip, in minor units.
 
     Open debts, less what was paid beyond them. It adds up to everybody's balance.
     """
     owed: dict[int, Pairs] = defaultdict(lambda: defaultdict(int))
-    debts = Debt.objects.filter(trip__in=trip_ids, open_minor__gt=0).order_by()
-    between = debts.values_list("trip", "debtor", "creditor")
+    between = debts.order_by().values_list("trip", "debtor", "creditor")
     for trip_id, debtor, creditor, minor in between.annotate(Sum("open_minor")):
         _add(owed[trip_id], debtor, creditor, int(minor))
-    credit = Settlement.objects.filter(trip__in=trip_ids, credit_minor__gt=0).order_by()
-    paid = credit.values_list("trip", "receiver", "sender")
+    paid = credit.order_by().values_list("trip", "receiver", "sender")
     for trip_id, debtor, creditor, minor in paid.annotate(Sum("credit_minor")):
         _add(owed[trip_id], debtor, creditor, int(minor))
     return owed
+
+
+def _require_at_most(most: int, *tables: QuerySet[Any]) -> None:
+    """Raise `ValidationError` if these tables have more rows; it counts no further than `most`."""
+    if sum(rows.order_by()[: most + 1].count() for rows in tables) > most:
+        text = _("These are too many people or debts for one answer; ask for one group or friend.")
+        raise refused(text)
 
 
 def _add(pairs: Pairs, debtor: int, creditor: int, minor: int) -> None:
@@ -52,9 +62,16 @@ def _add(pairs: Pairs, debtor: int, creditor: int, minor: int) -> None:
 
 
 class Circle:
-    """The caller's groups and friends, read in a constant number of statements."""
+    """Groups and friends of the caller, read in a constant number of statements.
 
-    def __init__(self, user: User, trips: Iterable[Trip]) -> None:
+    It holds `trips` whole or, with `friends`, only what these people and the caller owe each other
+    there; `EVERYBODY` are all members. Raises `ValidationError` if this is too much for one answer:
+    totals of a part of the trips would be wrong.
+    """
+
+    EVERYBODY = Q()
+
+    def __init__(self, user: User, trips: QuerySet[Trip], friends: Q | None = None) -> None:
         self.user = user
         self.trips = {trip.pk: trip for trip in trips}
         found = Group.objects.filter(trip__in=self.trips)
@@ -63,15 +80,34 @@ class Circle:
         #: Everybody else, and the trips that each of them shares with the caller.
         self.people: dict[int, User] = {}
         self.shared: dict[int, list[int]] = defaultdict(list)
-        for member in Member.objects.filter(trip__in=self.trips).select_related("user"):
+        members, debts, credit = self._rows(friends)
+        _require_at_most(MAX_PEOPLE, members)
+        _require_at_most(MAX_DEBTS, debts, credit)
+        for member in members.select_related("user"):
             if member.left_at is None and member.user_id != user.pk:
                 self.people[member.user_id] = member.user
                 self.shared[member.user_id].append(member.trip_id)
-            if member.left_at is None or member.balance_minor:
-                self._members[member.trip_id].append(member)
-        self._owed = owed_in(self.trips)
-        invitations = Invitation.objects.unused().filter(trip__in=self.trips)
+            self._members[member.trip_id].append(member)
+        self._owed = owed(debts, credit)
+        guests = [pk for pk, person in self.people.items() if person.is_guest]
+        invitations = Invitation.objects.unused().filter(trip__in=self.trips, guest__in=guests)
         self._invited = set(invitations.values_list("guest", flat=True))
+
+    def _rows(
+        self, friends: Q | None
+    ) -> tuple[QuerySet[Member], QuerySet[Debt], QuerySet[Settlement]]:
+        """The members, open debts and unused credits to read."""
+        here = {"trip__in": self.trips}
+        debts = Debt.objects.filter(**here, open_minor__gt=0)
+        credit = Settlement.objects.filter(**here, credit_minor__gt=0)
+        if friends is None:
+            return Member.objects.present_or_unsettled().filter(**here), debts, credit
+        own = self.user
+        return (
+            Member.objects.present().filter(friends, **here),
+            debts.filter(Q(debtor=own) | Q(creditor=own)),
+            credit.filter(Q(sender=own) | Q(receiver=own)),
+        )
 
     def groups(self) -> list[dict[str, Any]]:
         """All groups, that of the expenses outside of groups first."""

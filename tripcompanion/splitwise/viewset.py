@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
+from django.db.models import Q, QuerySet
 from django.urls import resolve
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -13,7 +14,7 @@ from tripcompanion.api.throttling import WindowThrottle, count_against_limit
 from tripcompanion.splitwise.errors import answer_error
 from tripcompanion.splitwise.parsing import Fields, FormBody, JsonBody, MultipartBody
 from tripcompanion.splitwise.people import Circle
-from trips.models import Trip, get_visible_or_404
+from trips.models import Member, Trip, get_visible_or_404
 from trips.throttles import InvitationMailThrottle
 from trips.viewsets import PeopleViewSet
 from users.throttles import account_key
@@ -52,11 +53,15 @@ class SplitwiseViewSet(PeopleViewSet):
         return Fields(self.request.query_params.dict())
 
     @property
-    def circle(self) -> Circle:
-        """The groups and friends of the caller, as they are now."""
-        return Circle(
-            self.caller, Trip.objects.of_member(self.caller).order_by("-start_date", "-id")
-        )
+    def trips(self) -> QuerySet[Trip]:
+        """The trips of the caller, in the order of the groups."""
+        return Trip.objects.of_member(self.caller).order_by("-start_date", "-id")
+
+    def friends(self, *user_ids: int) -> Circle:
+        """What the caller shares with these people."""
+        shared = Member.objects.present().filter(user__in=user_ids)
+        trips = self.trips.filter(pk__in=shared.values("trip"))
+        return Circle(self.caller, trips, Q(user__in=user_ids))
 
     def trip(self, trip_id: int) -> Trip:
         """The trip with this id, if the caller may see it; raises `NotFound`."""

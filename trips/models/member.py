@@ -65,6 +65,7 @@ _CHANGES = {
         ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _NAMES)
     ),
 }
+_SETTLED = Q(put_in_minor=F("received_minor") - F("sent_minor"))
 _COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
 
 
@@ -94,9 +95,15 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 
     def unsettled(self) -> "MemberQuerySet":
         """Present and former members whose balance is not zero."""
+        return self._with_put_in().exclude(_SETTLED)
+
+    def present_or_unsettled(self) -> "MemberQuerySet":
+        """Present members, and former ones whose balance is not zero."""
+        return self._with_put_in().filter(Q(left_at=None) | ~_SETTLED)
+
+    def _with_put_in(self) -> "MemberQuerySet":
         # A difference of two sums fits into 64 bits, but their sum may not.
-        put_in = self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
-        return put_in.exclude(put_in_minor=F("received_minor") - F("sent_minor"))
+        return self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
 
     def known_to(self, reader: User) -> "MemberQuerySet":
         """Those who have answered, or whose address `reader` entered when adding them."""

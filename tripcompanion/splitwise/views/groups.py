@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from tripcompanion.splitwise.adding import Person, accounts_locked, friendship, start_trip
 from tripcompanion.splitwise.errors import refused
-from tripcompanion.splitwise.models import GROUP_TYPES
+from tripcompanion.splitwise.models import GROUP_TYPES, Group
 from tripcompanion.splitwise.parsing import Fields
 from tripcompanion.splitwise.people import Circle
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
@@ -46,11 +46,13 @@ class GroupViewSet(SplitwiseViewSet):
     }
 
     def get_groups(self, request: Request) -> Response:
-        return Response({"groups": self.circle.groups()})
+        return Response({"groups": Circle(self.caller, self.trips).groups()})
 
     def get_group(self, request: Request, group_id: int) -> Response:
         if not group_id:
-            return Response({"group": self.circle.outside()})
+            kept = Group.objects.friendships(self.caller)
+            circle = Circle(self.caller, self.trips.filter(pk__in=kept.values("trip")))
+            return Response({"group": circle.outside()})
         return Response({"group": self._group(self.trip(group_id))})
 
     def create_group(self, request: Request) -> Response:
@@ -92,7 +94,7 @@ class GroupViewSet(SplitwiseViewSet):
         person = Person(self, self.fields)
         with accounts_locked(self.caller, [person]):
             user = person.add_to(trip)
-        shown = Circle(self.caller, [trip]).member(user, {})
+        shown = self._circle(trip).member(user, {})
         return self.done({"success": True, "user": shown, "errors": {}}, trip.pk)
 
     def remove_user_from_group(self, request: Request) -> Response:
@@ -107,7 +109,10 @@ class GroupViewSet(SplitwiseViewSet):
         return Response({"success": True, "errors": {}})
 
     def _group(self, trip: Trip) -> dict[str, Any]:
-        return Circle(self.caller, [trip]).group(trip.pk)
+        return self._circle(trip).group(trip.pk)
+
+    def _circle(self, trip: Trip) -> Circle:
+        return Circle(self.caller, Trip.objects.filter(pk=trip.pk))
 
 
 class FriendViewSet(SplitwiseViewSet):
@@ -122,16 +127,16 @@ class FriendViewSet(SplitwiseViewSet):
     }
 
     def get_friends(self, request: Request) -> Response:
-        return Response({"friends": self.circle.friends()})
+        return Response({"friends": Circle(self.caller, self.trips, Circle.EVERYBODY).friends()})
 
     def get_friend(self, request: Request, user_id: int) -> Response:
-        return Response({"friend": self.circle.friend(user_id)})
+        return Response({"friend": self.friends(user_id).friend(user_id)})
 
     def create_friend(self, request: Request) -> Response:
         spelt = {name.removeprefix("user_"): value for name, value in self.fields.values.items()}
         person = Person(self, Fields({**spelt, "id": None}))
         trip, user = friendship(self.caller, person, self.caller.currency)
-        return self.done({"friend": self.circle.friend(user.pk), "errors": {}}, trip.pk)
+        return self.done({"friend": self.friends(user.pk).friend(user.pk), "errors": {}}, trip.pk)
 
     def create_friends(self, request: Request) -> Response:
         rows = self.fields.rows()
@@ -140,13 +145,13 @@ class FriendViewSet(SplitwiseViewSet):
         people = [Person(self, row) for row in rows]
         with accounts_locked(self.caller, people):
             made = [friendship(self.caller, one, self.caller.currency) for one in people]
-        circle = self.circle
+        circle = self.friends(*(user.pk for _trip, user in made))
         shown = [circle.friend(user.pk) for _trip, user in made]
         return self.done({"users": shown, "errors": {}}, made[0][0].pk)
 
     def delete_friend(self, request: Request, user_id: int) -> Response:
         """Leave the trips of the two; those with a guest end."""
-        circle = self.circle
+        circle = self.friends(user_id)
         if user_id not in circle.people:
             raise NotFound
         ours = [pk for pk in circle.shared[user_id] if circle.is_outside(pk)]
