@@ -71,6 +71,8 @@ SETTLEMENTS: CsvColumns = {
     "amount": amount("amount_minor"),
     "credit": amount("credit_minor"),
     "currency": "trip__currency",
+    "foreign_amount": amount("foreign_minor", "foreign_currency"),
+    **named("foreign_currency", "exchange_rate", "rate_source", "rate_day"),
     "paid_split_id": "split_id",
     **_person("created_by"),
     "created_at": "created_at",

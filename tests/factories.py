@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, timedelta
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -105,15 +106,21 @@ def settle(
     trip: Trip,
     sender: User,
     receiver: User,
-    amount_minor: int,
+    amount: int | Amount,
+    exchange_rate: Decimal | None = None,
     by: User | None = None,
     **fields: Any,
 ) -> Settlement:
-    """Record a settlement of `amount_minor` as `by`, by default the sender."""
+    """Record a settlement as `by`, by default the sender.
+
+    A plain `amount` is in minor units of the trip's currency.
+    """
     draft = Settlement(trip=trip, sender=sender, receiver=receiver, **fields)
     draft.created_by = by or sender
     with acting_as_owner(trip, draft.created_by):
-        draft.record(Amount(to_major(amount_minor, trip.currency), trip.currency))
+        if isinstance(amount, int):
+            amount = Amount(to_major(amount, trip.currency), trip.currency)
+        draft.record(amount, exchange_rate)
     return draft
 
 

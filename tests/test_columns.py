@@ -24,6 +24,7 @@ from tripcompanion.accounts.export_serializers import (
     ExportedSplit,
 )
 from tripcompanion.adminsite.csv_export import Column, CsvColumns
+from tripcompanion.currency.amounts import Amount
 from trips import csv_columns as trip_csv_columns
 from trips.models import Trip
 from trips.models.journal import plain_fields
@@ -45,6 +46,8 @@ def lookups_of(columns: CsvColumns) -> Columns:
     return {text.split("__")[0] for text in lookups if not isinstance(text, Subquery)}
 
 
+#: What `entered_minor` and `currency` of a settlement read.
+ENTERED = {"foreign_minor", "foreign_currency"}
 #: What each shows, and the columns that it leaves out on purpose.
 SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
     "response": {
@@ -58,7 +61,7 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             {"trip", "entered_minor", "weight_e4", "created_at"},
         ),
         Settlement: (
-            sources_of(SettlementSerializer),
+            sources_of(SettlementSerializer) | ENTERED,
             {"credit_minor", "split", "created_by"},
         ),
         Comment: (sources_of(CommentSerializer), {"trip"}),
@@ -80,7 +83,7 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             sources_of(ExportedSplit),
             {"trip", "participant", "entered_minor", "weight_e4"},
         ),
-        Settlement: (sources_of(ExportedSettlement), {"credit_minor", "split"}),
+        Settlement: (sources_of(ExportedSettlement) | ENTERED, {"credit_minor", "split"}),
         Comment: (sources_of(ExportedComment), {"trip", "created_by"}),
     },
     "CSV": {
@@ -133,7 +136,7 @@ NOT_IN_HISTORY = {
         # Of other split types; see `test_divisions.py`.
         *("items", "tax", "tip", "discount"),
     },
-    "settlement": {"id", "tripId", "from", "to", "createdAt"},
+    "settlement": {"id", "tripId", "tripCurrency", "rate", "from", "to", "createdAt"},
     "trip": {"id", "members", "currentUserRole", "createdAt", "updatedAt"},
 }
 
@@ -154,7 +157,8 @@ def test_every_field_of_a_response_is_in_the_history(
     else:
         fields = {"currency": "USD", "exchange_rate": Decimal("0.5"), "receipt_url": "/7.pdf"}
         dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed], **fields)
-        row = settle(trip, ed, olga, 200) if kind == "settlement" else dinner
+        paid = Amount(Decimal(2), "USD"), Decimal("0.5")
+        row = settle(trip, ed, olga, *paid) if kind == "settlement" else dinner
         shown = client.get(f"/api/trips/{trip.pk}/{kind}s/{row.pk}")
     items = client.get(f"/api/trips/{trip.pk}/history?event={kind}.created").json()["items"]
     [created] = items

@@ -13,6 +13,7 @@ from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, number
 from splits.models import Allocation, Debt, Settlement
 from splits.reports.history import History
 from tripcompanion.adminsite.base import StateFilter, formatted, link
+from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
 from trips.models.journal import plain_fields
 
@@ -49,6 +50,10 @@ class SettlementAdmin(LedgerAdmin):
         "receiver",
         AMOUNT,
         CREDIT,
+        "entered",
+        "exchange_rate",
+        "rate_source",
+        "rate_day",
         *(field.name for field in plain_fields(Settlement).values()),
         "paid_expense",
         "created_by",
@@ -59,6 +64,10 @@ class SettlementAdmin(LedgerAdmin):
         narrowed: Any = {"event__startswith": "settlement.", "object_id": row.pk}
         history = History(row.trip, **narrowed)
         return journal_table(history, trip__id__exact=row.trip_id, **narrowed)
+
+    @admin.display(description=gettext_lazy("as entered"))
+    def entered(self, settlement: Settlement) -> str:
+        return format_amount(settlement.entered_minor, settlement.currency)
 
     @admin.display(description=gettext_lazy("for the split of"))
     def paid_expense(self, settlement: Settlement) -> str:

@@ -12,9 +12,7 @@ from django.db import models
 from django.db.models import Prefetch, Q
 from django.utils import timezone
 from django.utils.functional import cached_property
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ValidationError
 
 from splits.models.allocation import Allocation
 from splits.models.conflicts import DividedByHand, ExpenseChanged
@@ -32,12 +30,12 @@ from splits.models.division import (
 from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
-from splits.models.rate import ENTERED, DailyRate, ExchangeRate
-from splits.models.settlement import Settlement, today
+from splits.models.rate import ExchangeRate, in_trip_currency
+from splits.models.settlement import Settlement
 from splits.models.split import Split
 from splits.money import Places, parse_places
 from tripcompanion.compiled import insert
-from tripcompanion.currency.amounts import MAX_AMOUNT, all_to_major, convert, to_major, to_minor
+from tripcompanion.currency.amounts import all_to_major
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.category import Category
 from trips.models.conflicts import CurrencyChanged
@@ -182,9 +180,7 @@ class Expense(models.Model):
     @property
     def rate(self) -> ExchangeRate | None:
         """The rate to the trip's currency; None if the expense is in that currency."""
-        if self.exchange_rate is None or self.rate_day is None:
-            return None
-        return ExchangeRate(self.exchange_rate, self.rate_source, self.rate_day)
+        return ExchangeRate.stored(self.exchange_rate, self.rate_source, self.rate_day)
 
     def is_own(self, user: User, can: Can) -> bool:
         payers = self.payers.filter(trip=self.trip_id, user=user)
@@ -384,32 +380,15 @@ class Expense(models.Model):
 
         Raises `NoRate`, and what `convert` raises.
         """
-        if self.currency == self.trip.currency:
-            self.exchange_rate, self.rate_source, self.rate_day = None, "", None
-        elif given is not None:
-            self.exchange_rate, self.rate_source = given, ENTERED
-            self.rate_day = today()
-        else:
-            found = DailyRate.objects.of_day(self.expense_date, self.currency, self.trip.currency)
-            self.exchange_rate, self.rate_source, self.rate_day = found
+        fixed = ExchangeRate.fixed(self.currency, self.trip.currency, self.expense_date, given)
+        self.exchange_rate, self.rate_source, self.rate_day = fixed or (None, "", None)
         self.convert()
 
     def convert(self) -> None:
-        """Set `amount_minor`.
-
-        Raises `ValidationError` on `amount` if it converts to too little or too much.
-        """
-        self.amount_minor = self.entered_minor
-        if self.exchange_rate is None:
-            return
-        self.amount_minor = convert(
+        """Set `amount_minor`. Raises what `in_trip_currency` raises."""
+        self.amount_minor = in_trip_currency(
             self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
         )
-        if not 0 < abs(self.amount_minor) <= to_minor(MAX_AMOUNT, self.trip.currency):
-            text = _("This is %(amount)s %(currency)s, which is too small or too large.")
-            amount = to_major(self.amount_minor, self.trip.currency)
-            values = {"amount": amount, "currency": self.trip.currency}
-            raise ValidationError({"amount": [text % values]})
 
     def locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         """The expense as it is now, under its trip's lock; see `locked_row`."""
@@ -527,7 +506,7 @@ def expense_fields(
     expense: Expense, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
 ) -> dict[str, Any]:
     """The journal fields of an expense that is paid and divided like this, with people by id."""
-    rate, user_ids = expense.exchange_rate, sorted(parts)
+    user_ids = sorted(parts)
     entered_minor = [payment.entered_minor for payment in paid_by_user.values()]
     entered = all_to_major([expense.entered_minor, *entered_minor], expense.currency)
     shares_minor = [parts[user_id].amount_minor for user_id in user_ids]
@@ -538,9 +517,7 @@ def expense_fields(
         "amount": entered[0],
         "currency": expense.currency,
         "tripAmount": shares[0],
-        "exchangeRate": None if rate is None else rate.normalize(),
-        "exchangeRateSource": expense.rate_source,
-        "exchangeRateDate": expense.rate_day,
+        **ExchangeRate.fields(expense.exchange_rate, expense.rate_source, expense.rate_day),
         "payers": [
             {"userId": user_id, "amount": amount}
             for user_id, amount in zip(paid_by_user, entered[1:], strict=True)

@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from decimal import Context, Decimal
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from django.db import models
 from django.db.models import Q, Subquery
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api.problems import Conflict
+from tripcompanion.currency.amounts import MAX_AMOUNT, convert, to_major, to_minor
 
 BASE = "EUR"
-#: The source of a rate: the ECB's file, or the person who entered the expense.
+#: The source of a rate: the ECB's file, or the person who entered the amount.
 ECB, ENTERED = "ECB", "ENTERED"
 #: The precision that both databases store exactly. SQLite stores decimals as floats, with 15
 #: significant digits; the PostgreSQL column rounds to 15 decimals.
@@ -45,6 +49,51 @@ class ExchangeRate(NamedTuple):
     def origin(self) -> str:
         """The source as responses name it."""
         return "ecb" if self.source == ECB else "given"
+
+    @classmethod
+    def fixed(
+        cls, source: str, target: str, day: date, given: Decimal | None
+    ) -> "ExchangeRate | None":
+        """The rate that an amount of `day` keeps: the given one, else that of `day`.
+
+        None within one currency. Raises `NoRate`.
+        """
+        if source == target:
+            return None
+        if given is not None:
+            return cls(given, ENTERED, timezone.now().date())
+        return DailyRate.objects.of_day(day, source, target)
+
+    @classmethod
+    def stored(cls, rate: Decimal | None, source: str, day: date | None) -> "ExchangeRate | None":
+        """The rate in these columns of an amount; None if it is in the trip's currency."""
+        return None if rate is None or day is None else cls(rate, source, day)
+
+    @classmethod
+    def fields(cls, rate: Decimal | None, source: str, day: date | None) -> dict[str, Any]:
+        """The journal fields of these columns."""
+        return {
+            "exchangeRate": None if rate is None else rate.normalize(),
+            "exchangeRateSource": source,
+            "exchangeRateDate": day,
+        }
+
+
+def in_trip_currency(
+    entered_minor: int, currency: str, trip_currency: str, rate: Decimal | None
+) -> int:
+    """An entered amount in minor units of the trip's currency; `rate` is None if that is its own.
+
+    Raises `ValidationError` on `amount` if it converts to too little or too much.
+    """
+    if rate is None:
+        return entered_minor
+    amount_minor = convert(entered_minor, currency, trip_currency, rate)
+    if not 0 < abs(amount_minor) <= to_minor(MAX_AMOUNT, trip_currency):
+        text = _("This is %(amount)s %(currency)s, which is too small or too large.")
+        values = {"amount": to_major(amount_minor, trip_currency), "currency": trip_currency}
+        raise ValidationError({"amount": [text % values]})
+    return amount_minor
 
 
 class RateQuerySet(models.QuerySet["Rate"]):
@@ -80,7 +129,7 @@ def _through_euro(rows: "Mapping[str, Rate | DailyRate]", source: str, target: s
     if len(known) < len(pair):
         raise NoRate(source=source, target=target)
     per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
-    # An expense is converted before it is stored, and the audit converts with the stored rate. If
+    # An amount is converted before it is stored, and the audit converts with the stored rate. If
     # the database rounded the rate again, the amounts would differ.
     rate = _SIGNIFICANT.divide(per_euro[target], per_euro[source]).quantize(_LAST_DECIMAL)
     return ExchangeRate(rate, ECB, min(row.day for row in known))

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, ClassVar
 
 from django.db import connection, models
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
@@ -15,8 +16,9 @@ from django.utils.translation import gettext_lazy
 from splits.models.allocation import Allocation, AllocationQuerySet
 from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry, DeletedKind
+from splits.models.rate import ExchangeRate, in_trip_currency
 from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
-from tripcompanion.currency.amounts import Amount, all_to_major
+from tripcompanion.currency.amounts import Amount, minor_units, to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.deletes import delete_unread
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip, trip_key
@@ -93,7 +95,31 @@ class Settlement(models.Model):
         related_name="settlements_received",
         verbose_name=gettext_lazy("receiver"),
     )
+    #: In the trip's currency; this is the amount that the ledger uses.
     amount_minor = models.BigIntegerField()
+    #: The amount and currency as entered, and the fixed rate, if that is not the trip's currency.
+    foreign_minor = models.BigIntegerField(null=True, default=None)
+    foreign_currency = models.CharField(
+        gettext_lazy("other currency"), max_length=3, blank=True, default="", db_default=""
+    )
+    exchange_rate = models.DecimalField(
+        gettext_lazy("exchange rate"),
+        max_digits=24,
+        decimal_places=15,
+        null=True,
+        blank=True,
+        default=None,
+    )
+    rate_source = models.CharField(
+        gettext_lazy("source of the rate"),
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+    )
+    rate_day = models.DateField(
+        gettext_lazy("day of the rate"), null=True, blank=True, default=None
+    )
     #: `amount_minor` minus its allocations.
     credit_minor = models.BigIntegerField()
     settled_on = models.DateField(gettext_lazy("date"), default=today)
@@ -111,6 +137,8 @@ class Settlement(models.Model):
 
     objects = SettlementQuerySet.as_manager()
 
+    #: See `plain_fields`: these have other names in the API.
+    special_columns: ClassVar = {"foreign_currency", "exchange_rate", "rate_source", "rate_day"}
     caller_role: str
     #: Set by `revoke`: whether the settlement had closed the trip.
     has_closed: bool
@@ -126,6 +154,17 @@ class Settlement(models.Model):
             ),
             models.CheckConstraint(
                 condition=~Q(sender=F("receiver")), name="settlement_between_two_people"
+            ),
+            models.CheckConstraint(
+                condition=Q(foreign_minor=None, foreign_currency="", exchange_rate=None)
+                | Q(
+                    foreign_minor__isnull=False,
+                    foreign_minor__gt=0,
+                    foreign_currency__gt="",
+                    exchange_rate__isnull=False,
+                    exchange_rate__gt=0,
+                ),
+                name="settlement_entered_with_rate",
             ),
         ]
         indexes = [
@@ -145,24 +184,55 @@ class Settlement(models.Model):
         return _("%(sender)s to %(receiver)s, %(amount)s") % {
             "sender": self.sender.shown_name,
             "receiver": self.receiver.shown_name,
-            "amount": format_amount(self.amount_minor, self.trip.currency),
+            "amount": format_amount(self.entered_minor, self.currency),
         }
 
-    def record(self, amount: Amount) -> None:
+    @property
+    def entered_minor(self) -> int:
+        """The amount as entered, in minor units of `currency`."""
+        return self.amount_minor if self.foreign_minor is None else self.foreign_minor
+
+    @property
+    def currency(self) -> str:
+        return self.foreign_currency or self.trip.currency
+
+    @property
+    def rate(self) -> ExchangeRate | None:
+        """The rate to the trip's currency; None if it was entered in that."""
+        return ExchangeRate.stored(self.exchange_rate, self.rate_source, self.rate_day)
+
+    def record(self, amount: Amount, exchange_rate: Decimal | None = None) -> None:
         """Insert this unsaved row on behalf of `created_by`, and allocate it to open debts.
 
-        Raises `ValidationError` if one of the two is not a member or `amount` rounds to nothing,
-        and `CurrencyChanged`.
+        In another currency than the trip's, `exchange_rate` defaults to that of `settled_on`. The
+        amount was entered while the trip had the currency of `trip`.
+
+        Raises `ValidationError` if one of the two is not a member or `amount` is too small or too
+        large, `CurrencyChanged`, and `NoRate`.
         """
-        by = self.created_by
+        by, meant = self.created_by, self.trip.currency
         with locked_trip(
             self.trip_id, by, Can.SETTLE, lambda _trip: self.is_own(by, Can.SETTLE)
         ) as trip:
+            trip.require_currency(meant)
             self.trip = trip
-            self.amount_minor = trip.minor_units("amount", amount)
+            self.fix_amount(amount, exchange_rate)
             trip.require_members({"fromUserId": [self.sender_id], "toUserId": [self.receiver_id]})
             self.enter()
             write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_CREATED, [self], trip.currency))
+
+    def fix_amount(self, amount: Amount, given: Decimal | None = None) -> None:
+        """Set the amount as entered and in the trip's currency, and the rate.
+
+        Raises `NoRate`, and `ValidationError` on `amount`.
+        """
+        entered_minor, own = minor_units("amount", *amount), self.trip.currency
+        if amount.currency != own:
+            self.foreign_minor, self.foreign_currency = entered_minor, amount.currency
+        fixed = ExchangeRate.fixed(amount.currency, own, self.settled_on, given)
+        self.exchange_rate, self.rate_source, self.rate_day = fixed or (None, "", None)
+        rate = self.exchange_rate
+        self.amount_minor = in_trip_currency(entered_minor, amount.currency, own, rate)
 
     def enter(self) -> None:
         """Insert this row and allocate it to open debts. Call under the trip's lock."""
@@ -246,6 +316,7 @@ class Settlement(models.Model):
         debts.update(open_minor=0, covered_at=now)
         Settlement.objects.filter(trip=trip_id, credit_minor__gt=0).update(credit_minor=0)
         Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
+        self.credit_minor = 0
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` recorded it or, when it is recorded, is one of the two people."""
@@ -406,19 +477,24 @@ def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
 def settlement_entries(
     event: Event, settlements: Iterable[Settlement], currency: str
 ) -> list[Entry]:
-    """A journal entry for each settlement that was created, restored or deleted."""
+    """A journal entry for each settlement that was created, restored or deleted.
+
+    `currency` is the trip's.
+    """
     is_deleted = event is Event.SETTLEMENT_DELETED
     entries: list[Entry] = []
-    rows = list(settlements)
-    amounts = all_to_major([row.amount_minor for row in rows], currency)
-    for row, amount in zip(rows, amounts, strict=True):
+    for row in settlements:
+        entered_in = row.foreign_currency or currency
         fields = {
             "fromUserId": row.sender_id,
             "toUserId": row.receiver_id,
-            "amount": amount,
-            "currency": currency,
+            "amount": to_major(row.entered_minor, entered_in),
+            "currency": entered_in,
             **plain_values(row),
         }
+        if row.exchange_rate is not None:
+            fields["tripAmount"] = to_major(row.amount_minor, currency)
+            fields |= ExchangeRate.fields(row.exchange_rate, row.rate_source, row.rate_day)
         if is_deleted and row.has_closed:
             fields["closed"] = True
         changes = {n: (value, None) if is_deleted else (None, value) for n, value in fields.items()}

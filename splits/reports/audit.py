@@ -73,6 +73,10 @@ def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
     ):
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
+    foreign = settlements.exclude(exchange_rate=None).select_related("trip")
+    for row in foreign.iterator(CHUNK_ROWS):
+        for text in _amount(row):
+            yield Difference(row.trip_id, f"settlement {row.pk}: {text}")
     for trip, debtor, open_minor in streamed(
         Debt.objects.filter(of_trip, open_minor__gt=0), "trip", "debtor", "open_minor"
     ):
@@ -118,13 +122,7 @@ def _expense_faults(
 
     `payments` and `parts` are those of each user, `owed` is what a debtor owes a creditor.
     """
-    amount_minor = expense.entered_minor
-    if expense.exchange_rate is not None:
-        amount_minor = convert(
-            amount_minor, expense.currency, expense.trip.currency, expense.exchange_rate
-        )
-    if amount_minor != expense.amount_minor:
-        yield f"the amount is {expense.amount_minor}, converted it is {amount_minor}"
+    yield from _amount(expense)
     paid, shares = amounts(payments), amounts(parts)
     entered_minor = sum(payment.entered_minor for payment in payments.values())
     if sum(paid.values()) != expense.amount_minor or entered_minor != expense.entered_minor:
@@ -162,6 +160,15 @@ def _share_faults(
     for user, part in expected.items():
         if part.amount_minor != shares[user]:
             yield f"the split of user {user} is {shares[user]}, it should be {part.amount_minor}"
+
+
+def _amount(row: Expense | Settlement) -> Iterator[str]:
+    """What is wrong with the amount in the trip's currency."""
+    amount_minor = row.entered_minor
+    if row.exchange_rate is not None:
+        amount_minor = convert(amount_minor, row.currency, row.trip.currency, row.exchange_rate)
+    if amount_minor != row.amount_minor:
+        yield f"the amount is {row.amount_minor}, converted it is {amount_minor}"
 
 
 def _allocations(joins: Joins) -> Iterator[Difference]:

@@ -14,6 +14,7 @@ from splits.models.division import OF_AMOUNTS, default_division
 from splits.models.items import EXTRAS, SCALE, Item, Items
 from splits.models.payer import MAX_PAYERS
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
+from splits.serializers.settlement import require_other_currency
 from tripcompanion.api.serializers import (
     MAX_PEOPLE,
     CamelCaseSerializer,
@@ -291,9 +292,7 @@ class ExpenseRequest(CamelCaseSerializer):
         if expense is not None and currency != expense.currency and "amount" not in attrs:
             text = _("Give the amount in the new currency.")
             raise serializers.ValidationError({"amount": [text]})
-        if attrs.get("exchange_rate") is not None and currency == trip_currency:
-            text = _("The amount is in the trip's currency already.")
-            raise serializers.ValidationError({"exchangeRate": [text]})
+        require_other_currency(attrs, currency, trip_currency)
         return currency
 
     def _participants(self, attrs: dict[str, Any], items: Items | None) -> tuple[int, ...] | None:

@@ -7,10 +7,10 @@ from rest_framework import serializers
 
 from splits.models import Category, SplitType
 from splits.models.items import load_items
-from splits.serializers.settlement import TransferSerializer
+from splits.serializers.settlement import EnteredAmount, TransferSerializer
 from splits.serializers.split import ExpenseSplitSerializer, PlainDecimal, ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
-from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.currency.fields import MoneyField
 from users.serializers import UserSummary
 
 
@@ -68,21 +68,6 @@ class PayerSerializer(CamelCaseSerializer):
     )
 
 
-class RateSerializer(CamelCaseSerializer):
-    """The rate with which an expense was converted. It is fixed once the expense is recorded."""
-
-    value = PlainDecimal(
-        source="rate", help_text="What one unit of `currency` is worth in `tripCurrency`."
-    )
-    date = serializers.DateField(
-        source="day",
-        help_text="The day on which it was published; of one that was sent, when that was.",
-    )
-    source = serializers.CharField(  # type: ignore[assignment]  # a field's own `source`
-        source="origin", help_text="`ecb`, the European Central Bank, or `given` in the request."
-    )
-
-
 class _ExpenseName(CamelCaseSerializer):
     """The fields of an expense before its amounts: those of bases come first, in their order."""
 
@@ -91,37 +76,7 @@ class _ExpenseName(CamelCaseSerializer):
     description = serializers.CharField(help_text="What it was.")
 
 
-class _ExpenseAmounts(CamelCaseSerializer):
-    """The amount of an expense, as entered and in the trip's currency."""
-
-    amount = MoneyField(source="entered", help_text="What it cost, in `currency`.")
-    currency = CurrencyField(help_text="The currency of `amount` and of the payers' amounts.")
-    trip_amount = MoneyField(
-        source="amount",
-        currency="trip.currency",
-        help_text="`amount` in `tripCurrency`, which the splits add up to.",
-    )
-    trip_currency = CurrencyField(
-        source="trip.currency", help_text="The trip's currency, in which it is divided."
-    )
-    exchange_rate = PlainDecimal(
-        allow_null=True,
-        help_text=(
-            "What one unit of `currency` is worth in `tripCurrency`; null if they are the same."
-        ),
-    )
-    exchange_rate_source = serializers.CharField(
-        source="rate_source", help_text="Where the rate is from; empty if none was needed."
-    )
-    exchange_rate_date = serializers.DateField(
-        source="rate_day",
-        allow_null=True,
-        help_text="The day of the rate; null if none was needed.",
-    )
-    rate = RateSerializer(allow_null=True, help_text="The same in one; null if none was needed.")
-
-
-class ExpenseSerializer(_ExpenseName, _ExpenseAmounts):
+class ExpenseSerializer(_ExpenseName, EnteredAmount):
     """An expense with its payers and splits."""
 
     expense_date = serializers.DateField(help_text="The day of the expense.")
@@ -153,7 +108,7 @@ class ExpenseSerializer(_ExpenseName, _ExpenseAmounts):
     updated_at = serializers.DateTimeField(help_text="When it last changed, without payments.")
 
 
-class ExpensePreviewSerializer(_ExpenseAmounts):
+class ExpensePreviewSerializer(EnteredAmount):
     """How an expense would be divided, and who would owe whom for it."""
 
     splits = PreviewSplitSerializer(

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from splits.models import DeletedEntry, Settlement
 from splits.models.debt import TooManyDebts
 from splits.models.deleted import DeletedKind
+from splits.models.rate import NoRate
 from splits.models.reads import settlements_of
 from splits.models.restoring import Deleted, restore_settlement
 from splits.reports.balances import Plan, PlanChanged, balances_chart, balances_of
@@ -17,6 +18,7 @@ from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
     BalanceLineSerializer,
     BalanceSerializer,
+    RecordedSettlementSerializer,
     SettlementRequest,
     SettlementSerializer,
     SettleUpRequest,
@@ -50,9 +52,10 @@ class SettlementViewSet(InTripViewSet):
     }
     request_serializers: ClassVar = {"create": SettlementRequest}
     response_serializer = SettlementSerializer
+    response_serializers: ClassVar = {"create": RecordedSettlementSerializer}
     query_serializers: ClassVar = {"list": DeletedQuery}
     problems: ClassVar = {
-        "create": [CurrencyChanged],
+        "create": [NoRate, CurrencyChanged],
         "destroy": [TooManyDebts],
         "restore": [NotRestorable, TooManyDebts],
     }
@@ -73,15 +76,15 @@ class SettlementViewSet(InTripViewSet):
     def create(self, request: Request, trip_id: int) -> Response:
         """Record what one member handed to another.
 
-        It covers the sender's open splits owed to the receiver, oldest first; the rest is credit.
+        It covers the sender's open splits owed to the receiver, oldest first; the rest is `credit`.
         """
         trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
         body = self.body(currency=trip.currency)
-        amount = body.pop("amount")
+        entered = [body.pop("amount"), body.pop("exchange_rate", None)]
         draft = Settlement(trip=trip, created_by=self.caller, **body)
         draft.caller_role = trip.caller_role
         self.check_object_permissions(request, draft)
-        draft.record(amount)
+        draft.record(*entered)
         return self.answer(draft, location=f"/api/trips/{trip_id}/settlements/{draft.pk}")
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:

@@ -135,7 +135,8 @@ NOT_IN_TABLES = {
     },
     Settlement: {
         *("trip_id", "split_id", "created_by_id", "created_at", "credit_minor", "amount_minor"),
-        *("sender_id", "receiver_id", "settled_on", "note"),
+        *("sender_id", "receiver_id", "settled_on", "note", "foreign_minor", "foreign_currency"),
+        *("exchange_rate", "rate_source", "rate_day"),
     },
 }
 

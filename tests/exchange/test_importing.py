@@ -389,11 +389,6 @@ def test_what_is_lost_is_noted(plan: Any) -> None:
     content["expenses"][0]["comments"] = [{"content": "\x01hi\x1b", "user": {"id": 1}}] * 600
     [row] = plan(json.dumps(content)).json()["rows"]
     assert row["notes"] == ["Only the first 500 comments are imported."]
-    content["expenses"][0] |= {"comments": [], "payment": True}
-    content["expenses"][0]["users"][0] |= {"paid_share": "100", "owed_share": "0"}
-    content["expenses"][0]["users"][1] |= {"paid_share": "0", "owed_share": "100"}
-    [row] = plan(json.dumps(content), currency="USD", exchangeRates={"EUR": 1.1}).json()["rows"]
-    assert row["notes"] == ["It was entered as 100.00 EUR."]
 
 
 def test_a_form_that_cannot_be_read_is_refused(api: Any, olga: Any) -> None:

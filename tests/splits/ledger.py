@@ -82,8 +82,11 @@ class Ledger:
         self._done(by, "delete", split_url(split))
 
     def settle(self, sender: User, receiver: User, amount: Any, by: User | None = None) -> Json:
+        """The payment as it is shown afterwards, without the credit that this answer has."""
         body = {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": amount}
-        return self._done(by or sender, "post", "settlements", body)
+        recorded = self._done(by or sender, "post", "settlements", body)
+        del recorded["credit"]
+        return recorded
 
     def delete_settlement(self, settlement: Json, by: User) -> None:
         self._done(by, "delete", f"settlements/{settlement['id']}")

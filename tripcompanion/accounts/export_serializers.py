@@ -197,7 +197,6 @@ class ExportedSettlement(SettlementSerializer):
 
     from_: Any = ExportedPerson(source="sender", help_text="Who paid.")
     to: Any = ExportedPerson(source="receiver", help_text="Who received it.")
-    currency = CurrencyField(source="trip.currency", help_text="The currency of `amount`.")
     recorded_by = ExportedPerson(source="created_by", help_text="Who recorded it.")
 
 

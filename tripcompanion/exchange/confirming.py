@@ -169,22 +169,29 @@ def _batches(stored: Import) -> Iterator[list[ImportedRow]]:
 def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement:
     """What is recorded for a row."""
     entry, day = orjson.loads(row.entry), row.entry_date or date.min
+    # The plans of the release before have no rates of payments, which they converted.
+    rate, rate_day = entry.get("rate"), entry.get("rate_day")
+    amounts = {
+        "amount_minor": entry["amount"],
+        "exchange_rate": None if rate is None else Decimal(rate),
+        "rate_source": entry.get("rate_source", ""),
+        "rate_day": None if rate_day is None else date.fromisoformat(rate_day),
+    }
     if row.kind == EntryKind.SETTLEMENT:
+        if rate is not None:
+            amounts["foreign_minor"] = entry["entered_amount"]
+            amounts["foreign_currency"] = entry["currency"]
         return Settlement(
             sender_id=people[entry["sender"]],
             receiver_id=people[entry["receiver"]],
-            amount_minor=entry["amount"],
             settled_on=day,
             note=entry["note"],
+            **amounts,
         )
-    rate, rate_day = entry["rate"], entry["rate_day"]
     fields = {
-        "amount_minor": entry["amount"],
+        **amounts,
         "entered_minor": entry["entered_amount"],
         "currency": entry["currency"],
-        "exchange_rate": None if rate is None else Decimal(rate),
-        "rate_source": entry["rate_source"],
-        "rate_day": None if rate_day is None else date.fromisoformat(rate_day),
         "description": entry["description"],
         "notes": entry["notes"],
         "category": entry["category"],

@@ -86,9 +86,6 @@ class Fitting:
         if not people <= self.people:
             raise RowError("unknown_person")
         entry = self._in_trip_currency(entry)
-        if is_settlement and entry.currency != self.currency:
-            amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
-            notes.append(Note("original_amount", {"amount": amount}))
         return entry, notes + cut
 
     def _in_trip_currency(self, entry: Any) -> Any:
@@ -128,23 +125,22 @@ class Fitting:
         amount_minor, rate, source, day = self._converted(entry)
         if not 0 < abs(amount_minor) <= to_minor(MAX_AMOUNT, self.currency):
             raise RowError("amount_out_of_range")
-        if isinstance(entry, DescribedSettlement):
-            return {
-                "amount": amount_minor,
-                "sender": entry.sender,
-                "receiver": entry.receiver,
-                "note": entry.note,
-            }
-        split_type, entered = entry.split_type, entry.entered
-        if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
-            split_type = "SHARES"
-        return {
+        amounts = {
             "amount": amount_minor,
             "entered_amount": entry.amount_minor,
             "currency": entry.currency,
             "rate": rate,
             "rate_source": source,
             "rate_day": day,
+        }
+        if isinstance(entry, DescribedSettlement):
+            people = {"sender": entry.sender, "receiver": entry.receiver}
+            return {**amounts, **people, "note": entry.note}
+        split_type, entered = entry.split_type, entry.entered
+        if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
+            split_type = "SHARES"
+        return {
+            **amounts,
             "description": entry.description,
             "notes": entry.notes_text,
             "category": entry.category if entry.category in Category.values else Category.OTHER,

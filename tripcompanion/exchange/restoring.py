@@ -34,7 +34,14 @@ from tripcompanion.exchange.fitting import items_from
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.imported_history import imported_history, instant, is_id
 from tripcompanion.exchange.source import SourceFile
-from tripcompanion.exchange.tables import CHUNK_ROWS, TABLES, TRIP, Column, Table
+from tripcompanion.exchange.tables import (
+    AS_ENTERED,
+    CHUNK_ROWS,
+    TABLES,
+    TRIP,
+    Column,
+    Table,
+)
 from tripcompanion.recurring.body import imported
 from tripcompanion.recurring.models import Occurrence, Recurrence
 from tripcompanion.recurring.serializers import RecurrenceRequest
@@ -209,9 +216,11 @@ class Copy:
                 value = self._stored_text(made, column.name, _get(row, column.name, line), line)
             elif column.name in plain:
                 value = _checked(checked[column.name], row, column.name, line)
+            elif attname == "foreign_currency" and row[column.name]:
+                value = _checked(checked["currency"], row, column.name, line)
             else:
                 currency = self.currency
-                if attname == "entered_minor":
+                if attname in AS_ENTERED:
                     currency = self._entered_in(made, row)
                 value = self._value(column, _get(row, column.name, line), currency, line)
             setattr(made, attname, value)
@@ -238,9 +247,9 @@ class Copy:
         return items_from(shown, made.currency, people, line).text(made.currency)
 
     def _entered_in(self, made: Any, row: Row) -> str:
-        """The currency of what was entered. The column of the expense comes before it."""
-        if isinstance(made, Expense):
-            code = row.get("currency")
+        """The currency of what was entered."""
+        if isinstance(made, Expense | Settlement):
+            code = row.get("currency" if isinstance(made, Expense) else "foreignCurrency")
             return code if isinstance(code, str) and code in EXPONENTS else self.currency
         return self.currencies.get(made.expense_id, self.currency)
 

@@ -138,8 +138,12 @@ def _expenses(trip: Trip) -> Iterator[_Entry]:
 
 def _settlements(trip: Trip) -> Iterator[_Entry]:
     for row in trip.settlements.order_by("settled_on", "id").iterator(CHUNK_ROWS):
-        amount = to_major(row.amount_minor, trip.currency)
-        cells = {"type": "settlement", "notes": row.note, "amount": amount}
-        cells["currency"] = trip.currency
+        row.trip = trip
+        cells = {
+            "type": "settlement",
+            "notes": row.note,
+            "amount": to_major(row.entered_minor, row.currency),
+            "currency": row.currency,
+        }
         put_in, part = {row.sender_id: row.amount_minor}, {row.receiver_id: row.amount_minor}
         yield _Entry(row, row.settled_on, cells, put_in, part)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from django.db.models import F, Field, Model, Q, Value
+from django.db.models.functions import Coalesce, NullIf
 
 from splits.models import Allocation, Comment, Debt, Expense, Payer, Settlement, Split
 from tripcompanion.api.serializers import camel_case
@@ -23,6 +24,8 @@ CHUNK_ROWS = 2000
 #: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
 _MINOR, _E4 = "_minor", "_e4"
 _AS_TEXT = "stored_"
+#: The amounts that are in the currency in which they were entered.
+AS_ENTERED = frozenset({"entered_minor", "foreign_minor"})
 
 
 class Column(NamedTuple):
@@ -71,7 +74,7 @@ class Table(NamedTuple):
     """A table of a trip in the file.
 
     The columns in `left_out` mean nothing outside of the service, or are for it alone.
-    `entered_in` leads to the currency of `entered_minor`.
+    `entered_in` leads to the currency of `entered_minor` and `foreign_minor`.
     """
 
     name: str
@@ -95,7 +98,9 @@ class Table(NamedTuple):
             # A join within the trip, which is on one node.
             found = found.filter(expense__trip=F("trip"))
         names = [column.field.attname for column in columns]
-        entered_in = F(self.entered_in) if self.entered_in else Value(trip.currency)
+        entered_in: Any = Value(trip.currency)
+        if self.entered_in:
+            entered_in = Coalesce(NullIf(F(self.entered_in), Value("")), entered_in)
         found = found.annotate(entered_in=entered_in)
         for *values, currency in found.values_list(*names, "entered_in").iterator(CHUNK_ROWS):
             yield _written(columns, values, trip.currency, currency)
@@ -106,7 +111,7 @@ def _written(
 ) -> dict[str, Any]:
     return {
         column.name: column.written(
-            value, entered_in if column.field.attname == "entered_minor" else trip_currency
+            value, entered_in if column.field.attname in AS_ENTERED else trip_currency
         )
         for column, value in zip(columns, values, strict=True)
     }
@@ -121,7 +126,7 @@ TABLES = (
     Table("payers", Payer, _TRIP_AND_ID, entered_in="expense__currency"),
     Table("splits", Split, _TRIP, entered_in="expense__currency"),
     Table("debts", Debt, _TRIP),
-    Table("settlements", Settlement, _TRIP),
+    Table("settlements", Settlement, _TRIP, entered_in="foreign_currency"),
     Table("allocations", Allocation, _TRIP_AND_ID),
     Table("comments", Comment, _TRIP),
     # The next dates follow from the others.

@@ -113,9 +113,7 @@ def _expense(
     splits: list[Record],
     comments: list[Record],
 ) -> DescribedExpense:
-    own = row.currency("currency")
-    is_foreign = own != currency
-    amount_minor = row.minor("amount", currency)
+    own, amount_minor = row.currency("currency"), row.minor("amount", currency)
     shares, paid = (
         {int(part.number(name)): part.minor("amount", currency) for part in some}
         for name, some in (("participantId", splits), ("userId", payers))
@@ -136,12 +134,7 @@ def _expense(
         line=line,
         key=f"expense {row.text('id')}",
         date=row.day("expenseDate"),
-        amount_minor=row.minor("entered", own),
-        currency=own,
-        rate=row.number("exchangeRate") if is_foreign else None,
-        rate_source=ECB if is_foreign and row.text("rateSource", "") == ECB else "",
-        rate_day=row.day("rateDay") if is_foreign and "rateDay" in row else None,
-        converted_minor=amount_minor if is_foreign else None,
+        **_amounts(row, row.minor("entered", own), own, currency),
         description=row.text("description"),
         notes_text=row.text("notes", ""),
         category=row.text("category"),
@@ -164,17 +157,33 @@ def _entered(split: Record, split_type: str, currency: str) -> int | None:
     return to_minor(value, currency) if name == "entered" else int(value * Decimal(10_000))
 
 
+def _amounts(row: Record, entered_minor: int, own: str, currency: str) -> dict[str, Any]:
+    """The amount as entered in the currency `own`, and the rate to that of the trip."""
+    amounts: dict[str, Any] = {"amount_minor": entered_minor, "currency": own}
+    if own == currency:
+        return amounts
+    return amounts | {
+        "rate": row.number("exchangeRate"),
+        "rate_source": ECB if row.text("rateSource", "") == ECB else "",
+        "rate_day": row.day("rateDay") if "rateDay" in row else None,
+        "converted_minor": row.minor("amount", currency),
+    }
+
+
 def _comment(row: Record) -> DescribedComment:
     return DescribedComment(row.text("text", ""), row.text("createdById"))
 
 
 def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
+    # Until 1.0.0, a payment had no currency of its own.
+    is_foreign = bool(row.text("foreignCurrency", ""))
+    own = row.currency("foreignCurrency") if is_foreign else currency
+    entered_minor = row.minor("foreign" if is_foreign else "amount", own)
     return DescribedSettlement(
         line=line,
         key=f"settlement {row.text('id')}",
         date=row.day("settledOn"),
-        amount_minor=row.minor("amount", currency),
-        currency=currency,
+        **_amounts(row, entered_minor, own, currency),
         sender=row.text("senderId"),
         receiver=row.text("receiverId"),
         note=row.text("note", ""),
