@@ -125,7 +125,7 @@ DEFAULTS = {
 LOCAL_ORIGINS = r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"
 RATES = {
     **{"login": "10/min", "login_address": "30/min", "wrong_password": "20/hour"},
-    **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "10/hour"},
+    **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "60/hour"},
     **{"import": "30/hour", "upload": "120/hour"},
     **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }

@@ -251,7 +251,7 @@ REST_FRAMEWORK = {
         "lookup": env.rate("THROTTLE_LOOKUP", "60/hour"),
         "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
         "mail": env.rate("THROTTLE_MAIL", "5/hour"),
-        "export": env.rate("THROTTLE_EXPORT", "10/hour"),
+        "export": env.rate("THROTTLE_EXPORT", "60/hour"),
         "import": env.rate("THROTTLE_IMPORT", "30/hour"),
         "upload": env.rate("THROTTLE_UPLOAD", "120/hour"),
         "user": env.rate("THROTTLE_USER", "600/min"),

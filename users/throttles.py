@@ -177,6 +177,6 @@ def count_account_change(user: User, request: Any) -> None:
 
 
 class ExportThrottle(UserThrottle):
-    """Data exports per user."""
+    """What reads a whole trip or account, per user."""
 
     scope = "export"

@@ -221,7 +221,8 @@ class ExpenseViewSet(InTripViewSet):
             "delete": self._delete,
         }
         made = {kind: list[Any]() for kind in commands}
-        with locked_trip(trip_id, self.caller, Can.RECORD):
+        with locked_trip(trip_id, self.caller, Can.RECORD) as locked:
+            locked.require_expense_quota(len(rows["create"]))
             for kind, command in commands.items():
                 for place, row in enumerate(rows[kind]):
                     try:

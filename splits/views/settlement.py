@@ -30,6 +30,9 @@ from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
+#: An explanation counts as one more request for so many entries.
+_LINES_OF_A_REQUEST = 100
+
 
 class SettlementViewSet(InTripViewSet):
     """Payments between members."""
@@ -180,4 +183,7 @@ class ExplanationViewSet(InTripViewSet):
         """The entries of a balance, in the order of recording, with the running sum."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         get_object_or_404(trip.members, user_id=user_id)
-        return self.page(Explanation(trip, user_id))
+        page = self.page(Explanation(trip, user_id))
+        # The running sum needs all entries, whichever page was asked for.
+        self.charge(page.data["total"] // _LINES_OF_A_REQUEST)
+        return page

@@ -31,8 +31,11 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _IPV6_CLIENT_BITS = 64
 #: Some proxies add the port of the client, which changes with each connection.
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](?::[0-9]+)?")
-#: A response costs one request for each of these bytes.
-BYTES_OF_A_REQUEST = 64 * 1024
+#: A response costs one request for each of these bytes, and a body for each of these values.
+BYTES_OF_A_REQUEST, VALUES_OF_A_REQUEST = 64 * 1024, 20
+#: An export counts as one more for each of these seconds of processor time. So no account keeps
+#: more than a quarter of a processor busy, however much is in its trips.
+SECONDS_OF_AN_EXPORT = 5
 #: How many exceeded limits a process remembers.
 _MAX_EXCEEDED = 10_000
 #: The exceeded counters, and the ends of their windows: these are not counted any further.
@@ -47,8 +50,14 @@ class LimitState(NamedTuple):
     window_seconds: int
     taken: int
     seconds_left: float
-    #: The counter.
+    #: The counter, and whether the database or Redis has it in any case.
     key: str
+    is_guard: bool = False
+
+    @property
+    def is_general(self) -> bool:
+        """Whether this is the limit of all requests that have none of their own."""
+        return self.scope in {"user", "anon"}
 
     @property
     def is_over(self) -> bool:
@@ -93,7 +102,7 @@ def count_against_limit(
         taken = ThrottleCounter.add(key, ends_at + window_seconds)
     else:
         taken = _count_in_cache(key, window_seconds)
-    state = LimitState(scope, quota, window_seconds, taken, ends_at - now, key)
+    state = LimitState(scope, quota, window_seconds, taken, ends_at - now, key, is_guard)
     if state.is_over:
         THROTTLED.labels(scope).inc()
         _note_exceeded(key, ends_at)
@@ -122,12 +131,45 @@ def _has_reached(scope: str, identity: str, count: int, window_seconds: int, ago
         return int(caches["local"].get(key, 0)) >= count
 
 
-def charge(state: LimitState, requests: int) -> None:
-    """Count more requests in a general limit that counted one already."""
+def charge(state: LimitState, requests: int) -> LimitState:
+    """Count more requests in a limit that counted one already; returns its new state."""
+    if not requests:
+        return state
+    if state.is_guard and not settings.CACHE_URL:
+        kept_until = time.time() + state.seconds_left + state.window_seconds
+        return state._replace(taken=ThrottleCounter.add(state.key, kept_until, requests))
     try:
-        cache.incr(state.key, requests)
+        return state._replace(taken=cache.incr(state.key, requests))
     except (ValueError, redis_error()):
-        return
+        return state
+
+
+def charge_body(state: LimitState, requests: int) -> LimitState:
+    """Count a body as so many requests, at most as many as the window has, or as the one it is.
+
+    It fits if the state that this returns is not over; otherwise it costs nothing more than a
+    request, so that smaller ones still fit.
+    """
+    more = min(requests, state.quota) - 1
+    charged = charge(state, more)
+    if charged.is_over:
+        charge(state, -more)
+    return charged
+
+
+def requests_of(body: Any) -> int:
+    """How many requests a body counts as: one for each object in its lists, or for 20 values."""
+    objects = values = 0
+    waiting = [body]
+    while waiting:
+        each = waiting.pop()
+        for value in each.values() if isinstance(each, dict) else each:
+            if isinstance(value, dict | list):
+                objects += isinstance(value, dict) and isinstance(each, list)
+                waiting.append(value)
+            else:
+                values += 1
+    return max(1, objects, values // VALUES_OF_A_REQUEST)
 
 
 def _limit_of(scope: str) -> tuple[int, int] | None:

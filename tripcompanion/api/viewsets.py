@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from io import SEEK_END
+from time import thread_time
 from typing import IO, Any, ClassVar
 from weakref import proxy
 
@@ -23,7 +24,15 @@ from tripcompanion.api.near_misses import names_in, refused_names
 from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, require_json
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer
-from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, LimitState, charge, limit_headers
+from tripcompanion.api.throttling import (
+    BYTES_OF_A_REQUEST,
+    SECONDS_OF_AN_EXPORT,
+    LimitState,
+    charge,
+    charge_body,
+    limit_headers,
+    requests_of,
+)
 from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database.snapshots import in_snapshot
 
@@ -137,19 +146,21 @@ class ApiViewSet(GenericViewSet):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.after_success is not None and response.status_code < 400:
             self.after_success()
+        self._charge_time()
         if self.limits:
             for name, value in limit_headers(self.limits).items():
                 response[name] = value
         if isinstance(response, Response):
-            response.add_post_render_callback(partial(_after_rendering, self.limits))
+            response.add_post_render_callback(partial(_after_rendering, self.charge))
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.limits = []
+        self.limits, self._started = [], thread_time()
         is_open = not self.authentication_classes
         if is_open and int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
             raise PayloadTooLarge(MAX_OPEN_BYTES)
         super().initial(request, *args, **kwargs)
+        self._charge_body()
         if request.query_params:
             self.require_known_parameters()
         has_no_body = self.action not in self.request_serializers and not self.reads_forms
@@ -182,6 +193,37 @@ class ApiViewSet(GenericViewSet):
         for throttle in self.get_throttles():
             if not throttle.allow_request(request, self):
                 self.throttled(request, throttle.wait() or 0)
+
+    def _charge_body(self) -> None:
+        """Count a body with many objects as many requests; raises `Throttled`."""
+        has_body = self.reads_forms or (
+            self.action in self.request_serializers and self.action not in self.file_actions
+        )
+        general = [state for state in self.limits if state.is_general]
+        if not general or not has_body or self.request.method in {"GET", "HEAD"}:
+            return
+        requests = requests_of(self.sent_body())
+        charged = [charge_body(state, requests) for state in general]
+        for state in charged:
+            if state.is_over:
+                self.throttled(self.request, state.seconds_left)
+        self.limits = [*(state for state in self.limits if not state.is_general), *charged]
+
+    def sent_body(self) -> Any:
+        """The body as it is counted: its lists have the objects."""
+        return self.request.data
+
+    def _charge_time(self) -> None:
+        """Count an export that took long as several. Outside of its snapshot, which only reads."""
+        for state in self.limits:
+            if state.scope == "export":
+                charge(state, int((thread_time() - self._started) / SECONDS_OF_AN_EXPORT))
+
+    def charge(self, requests: int) -> None:
+        """Count the request as so many more, for what it has read."""
+        for state in self.limits:
+            if state.is_general:
+                charge(state, requests)
 
     def require_replayable(self, location: str) -> None:
         """Raise unless the caller may still read a response that was stored under their key.
@@ -296,7 +338,7 @@ class ApiViewSet(GenericViewSet):
         name = f"{name}.{of.format}"
         size = content.seek(0, SEEK_END)
         content.seek(0)
-        _charge_bytes(self.limits, size)
+        self.charge(size // BYTES_OF_A_REQUEST)
         is_picture = of.media_type == pictures.MEDIA_TYPE
         response = FileResponse(
             content, as_attachment=not is_picture, filename=name, content_type=of.media_type
@@ -346,7 +388,7 @@ def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any
     return _validated(serializer_class, {})
 
 
-def _after_rendering(counted: Sequence[LimitState], response: Any) -> None:
+def _after_rendering(charge: Callable[[int], None], response: Any) -> None:
     """Count a large response as several requests in the general limit, and free it soon.
 
     In DRF a response refers to itself and to its view, so it would stay until the garbage collector
@@ -354,13 +396,6 @@ def _after_rendering(counted: Sequence[LimitState], response: Any) -> None:
     references become weak. A tracer or other code that still holds the response, the request or
     the view sees them unchanged.
     """
-    _charge_bytes(counted, len(response.content))
+    charge(len(response.content) // BYTES_OF_A_REQUEST)
     context = response.renderer_context
     context["response"] = context["view"].response = proxy(response)
-
-
-def _charge_bytes(counted: Sequence[LimitState], size: int) -> None:
-    more = size // BYTES_OF_A_REQUEST
-    for state in counted:
-        if more and state.scope in {"user", "anon"}:
-            charge(state, more)

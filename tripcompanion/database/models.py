@@ -62,8 +62,8 @@ class ThrottleCounter(models.Model):
         return f"{self.count} in {self.key}"
 
     @classmethod
-    def add(cls, key: str, ends_at: float) -> int:
-        """Increment the counter of `key` and return it.
+    def add(cls, key: str, ends_at: float, count: int = 1) -> int:
+        """Increase the counter of `key` and return it.
 
         It is kept until `ends_at`, in seconds since 1970 (UTC).
 
@@ -71,13 +71,13 @@ class ThrottleCounter(models.Model):
         """
         with connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO kit_throttlecounter (key, count, ends_at) VALUES (%s, 1, %s)"
-                " ON CONFLICT (key) DO UPDATE SET count = kit_throttlecounter.count + 1"
-                " RETURNING count",
-                [key, datetime.fromtimestamp(ends_at, UTC)],
+                "INSERT INTO kit_throttlecounter (key, count, ends_at) VALUES (%s, %s, %s)"
+                " ON CONFLICT (key) DO UPDATE"
+                " SET count = kit_throttlecounter.count + excluded.count RETURNING count",
+                [key, count, datetime.fromtimestamp(ends_at, UTC)],
             )
-            (count,) = cursor.fetchone()
-        return int(count)
+            (taken,) = cursor.fetchone()
+        return int(taken)
 
 
 class SchemaFloor(models.Model):

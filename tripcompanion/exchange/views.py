@@ -44,6 +44,7 @@ from trips.roles import Can
 from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
+from users.throttles import ExportThrottle
 
 #: The largest file, in bytes.
 MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -221,6 +222,7 @@ class ExportViewSet(InTripViewSet):
             "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         }
     }
+    throttles: ClassVar = {"export": [ExportThrottle]}
     problems: ClassVar = {"export": [LimitReached]}
 
     def export(self, request: Request, trip_id: int) -> FileResponse:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +16,7 @@ from tripcompanion.splitwise.models import Group
 from tripcompanion.splitwise.parsing import Fields
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
 from trips.models import Invitation, Member, Trip, with_companionship
+from trips.models.joining import require_trip_quota
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
 from trips.serializers import GuestRequest
 from trips.throttles import LookupThrottle
@@ -116,6 +119,18 @@ def start_trip(
     )
     Group.objects.create(trip=trip, **known)
     return trip
+
+
+def require_friendship_quota(caller: User, people: list[Person], currency: str) -> None:
+    """Raise `LimitReached` if the trips that these people still need are too many.
+
+    Call it under the lock of the account.
+    """
+    new = {one.user.pk if one.user else one.email or object() for one in people}
+    kept = Group.objects.friendships(caller).filter(trip__currency=currency)
+    both = Member.objects.present().filter(trip__in=kept.values("trip"))
+    known = both.filter(reduce(or_, (one.lookup for one in people))).exclude(user=caller)
+    require_trip_quota(caller, len(new) - known.values("trip").distinct().count())
 
 
 def friendship(caller: User, person: Person, currency: str) -> tuple[Trip, User]:

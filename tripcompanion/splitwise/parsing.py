@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from typing import IO, Any
 from urllib.parse import parse_qsl
 
+from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
@@ -22,7 +23,6 @@ from tripcompanion.api.problems import Unavailable
 from tripcompanion.api.serializers import parse_id
 
 MAX_KEYS = 10_000
-MAX_ROWS = 1000
 #: The field of a form that is a file.
 RECEIPT = "receipt"
 _LISTS = ("users__", "friends__")
@@ -182,6 +182,6 @@ class Fields:
             if name in row:
                 raise ValidationError({key: [_("It is given twice, with different names.")]})
             row[name] = value
-        if len(rows) > MAX_ROWS:
+        if len(rows) > settings.QUOTA_MEMBERS:
             raise ValidationError({"users": [_("These are too many.")]})
         return [Fields(row) for _index, row in sorted(rows.items())]

@@ -63,6 +63,9 @@ class SplitwiseViewSet(PeopleViewSet):
         trips = self.trips.filter(pk__in=shared.values("trip"))
         return Circle(self.caller, trips, Q(user__in=user_ids))
 
+    def sent_body(self) -> Any:
+        return [row.values for row in self.fields.rows()] or self.fields.values
+
     def trip(self, trip_id: int) -> Trip:
         """The trip with this id, if the caller may see it; raises `NotFound`."""
         trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)

@@ -22,12 +22,14 @@ def new_code() -> str:
     return "".join(secrets.choice(CODE_ALPHABET) for _position in range(CODE_CHARS))
 
 
-def require_trip_quota(user: User) -> None:
-    """Raise `LimitReached` if `user` has `QUOTA_TRIPS` trips in which they have answered.
+def require_trip_quota(user: User, more: int = 1) -> None:
+    """Raise `LimitReached` if `more` trips are too many for `user` (`QUOTA_TRIPS`).
 
-    Call it under the lock of the account, so that concurrent requests cannot exceed the quota.
+    Those in which they have not answered do not count. Call it under the lock of the account, so
+    that concurrent requests cannot exceed the quota.
     """
-    if user.memberships.filter(left_at=None, introduced_by=None).count() >= settings.QUOTA_TRIPS:
+    present = user.memberships.filter(left_at=None, introduced_by=None)
+    if more > 0 and present.count() + more > settings.QUOTA_TRIPS:
         raise LimitReached(limit=settings.QUOTA_TRIPS)
 
 

@@ -390,16 +390,21 @@ class Trip(models.Model):
 
         Raises `LimitReached` above `QUOTA_EXPENSES` in a day (UTC).
         """
-        today = timezone.now().date()
-        if self.counted_on != today:
-            self.counted_on, self.expenses_that_day = today, 0
-        if self.expenses_that_day + how_many > settings.QUOTA_EXPENSES:
-            raise LimitReached(limit=settings.QUOTA_EXPENSES)
+        today = self.require_expense_quota(how_many)
         self.expenses_that_day += how_many
         self.expenses_recorded += how_many
         _note_counts(
             pk=self.pk, recorded=self.expenses_recorded, that_day=self.expenses_that_day, day=today
         )
+
+    def require_expense_quota(self, how_many: int) -> date:
+        """Raise `LimitReached` if so many expenses are too many today (UTC); returns the day."""
+        today = timezone.now().date()
+        if self.counted_on != today:
+            self.counted_on, self.expenses_that_day = today, 0
+        if self.expenses_that_day + how_many > settings.QUOTA_EXPENSES:
+            raise LimitReached(limit=settings.QUOTA_EXPENSES)
+        return today
 
     @cached_property
     def present_roles(self) -> Mapping[int, str]:

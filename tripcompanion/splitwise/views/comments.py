@@ -15,6 +15,7 @@ from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.notifications import newest
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
 from trips.models import get_visible_or_404
+from users.throttles import ExportThrottle
 
 _FAILED: dict[str, Any] = {"comment": {}}
 
@@ -51,6 +52,7 @@ class NotificationViewSet(SplitwiseViewSet):
     """What happened in the caller's trips."""
 
     more_scopes: ClassVar[Any] = ("trips:read",)
+    throttles: ClassVar = {"get_notifications": [ExportThrottle]}
 
     def get_notifications(self, request: Request) -> Response:
         limit, since = self.parameters.count("limit"), self.parameters.instant("updated_after")

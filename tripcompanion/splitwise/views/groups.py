@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound
@@ -9,7 +10,14 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.splitwise.adding import Person, accounts_locked, friendship, start_trip
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.splitwise.adding import (
+    Person,
+    accounts_locked,
+    friendship,
+    require_friendship_quota,
+    start_trip,
+)
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import GROUP_TYPES, Group
 from tripcompanion.splitwise.parsing import Fields
@@ -63,12 +71,14 @@ class GroupViewSet(SplitwiseViewSet):
         simplify = fields.flag("simplify_by_default")
         body = self._described(fields)
         people = [Person(self, row) for row in fields.rows()]
+        others = [one for one in people if one.user is None or one.user.pk != self.caller.pk]
+        if len(others) >= settings.QUOTA_MEMBERS:
+            raise LimitReached(limit=settings.QUOTA_MEMBERS)
         body |= {"group_type": group_type, "simplify_by_default": simplify is not False}
         with accounts_locked(self.caller, people):
             trip = start_trip(self.caller, **body)
-            for person in people:
-                if person.user is None or person.user.pk != self.caller.pk:
-                    person.add_to(trip)
+            for person in others:
+                person.add_to(trip)
         return self.done({"group": self._group(trip), "errors": {}}, trip.pk)
 
     def _described(self, fields: Fields) -> dict[str, Any]:
@@ -144,6 +154,7 @@ class FriendViewSet(SplitwiseViewSet):
             raise refused(_("This list may not be empty."), "users")
         people = [Person(self, row) for row in rows]
         with accounts_locked(self.caller, people):
+            require_friendship_quota(self.caller, people, self.caller.currency)
             made = [friendship(self.caller, one, self.caller.currency) for one in people]
         circle = self.friends(*(user.pk for _trip, user in made))
         shown = [circle.friend(user.pk) for _trip, user in made]

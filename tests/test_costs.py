@@ -1,0 +1,223 @@
+"""A request counts as what it costs: a body by its objects, an export by its time."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from splits.models import Expense
+from tests.conftest import Api
+from tests.document import Operation, operations, resolved
+from tests.factories import spend
+from tests.splitwise.conftest import Caller
+from tripcompanion.api import viewsets
+from tripcompanion.api.throttling import requests_of
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+Limits = Callable[..., None]
+#: More than a window of these tests has.
+MANY = 1_000
+#: Operations with a limit of their own, at most 60 in an hour.
+WITH_OWN_LIMIT = {"changeImport", "createWebhook", "planImport", "updateWebhook"}
+
+
+@pytest.fixture(autouse=True)
+def _served(settings: Any) -> None:
+    settings.ROOT_URLCONF = "tests.splitwise.urls"
+
+
+def rows(count: int, user: User) -> list[dict[str, Any]]:
+    body = {"description": "Tram", "amount": 3, "expenseDate": "2026-05-14", "splitType": "EQUAL"}
+    return [{**body, "participantUserIds": [user.pk]} for _row in range(count)]
+
+
+def remaining(response: Any) -> int:
+    return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])
+
+
+def test_a_body_counts_as_many_requests_as_it_has_objects(
+    api: Api, trip: Trip, olga: User, limits: Limits
+) -> None:
+    limits(user="10/min")
+    bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
+    first = client.post(bulk, {"create": rows(4, olga)})
+    assert (first.status_code, remaining(first)) == (200, 6)
+    refused = client.post(bulk, {"create": rows(7, olga)})
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert int(refused["Retry-After"]) > 0
+    assert Expense.objects.count() == 4
+    # A refused one costs as much as any request.
+    assert (remaining(refused), remaining(client.get("/api/users/me"))) == (5, 4)
+    assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
+
+
+def test_an_unused_window_takes_one_body_that_is_larger(
+    api: Api, trip: Trip, olga: User, limits: Limits
+) -> None:
+    limits(user="5/min")
+    bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
+    statuses = [client.post(bulk, {"create": rows(8, olga)}).status_code for _time in range(2)]
+    assert statuses == [200, 429]
+
+
+def test_the_rows_of_a_form_count_as_those_of_json(trip: Trip, olga: User, limits: Limits) -> None:
+    limits(user="10/min")
+    friends = {f"friends__{at}__user_first_name": f"Friend {at}" for at in range(6)}
+    caller = Caller(olga)
+    assert len(caller.done("create_friends", form=True, **friends)["users"]) == 6
+    assert "errors" in caller.post("create_friends", 429, **friends)
+
+
+@pytest.mark.parametrize(
+    ("body", "requests"),
+    [
+        ({}, 1),
+        ({"a": 1, "payers": [{"b": 1}]}, 1),
+        ({"create": [{"payers": [{}, {}]}, {}], "change": [{}]}, 5),
+        ({"ids": list(range(39))}, 1),
+        ({"ids": list(range(40))}, 2),
+        ({"amounts": dict.fromkeys(map(str, range(100)), 1)}, 5),
+    ],
+)
+def test_objects_and_values_are_counted(body: Any, requests: int) -> None:
+    assert requests_of(body) == requests
+
+
+def lists_in(schema: Any, depth: int = 0) -> Iterator[tuple[list[str], Any]]:
+    """The path of every list and map in the schema of a body, and what fills it."""
+    schema = resolved(schema)
+    for part in (*schema.get("allOf", ()), *schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        yield from lists_in(part, depth)
+    if "items" in schema:
+        objects = "properties" in resolved(schema["items"])
+        yield [], [{} for _at in range(MANY)] if objects else [1] * (20 * MANY)
+    if isinstance(schema.get("additionalProperties"), Mapping):
+        yield [], dict.fromkeys(map(str, range(20 * MANY)), 1)
+    for name, inner in schema.get("properties", {}).items() if depth < 4 else ():
+        for path, filled in lists_in(inner, depth + 1):
+            yield [name, *path], filled
+
+
+def with_lists() -> list[Any]:
+    return [
+        pytest.param(operation, path, filled, id=f"{operation} {'.'.join(path)}")
+        for operation in operations()
+        if operation.body and operation.spec["operationId"] not in WITH_OWN_LIMIT
+        for path, filled in lists_in(operation.body)
+    ]
+
+
+@pytest.mark.parametrize(("operation", "path", "filled"), with_lists())
+def test_every_documented_list_is_counted(
+    api: Api, olga: User, limits: Limits, operation: Operation, path: list[str], filled: Any
+) -> None:
+    limits(user="100/min")
+    client = api(olga)
+    client.get("/api/users/me")
+    body = filled
+    for name in reversed(path):
+        body = {name: body}
+    url = operation.url({name["name"]: 1 for name in operation.parameters("path")})
+    with CaptureQueriesContext(connection) as captured:
+        response = getattr(client, operation.method.lower())(url, body)
+    assert response.status_code == 429
+    # It is cheaper than one that is served: nothing but the session was read.
+    assert len(captured) == 1
+
+
+def test_there_are_lists_in_bodies() -> None:
+    assert len(with_lists()) > 20
+
+
+def inserted(captured: CaptureQueriesContext) -> list[str]:
+    return [one["sql"] for one in captured if one["sql"].startswith("INSERT")]
+
+
+def test_friends_beyond_the_quota_are_refused_before_the_first_write(
+    olga: User, settings: Any
+) -> None:
+    settings.QUOTA_TRIPS = 3
+    caller = Caller(olga)
+    two = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(2)}
+    assert len(caller.done("create_friends", **two)["users"]) == 2
+    three = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(4)}
+    with CaptureQueriesContext(connection) as captured:
+        assert "3" in str(caller.refused("create_friends", **three))
+    assert inserted(captured) == []
+    # Those who are known need no trip.
+    known = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(3)}
+    assert len(caller.done("create_friends", **known)["users"]) == 3
+    assert Trip.objects.count() == 3
+
+
+def test_a_group_beyond_the_quota_is_refused_before_the_first_write(
+    olga: User, settings: Any
+) -> None:
+    settings.QUOTA_MEMBERS = 3
+    caller = Caller(olga)
+    names = {f"users__{at}__first_name": f"Friend {at}" for at in range(3)}
+    with CaptureQueriesContext(connection) as captured:
+        assert caller.refused("create_group", name="Flat", **names)
+    assert inserted(captured) == []
+    body = {**names, "users__0__first_name": None, "users__0__user_id": olga.pk}
+    assert len(caller.done("create_group", name="Flat", **body)["group"]["members"]) == 3
+
+
+def test_expenses_beyond_the_quota_are_refused_before_the_first_write(
+    api: Api, trip: Trip, olga: User, settings: Any
+) -> None:
+    settings.QUOTA_EXPENSES = 4
+    spend(trip, 100, paid_by=olga, among=[olga])
+    client, bulk = api(olga), f"/api/trips/{trip.pk}/expenses/bulk"
+    with CaptureQueriesContext(connection) as captured:
+        assert client.post(bulk, {"create": rows(4, olga)}).json()["code"] == "limit_reached"
+    assert inserted(captured) == []
+    assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
+
+
+EXPORTS = (
+    "/api/users/me/export",
+    "/api/trips/{trip}/export",
+    "/api/trips/{trip}/export?format=xlsx",
+    "/api/trips/{trip}/export?format=csv",
+    "/api/v3.0/get_notifications",
+)
+
+
+@pytest.mark.parametrize("path", EXPORTS)
+def test_what_reads_a_whole_trip_has_one_limit(
+    api: Api, trip: Trip, olga: User, limits: Limits, path: str
+) -> None:
+    limits(export="2/hour")
+    client = Caller(olga).http if "v3.0" in path else api(olga)
+    statuses = [client.get(path.format(trip=trip.pk)).status_code for _time in range(2)]
+    assert statuses == [200, 200]
+    other = EXPORTS[0] if path != EXPORTS[0] else EXPORTS[1].format(trip=trip.pk)
+    assert api(olga).get(other).status_code == 429
+
+
+def test_an_export_that_takes_long_counts_as_several(
+    api: Api, trip: Trip, olga: User, limits: Limits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits(export="1000/hour")
+    client, path = api(olga), f"/api/trips/{trip.pk}/export"
+    assert [remaining(client.get(path)) for _time in range(2)] == [999, 998]
+    monkeypatch.setattr(viewsets, "SECONDS_OF_AN_EXPORT", 0.0001)
+    client.get(path)
+    assert remaining(client.get(path)) < 990
+
+
+def test_an_explanation_of_many_entries_counts_as_several(
+    api: Api, trip: Trip, olga: User, limits: Limits
+) -> None:
+    limits(user="10/min")
+    for _expense in range(200):
+        spend(trip, 100, paid_by=olga, among=[olga])
+    path, client = f"/api/trips/{trip.pk}/balances/{olga.pk}?pageSize=1", api(olga)
+    assert client.get(path).status_code == 200
+    assert remaining(client.get("/api/users/me")) == 6
