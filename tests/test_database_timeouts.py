@@ -1,5 +1,6 @@
 """A request waits for nobody for ever: statements, locks and idle transactions on PostgreSQL."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -21,6 +22,7 @@ from tests import citus
 from tests.document import problem_of
 from tests.postgres import wait_for_lock
 from tests.server import ROOT, Server, running_server
+from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"),
@@ -61,6 +63,25 @@ def test_a_lock_that_is_not_had_is_503_soon_and_hinders_nobody_else(impatient: S
 
 @pytest.mark.slow
 @pytest.mark.django_db
+def test_a_lock_that_is_not_had_is_no_error_in_the_log(capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever sends many writes at once makes them, and could fill the log with errors."""
+    with (
+        running_server(DATABASE_TIMEOUT="4", LOG_FORMAT="json") as server,
+        httpx.Client(base_url=server.url, timeout=20) as client,
+    ):
+        login = client.post("/api/users/register", json=ACCOUNT).json()
+        client.headers["Authorization"] = f"Bearer {login['token']}"
+        trip = client.post("/api/trips", json=lisbon()).json()
+        capfd.readouterr()
+        with held(server, "SELECT 1 FROM trips_trip FOR UPDATE"):
+            answer = client.patch(f"/api/trips/{trip['id']}", json={"title": "Porto"})
+            assert answer.status_code == 503
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    of_requests = [line for line in lines if "gunicorn" not in line["logger"]]
+    assert {line["level"] for line in of_requests} == {"WARNING"}, of_requests
+    assert "Traceback" not in json.dumps(of_requests)
+
+
 def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> None:
     """The connections say so themselves, while commands wait as long as they like."""
     shown = "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"

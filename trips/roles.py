@@ -14,6 +14,11 @@ class TripRole(TextChoices):
     EDITOR = "EDITOR", gettext_lazy("editor")
     VIEWER = "VIEWER", gettext_lazy("viewer")
 
+    @classmethod
+    def _missing_(cls, _value: object) -> "TripRole":
+        """A role of a newer release may do what the weakest one may."""
+        return [*cls][-1]
+
 
 class Can(Enum):
     """A capability in a trip."""

@@ -83,7 +83,7 @@ def _both_locked(
         target, stored = trips[trip_id], locks.enter_context(expense.locked(by, can))
         if target.currency != stored.trip.currency:
             raise OtherCurrency(currency=target.currency)
-        if not stored.divided:
+        if not stored.is_division:
             raise DividedByHand
         yield stored, target
 

@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 #: The column of a `Part` that stores the entered value, by split type.
-ENTERED_COLUMN = {
+ENTERED_COLUMN: Mapping[str, str] = {
     SplitType.MANUAL: "entered_minor",
     SplitType.PERCENTAGE: "percentage_e4",
     SplitType.SHARES: "weight_e4",
@@ -110,7 +110,7 @@ class Division:
             text = _("There is nobody to divide the expense among.")
             raise ValidationError({"participantUserIds": [text]})
         shares = divide(money.amount_minor, self._weights(money), seed, places)
-        column = ENTERED_COLUMN.get(SplitType(self.split_type))
+        column = ENTERED_COLUMN.get(self.split_type)
         if column is None:
             return {user_id: Part(share) for user_id, share in shares.items()}
         entered: Mapping[int, Any] = self.entered or {}
@@ -218,7 +218,7 @@ def require_sum(field: str, amounts: Iterable[int], amount_minor: int, currency:
 
 def entered_for(split_type: str, parts: Mapping[int, Part]) -> dict[int, int] | None:
     """The values entered for stored `parts`, as a `Division` takes them, without missing ones."""
-    column = ENTERED_COLUMN.get(SplitType(split_type))
+    column = ENTERED_COLUMN.get(split_type)
     if column is None:
         return None
     values = {user_id: getattr(part, column) for user_id, part in parts.items()}

@@ -399,6 +399,11 @@ class Expense(models.Model):
         about = {"trip_id": self.trip_id, "expense_id": self.pk}
         happened.send(Expense, event=event, people=people, by=by, **about)
 
+    @property
+    def is_division(self) -> bool:
+        """Whether the splits follow from `split_type`, and not from one of a newer release."""
+        return self.divided and self.split_type in SplitType.values
+
     def divided_by_hand(self) -> None:
         """Save that the splits are no longer a division, after one was added or deleted."""
         self.divided = False
@@ -439,12 +444,14 @@ class ExpenseChange:
         stored = self.stored
         self._require_same_meaning()
         money = attrgetter("entered_minor", "currency", "exchange_rate")
+        # What divides it in a way of a newer release says nothing without its own type.
+        needed = {"split_type"} if stored.divided else self.division.keys()
         before, currency, rate = money(stored), stored.currency, stored.exchange_rate
         for name, value in self.fields.items():
             setattr(stored, name, value)
-        if not stored.divided and before == money(stored) and not self._changes_people():
+        if not stored.is_division and before == money(stored) and not self._changes_people():
             return False
-        if not stored.divided and not self.division:
+        if not (stored.is_division or self.division.keys() & needed):
             raise DividedByHand
         # The rate that was read, sent back, stays that of the bank.
         if (currency, rate) != (stored.currency, stored.exchange_rate):

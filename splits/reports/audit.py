@@ -135,7 +135,7 @@ def _expense_faults(
     if sign * sum(shares.values()) > sign * expense.amount_minor:
         yield f"the splits are {sum(shares.values())} of {expense.amount_minor}"
         return
-    if expense.divided:
+    if expense.is_division:
         yield from _share_faults(expense, parts, shares)
     expected = money.debts(shares, paid, expense.number, expense.places)
     for pair in sorted(expected.keys() | owed.keys()):

@@ -15,7 +15,7 @@ from trips.models.events import Event
 from trips.models.journal import plain_fields
 from trips.roles import TripRole
 
-_SENTENCES = {
+_SENTENCES: Mapping[str, Any] = {
     Event.TRIP_CREATED: gettext_lazy("%(by)s created the trip."),
     Event.TRIP_CHANGED: gettext_lazy("%(by)s changed %(changes)s."),
     Event.TRIP_DELETED: gettext_lazy("%(by)s deleted the trip."),
@@ -56,8 +56,10 @@ _SENTENCES = {
     Event.COMMENT_CHANGED: gettext_lazy("%(by)s changed a comment on %(what)s."),
     Event.COMMENT_DELETED: gettext_lazy("%(by)s deleted a comment on %(what)s."),
 }
+#: For an event of a newer release.
+_OTHER = gettext_lazy("%(by)s changed something in the trip.")
 #: For members who did it to themselves.
-_OWN = {
+_OWN: Mapping[str, Any] = {
     Event.SPLIT_PAID: gettext_lazy("%(by)s paid their part of %(what)s."),
     Event.SETTLEMENT_CREATED: gettext_lazy("%(by)s gave %(receiver)s %(amount)s."),
 }
@@ -147,12 +149,12 @@ def sentence(row: JournalEntry, names: Names, currency: str, *, alone: bool = Fa
 
 
 def _template(row: JournalEntry, latest: Mapping[str, Any], *, alone: bool) -> Any:
-    event = Event(row.event)
-    if alone and event is Event.EXPENSE_CHANGED:
+    event = row.event
+    if alone and event == Event.EXPENSE_CHANGED:
         return _ALONE
     person = latest.get("fromUserId") or row.person_id
     is_own = row.by_id is not None and row.by_id == person
-    return _OWN[event] if is_own and event in _OWN else _SENTENCES[event]
+    return (is_own and _OWN.get(event)) or _SENTENCES.get(event, _OTHER)
 
 
 def _latest(pair: Mapping[str, Any]) -> Any:
@@ -171,7 +173,7 @@ def _what(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
 
 
 def _role(role: str | None) -> str:
-    return str(TripRole(role).label) if role else ""
+    return str(dict(TripRole.choices).get(role, role)) if role else ""
 
 
 def _changed(changes: Mapping[str, Mapping[str, Any]]) -> str:

@@ -11,6 +11,7 @@ TEXT = (ROOT / "SECURITY.md").read_text()
 ROWS = Counter(int(number) for number in re.findall(r"^\| T(\d+) \|", TEXT, re.M))
 #: Rows up to this one have a test of their number in this folder; the others name their files.
 LAST_NUMBERED = 128
+#: Later rows are those of features, and may have gaps.
 LAST = 203
 
 
@@ -22,12 +23,12 @@ def played() -> set[int]:
 def test_every_row_has_a_test_and_every_test_its_row() -> None:
     assert played() >= set(range(1, LAST_NUMBERED + 1))
     assert played() <= set(ROWS)
-    assert set(ROWS) == set(range(1, LAST + 1))
+    assert set(ROWS) >= set(range(1, LAST + 1))
 
 
 def test_every_row_beyond_names_files_with_tests() -> None:
     rows = dict(re.findall(r"^\| T(\d+) \|.*\| ([^|]+) \|$", TEXT, re.M))
-    for number in range(LAST_NUMBERED + 1, LAST + 1):
+    for number in sorted(number for number in ROWS if number > LAST_NUMBERED):
         files = re.findall(r"`(tests/[\w/]+\.py)`", rows[str(number)])
         assert files, number
         for name in files:

@@ -5,7 +5,9 @@ import hashlib
 import html
 import re
 import secrets
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,7 +27,9 @@ EVERYTHING = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR") as running:
+    # One process may get all of the requests that a test sends at once.
+    options = {"SPLITWISE_API": "true", "LOG_LEVEL": "ERROR", "DATABASE_POOL_SIZE": "8"}
+    with running_server(**options) as running:
         owner = Person(running.url)
         owner.http.close()
         user = str(owner.user["id"])
@@ -197,11 +201,38 @@ def test_a_wrong_request_gets_no_code(
         assert "evil" not in one.headers.get("Location", "")
 
 
-def test_a_code_works_once(server: Server, person: Person) -> None:
+def test_a_code_works_once_and_then_ends_what_it_gave(server: Server, person: Person) -> None:
+    other = exchange(server, person.code())["access_token"]
     code = person.code()
-    exchange(server, code)
+    token = exchange(server, code)["access_token"]
+    # Without the secret of the program, a code is no proof of anything.
+    exchange(server, code, 401, client_secret="wrong")
+    assert groups_with(server, token) == 200
     assert exchange(server, code, 400)["error"] == "invalid_grant"
+    assert [groups_with(server, one) for one in (token, other)] == [401, 200]
     assert len(person.tokens()) == 1
+
+
+def test_a_code_that_is_sent_eight_times_at_once_gives_one_token(
+    server: Server, person: Person
+) -> None:
+    body = {"client_id": "program", "client_secret": SECRET, "redirect_uri": BACK}
+    body |= {"grant_type": "authorization_code"}
+    for code in [person.code() for _ in range(6)]:
+        start = threading.Barrier(8)
+
+        def send(code: str = code, start: threading.Barrier = start) -> httpx.Response:
+            start.wait()
+            return httpx.post(f"{server.url}/oauth/token", data={**body, "code": code}, timeout=30)
+
+        with ThreadPoolExecutor(8) as threads:
+            sent = [threads.submit(send) for _ in range(8)]
+            answers = [one.result() for one in sent]
+        assert sorted(one.status_code for one in answers) == [200, *[400] * 7], [
+            one.text for one in answers
+        ]
+        refused = [one.json()["error"] for one in answers if one.status_code == 400]
+        assert refused == ["invalid_grant"] * 7
 
 
 @pytest.mark.parametrize(

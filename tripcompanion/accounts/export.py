@@ -16,7 +16,7 @@ from tripcompanion.accounts.export_serializers import AccountExport, ExportedAcc
 from tripcompanion.api.rendering import ExactJSONRenderer, written_file
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.attachments.models import Attachment, State
-from tripcompanion.attachments.recognition import Kind
+from tripcompanion.attachments.recognition import extension_of
 from tripcompanion.attachments.storage import copy
 from tripcompanion.compiled import serialize
 from tripcompanion.exchange.trip_file import write_json
@@ -92,7 +92,7 @@ def _write_archive(user: User, file: IO[bytes]) -> None:
         ready = Attachment.objects.filter(created_by=user, state=State.READY).order_by("id")
         # One by one, because PostgreSQL ends a transaction in which nothing happens for a while.
         for row in ready.iterator(1):
-            name = f"attachments/{row.pk}.{Kind(row.type).extension}"
+            name = f"attachments/{row.pk}.{extension_of(row.type)}"
             # They are compressed already.
             with archive.open(ZipInfo(name), "w", force_zip64=True) as member:
                 copy(row.file, member)

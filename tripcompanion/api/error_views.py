@@ -87,8 +87,10 @@ def _area_of(path: str) -> str:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """An error in an HTML page; Django calls this while it handles the exception."""
-    is_away = isinstance(sys.exc_info()[1], problems.DATABASE_AWAY)
-    return refusal(request, problems.Unavailable() if is_away else problems.InternalError())
+    error = sys.exc_info()[1]
+    if isinstance(error, problems.DATABASE_AWAY):
+        return refusal(request, problems.as_api_exception(error))
+    return refusal(request, problems.InternalError())
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

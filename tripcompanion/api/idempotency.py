@@ -23,13 +23,12 @@ from rest_framework.request import Request
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.database.models import IdempotencyRecord
+from tripcompanion.database.watching import is_lock_timeout
 from tripcompanion.observability.instruments import REPLAYS
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
-#: PostgreSQL's error code for a lock that was not acquired in time.
-_LOCK_NOT_AVAILABLE = "55P03"
 _WAIT_SECONDS = 3
 
 
@@ -137,7 +136,7 @@ def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
                 [user_id, key, fingerprint, b"", timezone.now()],
             )
         except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
+            if is_lock_timeout(error):
                 raise KeyInProgress from error
             raise
         taken = cursor.rowcount == 1

@@ -25,7 +25,7 @@ from rest_framework.settings import api_settings
 from tripcompanion.api.browsable import BrowsableRenderer
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.database.postgresql import base as postgresql
-from tripcompanion.database.watching import DATABASE_AWAY
+from tripcompanion.database.watching import DATABASE_AWAY, is_lock_timeout
 from tripcompanion.observability.instruments import PROBLEMS
 from tripcompanion.observability.request_ids import request_id
 
@@ -197,6 +197,10 @@ def as_api_exception(exc: Exception, method: str | None = None) -> APIException:
         return StoredContradiction()
     if isinstance(exc, DataError):
         return exceptions.ParseError(_("A value is out of range."), "out_of_range")
+    if isinstance(exc, DATABASE_AWAY) and is_lock_timeout(exc):
+        # Whoever sends many writes at once makes these, so they are no fault of the service.
+        logger.warning("A lock was not had in time")
+        return Unavailable()
     if isinstance(exc, DATABASE_AWAY):
         logger.error("The database is unavailable", exc_info=exc)
         is_unknown = isinstance(exc.__cause__, postgresql.OutcomeUnknown)

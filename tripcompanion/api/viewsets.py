@@ -169,8 +169,9 @@ class ApiViewSet(GenericViewSet):
         # without an action is refused by DRF after this.
         if self.action and request.method not in {"GET", "HEAD"} and has_no_body and sends_one:
             require_json(request.content_type or "")
-        # DRF looks up the handler after this.
-        if request.method == "POST" and KEY_HEADER in request.headers and self.repeats_safely:
+        # DRF looks up the handler after this; without an action there is none.
+        has_key = request.method == "POST" and self.action and KEY_HEADER in request.headers
+        if has_key and self.repeats_safely:
             key, is_secret = key_of(request), self.action in self.shows_secret
             self.post = partial(answer_once, key, self.post, self.require_replayable, is_secret)
         name = str(request.method).lower()

@@ -19,10 +19,12 @@ class Kind(models.TextChoices):
     HEIC = "image/heic", "HEIC"
     PDF = "application/pdf", "PDF"
 
-    @property
-    def extension(self) -> str:
-        """How the names of such files end."""
-        return "jpg" if self is Kind.JPEG else self.value.partition("/")[2]
+
+def extension_of(media_type: str) -> str:
+    """How the names of files of a stored type end; a newer release may have stored others."""
+    if media_type == Kind.JPEG:
+        return "jpg"
+    return media_type.partition("/")[2] if media_type in Kind.values else "bin"
 
 
 def kind_of(start: bytes) -> Kind | None:

@@ -20,12 +20,11 @@ from tripcompanion.attachments.models import (
     MAX_NAME_CHARS,
     Attachment,
     AttachmentRefused,
-    Refusal,
     State,
     StillProcessing,
     UnsupportedType,
 )
-from tripcompanion.attachments.recognition import START_BYTES, Kind, kind_of
+from tripcompanion.attachments.recognition import START_BYTES, Kind, extension_of, kind_of
 from tripcompanion.attachments.serializers import AttachmentRequest, AttachmentSerializer
 from tripcompanion.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
 from trips.models import Trip, get_visible_or_404
@@ -68,7 +67,7 @@ class AttachmentViewSet(InTripViewSet):
     response_serializer = AttachmentSerializer
     response_serializers: ClassVar = {"content": None, "thumbnail": None}
     files: ClassVar = {
-        "content": {kind.extension: kind.value for kind in Kind},
+        "content": {extension_of(kind): kind.value for kind in Kind},
         "thumbnail": {"jpg": Kind.JPEG.value},
     }
     throttles: ClassVar = {"create": [UploadThrottle]}
@@ -172,8 +171,8 @@ class AttachmentViewSet(InTripViewSet):
         if row.state == State.PROCESSING:
             raise StillProcessing
         if row.state == State.REFUSED:
-            raise AttachmentRefused(reason=Refusal(row.refusal).label)
-        return self._download(row, row.file, Kind(row.type))
+            raise AttachmentRefused(reason=row.get_refusal_display())
+        return self._download(row, row.file, row.type)
 
     def thumbnail(self, request: Request, attachment_id: int) -> HttpResponseBase:
         """A small JPEG of a picture; 404 if there is none."""
@@ -182,9 +181,9 @@ class AttachmentViewSet(InTripViewSet):
             raise NotFound
         return self._download(row, row.thumbnail, Kind.JPEG)
 
-    def _download(self, row: Attachment, name: str, kind: Kind) -> HttpResponseBase:
-        stem = PurePath(row.name).stem
-        if link := link_to(name, f"{stem}.{kind.extension}", kind.value):
+    def _download(self, row: Attachment, name: str, media_type: str) -> HttpResponseBase:
+        stem, extension = PurePath(row.name).stem, extension_of(media_type)
+        if link := link_to(name, f"{stem}.{extension}", media_type):
             return HttpResponseRedirect(link)
         try:
             file = opened(name)
@@ -192,7 +191,7 @@ class AttachmentViewSet(InTripViewSet):
             # Raises `NotFound` if it was deleted since the row was read.
             self._get(row.pk)
             raise
-        response = self.file(file, stem, FileRenderer(kind.extension, kind.value))
+        response = self.file(file, stem, FileRenderer(extension, media_type))
         response["Content-Security-Policy"] = _SANDBOX
         return response
 
@@ -216,4 +215,4 @@ def store_file(draft: Attachment, sent: SentFile) -> None:
 def _shown_name(name: str, kind: Kind) -> str:
     """The name of a file without letters that do not print, such as reversals."""
     printed = "".join(letter for letter in name if letter.isprintable()).strip()
-    return printed[-MAX_NAME_CHARS:] or f"file.{kind.extension}"
+    return printed[-MAX_NAME_CHARS:] or f"file.{extension_of(kind)}"

@@ -16,6 +16,15 @@ logger = logging.getLogger(__name__)
 #: The database is unreachable, too slow, full, shutting down, or ended an idle transaction.
 DATABASE_AWAY = (OperationalError, InterfaceError, DatabaseState)
 
+#: PostgreSQL's code of a lock that was not had in time.
+_LOCK_NOT_AVAILABLE = "55P03"
+
+
+def is_lock_timeout(error: Exception) -> bool:
+    """Whether another transaction held a lock for too long; the database itself is well."""
+    return getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE
+
+
 #: The polling interval, and the pause after a failure.
 PAUSE_SECONDS = 2
 PAUSE_AFTER_FAILURE_SECONDS = 30

@@ -47,15 +47,19 @@ class WithRequestId(logging.Filter):
         return True
 
 
-class WithoutTracebackOfRefusals(logging.Filter):
-    """Removes the traceback of client errors, such as an unknown `Host`.
+class RefusalsAreNoErrors(logging.Filter):
+    """Removes the traceback of client errors, such as an unknown `Host`, and the level of 503.
 
-    Django logs these with the exception, so any client could fill the log.
+    Django logs these with the exception, so any client could fill the log. Why something is
+    unavailable stands in a line of its own, which is an error if it is one.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if 400 <= getattr(record, "status_code", 0) < 500:
+        status = getattr(record, "status_code", 0)
+        if 400 <= status < 500:
             record.exc_info = record.exc_text = None
+        if status == 503 and record.name == "django.request":
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
         return True
 
 
@@ -101,7 +105,7 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
         "disable_existing_loggers": False,
         "filters": {
             "request_id": {"()": WithRequestId},
-            "refusals": {"()": WithoutTracebackOfRefusals},
+            "refusals": {"()": RefusalsAreNoErrors},
         },
         "formatters": {form: formatters[form]},
         "handlers": {

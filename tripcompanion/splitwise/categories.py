@@ -56,4 +56,5 @@ def our_category(category_id: int) -> Category:
 
 def their_category(category: str, given: int | None) -> int:
     """The id of a category: the `given` one, unless ours has changed since."""
-    return given if given is not None and _OURS.get(given) == category else _THEIRS[category]
+    is_ours = given is not None and _OURS.get(given) == category
+    return given if given is not None and is_ours else _THEIRS.get(category, GENERAL)

@@ -4,11 +4,14 @@ django-oauth-toolkit checks the requests; of its tables, only applications and c
 module is imported only if its app is installed.
 """
 
+import hmac
+import json
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -25,6 +28,7 @@ from rest_framework.exceptions import APIException, Throttled
 
 from tripcompanion.api.error_views import ProblemView, refusal
 from users.models import MAX_TOKEN_NAME_CHARS, ScopedToken, User
+from users.models.token import PREFIX
 from users.scopes import Scope
 from users.throttles import LoginAddressThrottle
 
@@ -79,13 +83,33 @@ class Validator(OAuth2Validator):
                 # Of two requests with the same code only one gets a token.
                 if has_code and not code.delete()[0]:
                     raise errors.InvalidGrantError(request=request)
-                token["access_token"] = issue(owner, request.client, token)
+                raw_token = token_of(request.code) if has_code else ""
+                token["access_token"] = issue(owner, request.client, token, raw_token)
         except APIException as error:
             raise errors.InvalidGrantError(str(error.detail), request=request) from error
 
 
-def issue(account: User, application: Application, token: Any) -> str:
-    """A scoped token with the `scope` and `expires_in` of `token`; raises an `APIException`."""
+def token_of(code: str) -> str:
+    """The token that a code is exchanged for: nothing else has to say which one it was."""
+    key = settings.SECRET_KEY.encode()
+    return PREFIX + hmac.digest(key, f"{__name__} {code}".encode(), "sha256").hex()
+
+
+def revoke_token_of(code: str, since: datetime) -> None:
+    """Revoke what a code was exchanged for before `since`: somebody else has it, too.
+
+    RFC 6749, 4.1.2. A program that sent it several times at once keeps its token.
+    """
+    spent = ScopedToken.presented(token_of(code))
+    if spent is not None and spent.created_at < since:
+        ScopedToken.objects.filter(pk=spent.pk).delete()
+
+
+def issue(account: User, application: Application, token: Any, raw_token: str) -> str:
+    """A scoped token with the `scope` and `expires_in` of `token`; raises an `APIException`.
+
+    It is `raw_token`, or a random one if that is empty.
+    """
     mark = f" ({application.client_id[:_CLIENT_ID_CHARS]})"
     name = application.name[: MAX_TOKEN_NAME_CHARS - len(mark)] + mark
     expires_at = timezone.now() + timedelta(seconds=token["expires_in"])
@@ -93,7 +117,11 @@ def issue(account: User, application: Application, token: Any) -> str:
         older = owner.scoped_tokens.filter(name=name).order_by("-id")[TOKENS_OF_APPLICATION - 1 :]
         owner.scoped_tokens.filter(pk__in=[one.pk for one in older]).delete()
         issued = ScopedToken.issue(
-            owner, name=name, scopes=token["scope"].split(), expires_at=expires_at
+            owner,
+            name=name,
+            scopes=token["scope"].split(),
+            expires_at=expires_at,
+            raw_token=raw_token,
         )
     return issued.token
 
@@ -198,7 +226,15 @@ class TokenEndpoint(ProblemView, TokenView):
         if request.POST.get("grant_type") not in _GRANT_TYPES:
             unknown = errors.UnsupportedGrantTypeError()
             return HttpResponse(unknown.json, "application/json", status=unknown.status_code)
-        _url, headers, body, status = self.create_token_response(request)
+        since = timezone.now()
+        try:
+            _url, headers, body, status = self.create_token_response(request)
+        except Grant.DoesNotExist:
+            # Another request has used the code since this one found it.
+            refused = errors.InvalidGrantError()
+            headers, body, status = refused.headers, refused.json, refused.status_code
+        if status == 400 and json.loads(body)["error"] == "invalid_grant":
+            revoke_token_of(request.POST.get("code", ""), since)
         return HttpResponse(body, status=status, headers=headers)
 
 

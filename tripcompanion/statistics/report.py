@@ -177,7 +177,7 @@ def _in_order(groups: dict[Any, Group], trip: Trip, kind: str) -> list[Group]:
 def label_of(kind: str, key: Any) -> str:
     """What people call a group, in the active language."""
     if kind == "category":
-        return capfirst(str(Category(key).label))
+        return capfirst(str(dict(Category.choices).get(key, key)))
     if kind == "month":
         return capfirst(date_format(date.fromisoformat(f"{key}-01"), "YEAR_MONTH_FORMAT"))
     if kind == "tag":

@@ -41,6 +41,11 @@ class Event(models.TextChoices):
 
     @property
     def object_type(self) -> str:
-        """The type of the object; a guest is a member, too."""
-        kind = self.value.partition(".")[0]
-        return "member" if kind == "guest" else kind
+        """The type of the object."""
+        return object_type_of(self.value)
+
+
+def object_type_of(event: str) -> str:
+    """The type of the object of an event, also of a newer release; a guest is a member, too."""
+    kind = event.partition(".")[0]
+    return "member" if kind == "guest" else kind

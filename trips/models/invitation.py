@@ -96,7 +96,10 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         )
         may = Q(created_by__role=Role.ADMIN, created_by__is_active=True)
         for granted, roles in _INVITERS.items():
-            may |= Q(Exists(members.filter(role__in=roles)), role=granted)
+            # The weakest role is also what one of a newer release counts as.
+            others = [role for role in TripRole if role is not granted]
+            is_it = ~Q(role__in=others) if granted is TripRole("") else Q(role=granted)
+            may |= is_it & Q(Exists(members.filter(role__in=roles)))
         # An ADMIN may invite to any trip, but nobody to a deleted one.
         may &= Q(trip__deleted_at=None)
         condition: Any = ExpressionWrapper(may, output_field=models.BooleanField())

@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import camel_case
-from trips.models.events import Event
+from trips.models.events import Event, object_type_of
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of
 
@@ -168,7 +168,7 @@ class JournalEntry(models.Model):
 
     @property
     def object_type(self) -> str:
-        return Event(self.event).object_type
+        return object_type_of(self.event)
 
     @property
     def subject(self) -> "Subject":

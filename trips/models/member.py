@@ -412,7 +412,8 @@ class Member(models.Model):
         """The first other member with an account: those who have answered, then by rights."""
         others = Member.objects.present().filter(trip=self.trip_id, user__is_guest=False)
         has_answered = F("introduced_by").asc(nulls_first=True)
-        by_rights = Case(*(When(role=role, then=place) for place, role in enumerate(TripRole)))
+        places = (When(role=role, then=place) for place, role in enumerate(TripRole))
+        by_rights = Case(*places, default=len(TripRole))
         order = ("-user__is_active", has_answered, by_rights, "joined_at", "id")
         return others.exclude(pk=self.pk).order_by(*order).first()
 

@@ -34,8 +34,9 @@ class MailQuerySet(models.QuerySet["Mail"]):
         return self.filter(given_up_at=None)
 
     def due(self) -> "MailQuerySet":
-        """Mails to be sent now, the longest overdue first."""
-        return self.waiting().filter(due_at__lte=timezone.now()).order_by("due_at", "id")
+        """Mails to be sent now, the longest overdue first; not those of a newer release."""
+        known = self.waiting().filter(letter__in=MailTemplate.values)
+        return known.filter(due_at__lte=timezone.now()).order_by("due_at", "id")
 
     def ask_for_reset(self, address: str) -> None:
         """Queue a password reset mail. The account is looked up when the mail is sent.

@@ -99,13 +99,16 @@ class ScopedToken(models.Model):
         scopes: list[str],
         trip_id: int | None = None,
         expires_at: datetime | None = None,
+        raw_token: str = "",
     ) -> "ScopedToken":
         """Create a token of `user` with `.token` set. `expires_at` defaults to `DEFAULT_LIFETIME`.
+
+        It is a random one, unless `raw_token` is another one that nobody can guess.
 
         Raises `ValidationError` if `expires_at` is in the past or too late, `LimitReached`, and
         `NotAuthenticated` if the session of `user` has ended since.
         """
-        raw_token = new_token(PREFIX)
+        raw_token = raw_token or new_token(PREFIX)
         issued = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
         issued.digest = digest_of(raw_token)
         issued.scope_words = " ".join(scope for scope in Scope if scope in scopes)

@@ -9,13 +9,14 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 
+from tripcompanion.database.watching import is_lock_timeout
+
 #: The key of the advisory lock that the migrating process holds.
 _LOCK = 7_219_004
 #: While a migration waits for a table, all later statements queue behind it, so it waits briefly.
 _LOCK_TIMEOUT = "1s"
 _ATTEMPTS = 30
 _PAUSE_SECONDS = 1
-_LOCK_NOT_AVAILABLE = "55P03"
 #: How long to wait while another process migrates; the default of `--wait`.
 _WAIT_SECONDS = 600
 #: The transaction that holds the lock is idle during the migration. If this machine disappears,
@@ -94,8 +95,7 @@ class Command(migrate.Command):
                     super().handle(*args, **options)
                 break
             except OperationalError as error:
-                is_busy = getattr(error.__cause__, "sqlstate", None) == _LOCK_NOT_AVAILABLE
-                if not is_busy or attempt == _ATTEMPTS:
+                if not is_lock_timeout(error) or attempt == _ATTEMPTS:
                     raise
             self.stderr.write(f"A table is busy; next try in {_PAUSE_SECONDS} s.")
             # Django leaves a transaction open if its deferred statements failed.

@@ -1,0 +1,68 @@
+"""Every header with every method on every path: a clear answer, and never a 5xx (T210)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client, override_settings
+
+from tests import strange
+from tests.document import ANY_IDS, METHODS, OPERATIONS
+from tests.hostile import World
+from tests.splitwise.conftest import DOCUMENT as SPLITWISE
+from tests.stored import rolled_back
+
+pytestmark = pytest.mark.once
+
+NAMED = {p["name"] for operation in OPERATIONS for p in operation.parameters("header")}
+#: Those that a document names or a browser sends, with a value that is meant and one that is not.
+VALUES = {
+    "Idempotency-Key": ("a-key", ""),
+    "If-Match": ("*", '"x"'),
+    "If-None-Match": ("*", "x"),
+    "Prefer": ("handling=lenient", "handling=,"),
+    "Accept": ("text/html", "image/svg+xml"),
+    "Content-Type": ("application/x-www-form-urlencoded", "x"),
+    "Origin": ("http://localhost:4200", "null"),
+    "Range": ("bytes=0-1", "x"),
+    "X-App-Client": ("mapmyjourney", "x"),
+    "X-HTTP-Method-Override": ("DELETE", "x"),
+}
+ALL_METHODS = (*METHODS, "head", "options", "trace", "query")
+
+
+def paths() -> Iterator[str]:
+    """Every path of our documents, of pages and of the doors beside them, each once."""
+    yield from {operation.path: None for operation in OPERATIONS}
+    yield from (f"/api/v3.0{path}" for path in SPLITWISE["paths"])
+    yield from (*strange.PAGES, "/api/mcp", "/", "/api", "/oauth/token", "/nothing")
+
+
+def test_the_table_has_every_header_of_the_document() -> None:
+    assert {*VALUES} >= NAMED - {"Accept-Language", "X-Request-ID"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name != "Idempotency-Key")) for name in VALUES],
+)
+@pytest.mark.parametrize("who", ["somebody", "nobody"])
+@override_settings(ROOT_URLCONF="tests.splitwise.urls")
+def test_no_header_is_an_error_of_the_server(
+    db: None, stored_world: World, header: str, who: str
+) -> None:
+    world = stored_world.with_new_client()
+    client: Any = world.client if who == "somebody" else Client(raise_request_exception=False)
+    ids = {**ANY_IDS, **world.ids, "id": world.ids["tripId"]}
+    faults = []
+    for path in paths():
+        url = path
+        for name, value in ids.items():
+            url = url.replace(f"{{{name}}}", str(value))
+        for method in ALL_METHODS:
+            for value in VALUES[header]:
+                with rolled_back():
+                    answer = client.generic(method.upper(), url, headers={header: value})
+                if answer.status_code >= 500:
+                    faults.append((method, path, value, answer.status_code))
+    assert not faults
