@@ -13,7 +13,6 @@ from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from splits.models import (
     Allocation,
@@ -27,18 +26,14 @@ from splits.models import (
     Settlement,
     Split,
 )
-from splits.models.settlement import today
 from tests.admin_client import AdminClient, tables, text
-from tests.exchange.reading import planned
-from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
-from tests.trips.access import FILE
+from tests.admin_rows import one_of_each
+from tests.factories import PASSWORD, TripFactory, join, settle, spend
 from tripcompanion.attachments.models import Attachment
-from tripcompanion.exchange.confirming import confirm
 from tripcompanion.exchange.models import Import
 from tripcompanion.recurring.models import Recurrence
 from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, JournalEntry, Member, Trip
-from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
 pytestmark = pytest.mark.either
@@ -62,34 +57,12 @@ def admin_client(ada: User) -> AdminClient:
 def fill(
     admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
 ) -> Callable[[int], None]:
-    """`fill(10)` tops the trip up to 10 expenses, members, settlements and log-ins each."""
+    """`fill(10)` tops the trip up to 10 rows of each kind."""
 
     def fill_up_to(rows: int) -> None:
-        for number in range(trip.expenses.count(), rows):
-            user = UserFactory()
-            join(trip, user)
-            own = TripFactory()
-            join(own, olga, TripRole.OWNER)
-            Invitation.issue(own, olga, role="VIEWER", email="nina@example.com")
-            Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=own.pk)
-            Session.start(olga)
-            Mail.objects.ask_to_verify(user)
-            ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
-            expense = spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
-            Comment.write(expense, vera, "Tasty.")
-            Recurrence.objects.create(
-                trip=trip, created_by=olga, rule="FREQ=DAILY", starts_on=today()
-            )
-            Attachment.objects.create(
-                trip=trip, expense=expense, created_by=user, **FILE | {"thumbnail": "-"}
-            )
-            settle(trip, ed, olga, 200)
-            settle(trip, ed, olga, 100).remove(by=olga)
-            AuditRun.record(timezone.now(), rows, ["a difference"] * number)
-            confirm(planned(olga).pk, olga)
+        for _number in range(trip.expenses.count(), rows):
+            one_of_each(trip, olga, ed, vera)
         admin_client.act("confirm_addresses", *User.objects.filter(email_verified_at=None))
-        for model in (Rate, DailyRate):
-            model.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
 
     return fill_up_to
 

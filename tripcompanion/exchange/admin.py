@@ -46,7 +46,7 @@ class ImportAdmin(ReadOnlyAdmin):
     list_display = (
         "id",
         person("user", gettext_lazy("imported by")),
-        *("trip", "makes_trip", "format"),
+        *("trip", "format"),
         _count(EntryKind.EXPENSE, gettext_lazy("expenses")),
         _count(EntryKind.SETTLEMENT, gettext_lazy("settlements")),
         _count(Outcome.SKIPPED, gettext_lazy("skipped")),
@@ -57,7 +57,7 @@ class ImportAdmin(ReadOnlyAdmin):
     search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     ordering = ("-id",)
-    fields = ("user", *list_display[2:])
+    fields = ("user", "makes_trip", *list_display[2:])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:
         return super().get_queryset(request).defer("file")
