@@ -125,8 +125,9 @@ def test_an_amount_is_the_first_column(
     settle(trip, ed, olga, 1234)
     for model in (Expense, Settlement, Debt, DeletedEntry):
         [row] = admin_client.list(model).context["cl"].result_list
-        [first, *_rest] = admin_client.list(model).context["results"][0]
-        assert "12.34" in str(first), model
+        cells = map(str, admin_client.list(model).context["results"][0])
+        first = next(cell for cell in cells if "action-checkbox" not in cell)
+        assert "12.34" in first, model
         assert found(admin_client, model, "q=12.34" if model is not DeletedEntry else "") == [row]
 
 

@@ -69,9 +69,26 @@ def person(name: str, label: Any) -> Any:
     return column
 
 
+@admin.display(description=gettext_lazy("added by"))
+def added_by(member: Any) -> str:
+    """Who added a member of `with_adder`, unless they joined by themselves."""
+    if member.adder_id in {None, member.user_id}:
+        return "-"
+    adder = User(pk=member.adder_id, name=member.adder_name)
+    return link(adder, adder.shown_name)
+
+
+@admin.display(description=gettext_lazy("answered"), boolean=True)
+def answered(member: Member) -> bool:
+    """Whether the person has used the trip since somebody added them."""
+    return member.introduced_by is None
+
+
 MEMBER_COLUMNS: Columns = {
     gettext_lazy("role"): lambda member: link(member, member.get_role_display()),
     gettext_lazy("balance"): BALANCE,
+    gettext_lazy("added by"): added_by,
+    gettext_lazy("answered"): answered,
     gettext_lazy("joined at"): lambda member: member.joined_at,
     gettext_lazy("left at"): lambda member: member.left_at,
 }
@@ -80,6 +97,10 @@ MEMBER_COLUMNS: Columns = {
 class MemberState(StateFilter):
     states: ClassVar = {
         "present": (gettext_lazy("present"), {"left_at": None}),
+        "unanswered": (
+            gettext_lazy("not answered"),
+            {"left_at": None, "introduced_by__isnull": False},
+        ),
         "left": (gettext_lazy("left"), {"left_at__isnull": False}),
     }
 
@@ -108,6 +129,8 @@ class MemberAdmin(RulesAdmin):
         "trip",
         "role",
         BALANCE,
+        added_by,
+        answered,
         "joined_at",
         "left_at",
     )
@@ -119,16 +142,20 @@ class MemberAdmin(RulesAdmin):
     ordering = ("-id",)
     actions = ("end",)
     row_actions: ClassVar = {"end": gettext_lazy("End this membership")}
+    shown_fields = (*SUMS, added_by, answered, "joined_at", "left_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Member]:
+        return Member.objects.with_adder().order_by(*self.ordering)
 
     def get_row_actions(self, request: HttpRequest, row: Member) -> Any:
         return self.row_actions if row.left_at is None else {}
 
     def get_fields(self, request: HttpRequest, obj: Member | None = None) -> Any:
         editable = ("trip", "user", "role")
-        return (*editable, *SUMS, "joined_at", "left_at") if obj else editable
+        return (*editable, *self.shown_fields) if obj else editable
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("trip", "user", *SUMS, "joined_at", "left_at") if obj else ()
+        return ("trip", "user", *self.shown_fields) if obj else ()
 
     def has_change_permission(self, request: HttpRequest, obj: Member | None = None) -> bool:
         """A membership that has ended cannot be changed."""
@@ -145,7 +172,7 @@ class MemberAdmin(RulesAdmin):
     def end(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
         present = list(queryset.filter(left_at=None).order_by("trip_id", "pk"))
         for member in present:
-            member.remove(by=caller_of(request))
+            member.remove(by=caller_of(request), on_behalf=True)
             self.log_change(request, member, gettext_lazy("Ended."))
         self.tell_count(request, _("Memberships ended: %(count)d."), len(present))
 

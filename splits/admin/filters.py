@@ -1,5 +1,6 @@
 """Filters of the ledger's lists for typed values: there are too many trips to choose from."""
 
+import re
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -37,9 +38,13 @@ class TypedFilter(admin.SimpleListFilter):
 
 
 class TripFilter(TypedFilter):
+    """A title, a code, or the number of a trip, as in #12."""
+
     title, parameter_name = gettext_lazy("trip"), "of_trip"
 
     def condition(self, typed: str) -> Q:
+        if number := re.fullmatch(r"#([0-9]{1,18})", typed, re.ASCII):
+            return Q(trip=int(number[1]))
         return Q(trip__title__icontains=typed) | Q(trip__code__iexact=typed)
 
 

@@ -1,15 +1,22 @@
 """The journal, deleted entries, and runs of the audit in the admin site."""
 
+from typing import ClassVar
+
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits import csv_columns
+from splits.admin.filters import TripFilter
 from splits.admin.ledger import LedgerAdmin
 from splits.models import AuditRun, DeletedEntry
+from splits.models.restoring import restore_entry
 from splits.reports.history import History
-from tripcompanion.adminsite.base import ReadOnlyAdmin, link
+from tripcompanion.adminsite.base import ReadOnlyAdmin, link, list_link
 from trips import csv_columns as trip_columns
-from trips.admin import money_column
+from trips.admin import caller_of, money_column
 from trips.models import JournalEntry, Trip
 
 DELETED_AMOUNT = money_column(
@@ -19,17 +26,22 @@ DELETED_AMOUNT = money_column(
 
 @admin.register(DeletedEntry)
 class DeletedEntryAdmin(LedgerAdmin):
-    """Deleted expenses and settlements that can be restored, through the API."""
+    """Deleted expenses and settlements, which an administrator can restore."""
 
     csv_columns = csv_columns.DELETED_ENTRIES
     list_display = (DELETED_AMOUNT, "what", "kind", "number", "deleted_at", "trip", "id")
     list_display_links = ("deleted_at", "id")
-    list_filter = ("kind",)
+    list_filter = (TripFilter, "kind")
     list_select_related = ("trip",)
     search_fields = ("trip__title",)
     search_help_text = gettext_lazy("A trip's title")
     date_hierarchy = "deleted_at"
     readonly_fields = ("trip", "kind", "number", "what", DELETED_AMOUNT, "deleted_at")
+    actions = ("restore",)
+    row_actions: ClassVar = {"restore": gettext_lazy("Restore this entry")}
+
+    def logged_as(self, row: DeletedEntry) -> str:
+        return f"{row.kind} #{row.object_id}"
 
     @admin.display(description=gettext_lazy("object"), ordering="object_id")
     def number(self, entry: DeletedEntry) -> str:
@@ -38,6 +50,14 @@ class DeletedEntryAdmin(LedgerAdmin):
     @admin.display(description=gettext_lazy("description"))
     def what(self, entry: DeletedEntry) -> str:
         return entry.row.get("description") or entry.row.get("note") or "-"
+
+    @admin.action(description=gettext_lazy("Restore these entries"))
+    def restore(self, request: HttpRequest, queryset: QuerySet[DeletedEntry]) -> None:
+        entries = list(queryset.order_by("trip_id", "pk"))
+        for entry in entries:
+            restore_entry(entry, by=caller_of(request))
+            self.log_change(request, entry, gettext_lazy("Restored."))
+        self.tell_count(request, _("Entries restored: %(count)d."), len(entries))
 
 
 @admin.register(AuditRun)
@@ -58,17 +78,17 @@ class JournalAdmin(ReadOnlyAdmin):
 
     csv_columns = trip_columns.JOURNAL
     list_display = ("number", "at", "trip_number", "event", "author", "via")
-    list_filter = ("event", "via")
+    list_filter = (TripFilter, "event", "via")
     list_select_related = ("by",)
     search_fields = ("by__email", "by__name")
     search_help_text = gettext_lazy("The e-mail or name of who did it")
     ordering = ("-id",)
     fields = (*list_display, "sentence")
 
-    # A link would need the trip, which may be gone.
     @admin.display(description=gettext_lazy("trip"), ordering="trip_id")
     def trip_number(self, row: JournalEntry) -> str:
-        return f"#{row.trip_id}"
+        """A link to the trip's journal; the trip itself may be gone."""
+        return list_link(JournalEntry, f"#{row.trip_id}", trip__id__exact=row.trip_id)
 
     @admin.display(description=gettext_lazy("by"), ordering="by__name")
     def author(self, row: JournalEntry) -> str:
@@ -77,5 +97,5 @@ class JournalAdmin(ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("what"))
     def sentence(self, row: JournalEntry) -> str:
         trip = Trip.objects.filter(pk=row.trip_id).first() or Trip(pk=row.trip_id, currency="")
-        [sentence], _count = History(trip, number=row.number).page(1, 0)
+        [sentence], _total = History(trip, number=row.number).page(1, 0)
         return sentence.text

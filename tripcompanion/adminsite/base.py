@@ -218,7 +218,7 @@ class RulesAdmin(admin.ModelAdmin):
                 with transaction.atomic():
                     found[0](self, request, rows)
             except APIException as refusal:
-                self._show(request, refusal)
+                self.show_refusal(request, refusal)
             if not rows.exists():
                 return HttpResponseRedirect(page_url(self.model, "changelist"))
         return HttpResponseRedirect(page_url(self.model, "change", row.pk))
@@ -244,10 +244,10 @@ class RulesAdmin(admin.ModelAdmin):
             return self._refused(request, refusal)
 
     def _refused(self, request: HttpRequest, refusal: APIException) -> HttpResponse:
-        self._show(request, refusal)
+        self.show_refusal(request, refusal)
         return HttpResponseRedirect(request.get_full_path())
 
-    def _show(self, request: HttpRequest, refusal: APIException) -> None:
+    def show_refusal(self, request: HttpRequest, refusal: APIException) -> None:
         for _path, texts in flatten(refusal.detail):
             for text in texts:
                 self.message_user(request, text, messages.ERROR)

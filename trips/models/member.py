@@ -8,7 +8,18 @@ from typing import Any, ClassVar
 import orjson
 from django.conf import settings
 from django.db import connection, models, transaction
-from django.db.models import Case, Exists, F, Prefetch, ProtectedError, Q, When
+from django.db.models import (
+    Case,
+    Exists,
+    F,
+    Max,
+    OuterRef,
+    Prefetch,
+    ProtectedError,
+    Q,
+    Subquery,
+    When,
+)
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -27,7 +38,14 @@ from trips.models.conflicts import (
 )
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import Changes, Entry, entries_between, fetch_all, write
+from trips.models.journal import (
+    Changes,
+    Entry,
+    JournalEntry,
+    entries_between,
+    fetch_all,
+    write,
+)
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import (
@@ -108,6 +126,20 @@ class MemberQuerySet(InTripQuerySet["Member"]):
     def known_to(self, reader: User) -> "MemberQuerySet":
         """Those who have answered, or whose address `reader` entered when adding them."""
         return self.filter(Q(introduced_by=None) | Q(introduced_by=reader.pk))
+
+    def with_adder(self) -> "MemberQuerySet":
+        """Annotate `adder_id` and `adder_name`: who added the member last, or is the member.
+
+        They are null if the service did it. Grouped, so that no plan reads the whole journal.
+        """
+        joining = (Event.MEMBER_ADDED, Event.MEMBER_JOINED, Event.GUEST_ADDED)
+        of_member = {"trip": OuterRef(OuterRef("trip")), "object_id": OuterRef(OuterRef("user"))}
+        last = JournalEntry.objects.filter(event__in=joining, **of_member).order_by()
+        number = last.values("object_id").annotate(last=Max("number")).values("last")
+        entry = JournalEntry.objects.filter(trip=OuterRef("trip"), number=Subquery(number))
+        return self.annotate(
+            adder_id=Subquery(entry.values("by")), adder_name=Subquery(entry.values("by__name"))
+        )
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of, as far as a token reaches."""
@@ -326,22 +358,23 @@ class Member(models.Model):
         self.introduced_by = introduced_by
         self.save(update_fields=["role", "left_at", "joined_at", "introduced_by"])
 
-    def remove(self, by: User) -> None:
+    def remove(self, by: User, *, on_behalf: bool = False) -> None:
         """End another member's membership. Raises `BalanceOpen` or `LastOwner`.
 
         A guest whom no entry refers to is deleted. Somebody who has not answered leaves a guest, as
-        in `leave`.
+        in `leave`; `on_behalf` of them, with any balance, as they could.
         """
         with self._locked(by, Can.MANAGE_MEMBERS) as member:
-            added = member._end(by)
             changes = {"role": (member.role, None)}
             if member.user.is_guest:
                 # Afterwards, nothing else stores the name.
                 changes["name"] = (member.user.name, None)
             removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
+            as_they_could = on_behalf and member.introduced_by is not None
+            ended = member._decline(removed) if as_they_could else [removed, *member._end(by)]
             void = member._invitations_made().revoke_void()
             withdrawn = member.user.invitations.withdraw()
-            write(member.trip_id, by, removed, *added, *void, *withdrawn)
+            write(member.trip_id, by, *ended, *void, *withdrawn)
             if member.user.is_guest:
                 with suppress(ProtectedError), transaction.atomic():
                     member.delete()
@@ -355,13 +388,11 @@ class Member(models.Model):
         place.
         """
         with self._locked(by, Can.LEAVE) as member:
+            left = Entry(Event.MEMBER_LEFT, member.user_id, {"role": (member.role, None)})
             if member.introduced_by is not None:
-                if member._heir() is None:
-                    member._require_other_owner()
-                write(member.trip_id, by, *member.leave_place_to_guest())
+                write(member.trip_id, by, *member._decline(left))
                 return
             member._end(by)
-            left = Entry(Event.MEMBER_LEFT, member.user_id, {"role": (member.role, None)})
             write(member.trip_id, by, left, *member._invitations_made().revoke_void())
 
     def leave_place_to_guest(self) -> list[Entry]:
@@ -370,9 +401,14 @@ class Member(models.Model):
         A new guest of the same name takes their place in all entries. If they are the only OWNER,
         another member becomes one. Call it under the trip's lock.
         """
-        handed_over = self._hand_over()
         left = Entry(Event.MEMBER_LEFT, self.user_id, {"role": (self.role, None)})
-        return [*handed_over, left, *self._vacate()]
+        return [*self._hand_over(), left, *self._vacate()]
+
+    def _decline(self, ended: Entry) -> list[Entry]:
+        """Like `leave_place_to_guest` for those who can only leave if an OWNER stays."""
+        if self._heir() is None:
+            self._require_other_owner()
+        return [*self._hand_over(), ended, *self._vacate()]
 
     def _vacate(self) -> list[Entry]:
         """Leave, or leave the place to a guest; returns the journal entries of the guest.

@@ -14,13 +14,13 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
-from splits.models import Category, Debt, Expense, Settlement
+from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.models.settlement import today
 from splits.reports.audit import differences
 from splits.reports.balances import Plan, balances_chart
@@ -223,7 +223,7 @@ class TripAdmin(RulesAdmin):
     @admin.display(description=gettext_lazy("members"))
     def members(self, trip: Trip) -> str:
         columns = {_("user"): person("user", ""), **MEMBER_COLUMNS}
-        rows = trip.members.select_related("user", "trip")
+        rows = trip.members.with_adder().select_related("user", "trip")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
 
     @admin.display(description=gettext_lazy("expenses"))
@@ -265,7 +265,11 @@ class TripAdmin(RulesAdmin):
 
     @admin.display(description=gettext_lazy("see also"))
     def other_lists(self, trip: Trip) -> str:
-        return list_link(Debt, Debt._meta.verbose_name_plural, trip__id__exact=trip.pk)
+        lists: Any = (Debt, DeletedEntry)
+        links = [
+            (list_link(m, m._meta.verbose_name_plural, trip__id__exact=trip.pk),) for m in lists
+        ]
+        return format_html_join(" · ", "{}", links)
 
     @admin.display(description=gettext_lazy("latest changes"))
     def journal(self, trip: Trip) -> str:

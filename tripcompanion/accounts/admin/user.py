@@ -9,11 +9,21 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import SetPasswordMixin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponseBase,
+    HttpResponseRedirect,
+)
+from django.urls import path
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException
 
 from tripcompanion.accounts.deletion import delete_account
+from tripcompanion.accounts.export import archive_of
 from tripcompanion.adminsite.base import (
     RulesAdmin,
     StateFilter,
@@ -21,12 +31,14 @@ from tripcompanion.adminsite.base import (
     first_rows,
     link,
     list_link,
+    page_url,
 )
 from tripcompanion.adminsite.csv_export import named
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
-from trips.admin import MEMBER_COLUMNS, caller_of
-from trips.models import trips_led_alone_by
+from tripcompanion.database.snapshots import snapshot
+from trips.admin import BALANCE, MEMBER_COLUMNS, caller_of
+from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.admin import accounts_locked
 from users.emails import email_key
 from users.models import EmailTaken, Session, User
@@ -138,6 +150,31 @@ class UserAdmin(RulesAdmin):
         done = {"confirm_addresses"} if row.email_verified_at else set()
         return {name: label for name, label in self.row_actions.items() if name not in done}
 
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.data_view)
+        return [path("<int:user_id>/data/", view, name="users_user_data"), *super().get_urls()]
+
+    def get_row_links(self, request: HttpRequest, row: User) -> Any:
+        is_account = self.has_change_permission(request, row)
+        return {page_url(User, "data", row.pk): _("Personal data")} if is_account else {}
+
+    def data_view(self, request: HttpRequest, user_id: int) -> HttpResponseBase:
+        """The personal export, as the person can download it."""
+        user = self.get_object(request, str(user_id))
+        if user is None or not self.has_change_permission(request, user):
+            raise Http404
+        show_addresses_to(user)
+        try:
+            with snapshot():
+                file = archive_of(user)
+        except APIException as refusal:
+            self.show_refusal(request, refusal)
+            return HttpResponseRedirect(page_url(User, "change", user.pk))
+        finally:
+            show_addresses_to(None)
+        self.log_change(request, user, gettext_lazy("Personal data exported."))
+        return FileResponse(file, as_attachment=True, filename=f"trip-companion-{user.pk}.zip")
+
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         password = (_("Password"), {"fields": ("password1", "password2")})
         profile = (_("Profile"), {"fields": ("name", "profile_picture", "currency")})
@@ -161,7 +198,7 @@ class UserAdmin(RulesAdmin):
     @admin.display(description=gettext_lazy("trips"))
     def trips(self, user: User) -> str:
         columns = {_("trip"): lambda member: link(member.trip), **MEMBER_COLUMNS}
-        rows = user.memberships.select_related("trip").order_by("-id")
+        rows = user.memberships.with_adder().select_related("trip").order_by("-id")
         return first_rows(rows, columns, user__id__exact=user.pk)
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
@@ -178,12 +215,26 @@ class UserAdmin(RulesAdmin):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """The contents of the confirmation page: (lines, counts, lacking, protected)."""
-        lines = [
+        lines: list[Any] = [
             _("%(user)s: name, e-mail, password, sessions and memberships. Expenses stay.")
             % {"user": user}
             for user in objs
         ]
-        return lines, {User._meta.verbose_name_plural: len(lines)}, set(), []
+        counts = {User._meta.verbose_name_plural: len(lines)}
+        unsettled = Member.objects.filter(user__in=objs).in_kept_trips().unsettled()
+        rows = unsettled.select_related("user", "trip").order_by("user", "trip")
+        if open_balances := [
+            format_html("{}, {}: {}", row.user.shown_name, link(row.trip), BALANCE(row))
+            for row in rows
+        ]:
+            lines += [
+                _("Balances that are still open; nobody can settle them then:"),
+                open_balances,
+            ]
+            if "post" not in request.POST:
+                text = _("There are open balances: %(count)d. They are listed below.")
+                self.message_user(request, text % {"count": len(open_balances)}, messages.WARNING)
+        return lines, counts, set(), []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
         delete_account(obj, by=caller_of(request), as_admin=True)
