@@ -109,7 +109,7 @@ def _with(row: PlannedRow, entry: Any, fitting: Fitting) -> PlannedRow:
     try:
         fitted, notes = fitting.fitted(entry)
         fitting.content(fitted)
-        row.moved.update(fitting.moved(fitted))
+        row.moved.update(fitting.moved(entry))
     except RowError as error:
         return PlannedRow(row.moved, [*row.codes, error.note.code], True)
     return PlannedRow(row.moved, [*row.codes, *(note.code for note in notes)], row.is_skipped)

@@ -74,7 +74,7 @@ def test_rows_of_splitwise_that_say_too_little_are_skipped() -> None:
         "2026-05-01,Odd,Food,5.00,EUR,9.00,-9.00\n"
         "2026-13-01,Date,Food,5.00,EUR,1.00,-1.00\n"
         "2026-05-01,Money,Food,5.00,XYZ,1.00,-1.00\n"
-        "2026-05-01,Columns,Food,5.00,EUR,1.00\n"
+        "2026-05-01,Columns,Food,5.00,EUR,1.00,-1.00,0.00\n"
     )
     assert skipped(trip) == {
         2: "payer_unknown",

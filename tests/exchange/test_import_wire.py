@@ -120,9 +120,9 @@ NAMES = [f"N{at:02}" for at in range(21)]
     ("cells", "outcome", "note"),
     [
         ({5: "x" * 256}, "noted", "A text was cut to 255 characters."),
-        ({7: "1969-12-31 09:00:00"}, "skipped", "The date is too early, or in the future:"),
-        ({7: "2099-12-31 09:00:00"}, "skipped", "The date is too early, or in the future:"),
-        ({7: "31/12/2026"}, "skipped", "This is not a date: 31/12/2026."),
+        ({7: "1969-12-31 09:00:00"}, "skipped", "The date is before 1970 or after 2100:"),
+        ({7: "2101-01-01 09:00:00"}, "skipped", "The date is before 1970 or after 2100:"),
+        ({7: "31 of May"}, "skipped", "This is not a date: 31 of May."),
         ({0: ";".join(NAMES), 1: ";".join(["1"] * 20 + ["80"])}, "skipped", "more than 20 payers."),
         ({0: "Ana", 1: "0", 4: "0;0;0"}, "skipped", "The amount is zero."),
         ({0: "Ana", 1: "1E99", 4: "1E99;0;0"}, "skipped", "The amount is too large."),

@@ -5,6 +5,7 @@ from tests.mutations.mutant import Guards
 _IMPORTING = "tests/exchange/test_importing.py -k"
 _WIRE = "tests/exchange/test_import_wire.py -k"
 _RIGHTS = "tests/exchange/test_import_rights.py -k"
+_REPORTED = "tests/exchange/test_reported_files.py -k"
 _TRAPS = "tests/exchange/traps -k"
 _WRITTEN = "tests/exchange/test_written_files.py -k"
 _HOSTILE = "tests/exchange/test_hostile_files.py"
@@ -84,6 +85,9 @@ EXCHANGE: Guards = {
          f"{_IMPORTING} same_file_again"),
     ],
     "tripcompanion/exchange/fitting.py": [
+        ("currency that has ended at par",
+         "currency, rate = successor.currency, 1 / successor.units",
+         "currency, rate = successor.currency, Decimal(1)", f"{_REPORTED} by_law"),
         ("plan of amounts that do not add up",
          "if any(sum(value or 0 for _key, value in values) != total for values, total in sums):",
          "if False:", f"{_BY_PLAN} do_not_fit"),
@@ -144,8 +148,11 @@ EXCHANGE: Guards = {
          f"{_HOSTILE} -k two_at_once"),
         ("any text that is called content is not read", "not here.endswith(_UNREAD)",
          'name != "content"', f"{_HOSTILE} -k receipts"),
-        ("number in a header is no name", "labels = row if at else row[:_LABELS]", "labels = row",
-         f"{_TRAPS} called_by_a_number"),
+        ("blank cells that a spreadsheet added",
+         "    while len(row) > width and not row[-1].strip():", "    while False:",
+         f"{_REPORTED} spreadsheet_adds"),
+        ("only one delimiter", """for delimiter in ",;\\t":""", """for delimiter in ",":""",
+         f"{_REPORTED} more_commas"),
         ("archive read as a file", r"""start.startswith(b"PK\x03\x04")""", "False", _HOSTILE),
         ("file of any number of lines", "if line > MAX_LINES:", "if False:", _HOSTILE),
         ("lines of any length", "if len(piece) >= MAX_CELL_CHARS * 2:", "if False:", _HOSTILE),
@@ -171,7 +178,19 @@ EXCHANGE: Guards = {
          'return (Note("guarded_names", {"names": ", ".join(found)[:200]}),) if found else ()',
          "return ()", f"{_TRAPS} guard"),
     ],
+    "tripcompanion/exchange/formats/numbers.py": [
+        ("sign of a currency in a number", "plain = _without_currency(plain)", "pass",
+         f"{_REPORTED} spreadsheet_adds"),
+        ("yen with decimals", "amounts.EXPONENTS.get(currency.strip().upper()) == 0", "False",
+         f"{_REPORTED} thousands"),
+    ],
+    "tripcompanion/exchange/formats/dates.py": [
+        ("months before days", "self.day_first = orders[False] is None", "self.day_first = False",
+         f"{_REPORTED} dates_are"),
+    ],
     "tripcompanion/exchange/formats/cospend.py": [
+        ("weight of zero in Cospend", "self.weights.setdefault(key, found or Decimal(1))",
+         "self.weights.setdefault(key, found)", f"{_REPORTED} weight_of_zero"),
         ("quotes in names of Cospend read as doubled",
          'csv.QUOTE_MINIMAL if section == "bills" else csv.QUOTE_NONE', "csv.QUOTE_MINIMAL",
          f"{_TRAPS} quotes_in_names_of_cospend"),
@@ -213,7 +232,7 @@ EXCHANGE: Guards = {
         ("decimals of weights that we cannot store",
          "if any(weight.denominator > 1 for weight in stored.values()):", "if False:",
          f"{_TRAPS} many_decimals"),
-        ("parts rounded to more than our smallest unit", "> len(shares) * unit", "> len(shares)",
+        ("parts rounded to more than our smallest unit", "> len(exact) * unit", "> len(exact)",
          f"{_TRAPS} forints_of_spliit_were"),
     ],
     "tripcompanion/exchange/formats/settle_up.py": [
@@ -237,8 +256,8 @@ EXCHANGE: Guards = {
         ("addresses that nobody has confirmed",
          'row.text("email", "") if is_registered else ""', 'row.text("email", "")',
          f"{_RIGHTS} address_leads"),
-        ("paid and owed in Splitwise's API", """for name in ("paid_share", "owed_share"))""",
-         """for name in ("owed_share", "paid_share"))""", f"{_WRITTEN} api_of_splitwise"),
+        ("paid and owed in Splitwise's API", """for name in ("paid_share", "owed_share")]""",
+         """for name in ("owed_share", "paid_share")]""", f"{_WRITTEN} api_of_splitwise"),
     ],
     "tripcompanion/exchange/tables.py": [
         ("code of a trip in its export", """    if '"tripCode"' not in changes:""", "    if True:",

@@ -23,6 +23,18 @@ EXPONENTS: dict[str, int] = {
     if currency.exponent is not None
 }
 CODES: tuple[str, ...] = tuple(sorted(EXPONENTS))
+_ENDED = """
+    ADP AFA ALK ANG AOK AON AOR ARA ARL ARM ARP ATS AZM BAD BAN BEC BEF BEL BGL BGM BGN BGO BOL BOP
+    BRB BRC BRE BRN BRR BRZ BUK BYB BYR CLE CSD CSK CUC CYP DDM DEM ECS ECV EEK ESA ESB ESP FIM FRF
+    GEK GHC GNS GQE GRD GWE GWP HRD HRK IEP ILP ILR ISJ ITL KRH KRO LTL LTT LUC LUF LUL LVL LVR MAF
+    MCF MDC MGF MKN MLF MRO MTL MTP MVP MXP MZE MZM NIC NLG PEI PES PLZ PTE RHD ROL RUR SDD SDP SIT
+    SKK SLL SRG STD SUR TJR TMM TPE TRL UAK UGS UYP VEB VEF VNN XEU YDD YUD YUM YUN YUR ZAL ZMK ZRN
+    ZRZ ZWD ZWL ZWR
+"""
+#: Currencies that have ended: only files of other systems name them.
+ENDED: frozenset[str] = frozenset(_ENDED.split()) - EXPONENTS.keys()
+#: All of them had at most two decimals.
+_DECIMALS = EXPONENTS | dict.fromkeys(ENDED, 2)
 
 #: Enough digits for the longest amount, and for the largest times the longest rate, unrounded.
 _WIDE = Context(prec=60)
@@ -40,7 +52,7 @@ class Amount(NamedTuple):
 
 def to_minor(amount: Decimal, currency: str) -> int:
     """`amount` in major units as a whole number of minor units, rounded half up."""
-    scaled = _WIDE.scaleb(amount, EXPONENTS[currency])
+    scaled = _WIDE.scaleb(amount, _DECIMALS[currency])
     return int(scaled.quantize(Decimal(1), rounding=ROUND_HALF_UP, context=_WIDE))
 
 
@@ -70,7 +82,7 @@ def convert(amount_minor: int, source: str, target: str, rate: Decimal) -> int:
 
 def to_major(amount_minor: int, currency: str) -> Decimal:
     """The exact amount in major units, with all decimals of the currency (12.30, not 12.3)."""
-    return Decimal(amount_minor).scaleb(-EXPONENTS[currency])
+    return Decimal(amount_minor).scaleb(-_DECIMALS[currency])
 
 
 def all_to_major(amounts_minor: Iterable[int], currency: str) -> list[Decimal]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import date
 from decimal import Context, Decimal
 from typing import Any
 
@@ -21,7 +21,8 @@ from splits.models.recording import KEPT_TYPES
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from splits.serializers.expense import ExpenseRequest, items_of
 from tripcompanion.api.serializers import MAX_URL_CHARS
-from tripcompanion.currency.amounts import EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.currency.amounts import ENDED, EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
+from tripcompanion.exchange.currencies import SUCCESSORS
 from tripcompanion.exchange.description import (
     FIRST_DAY,
     LAST_DAY,
@@ -33,7 +34,7 @@ from tripcompanion.exchange.description import (
     UnreadableFile,
 )
 from tripcompanion.exchange.formats.entries import apportioned
-from tripcompanion.exchange.formats.reading import RowError
+from tripcompanion.exchange.formats.reading import RowError, plain
 from trips.models.default_division import MAX_WEIGHT
 
 #: What both databases store of a rate.
@@ -61,8 +62,7 @@ class Fitting:
     def fitted(self, entry: Any) -> tuple[Any, list[Note]]:
         """The entry as it can be recorded, with all notes. Raises `RowError`."""
         notes = list(entry.notes)
-        tomorrow = timezone.now().date() + timedelta(days=1)
-        if not FIRST_DAY <= entry.date <= min(LAST_DAY, tomorrow):
+        if not FIRST_DAY <= entry.date <= LAST_DAY:
             raise RowError("date_out_of_range", date=str(entry.date))
         is_settlement = isinstance(entry, DescribedSettlement)
         if not entry.amount_minor or (is_settlement and entry.amount_minor < 0):
@@ -85,7 +85,8 @@ class Fitting:
             cut += cut_comments
         if not people <= self.people:
             raise RowError("unknown_person")
-        entry = self._in_trip_currency(entry)
+        entry, converted = self._in_use(self._in_trip_currency(entry))
+        notes += converted
         return entry, notes + cut
 
     def _in_trip_currency(self, entry: Any) -> Any:
@@ -93,14 +94,36 @@ class Fitting:
         if self.currency == self.described.currency:
             return entry
         if entry.converted_minor is not None:
-            minor = entry.converted_minor
-            changed: dict[str, Any] = {"currency": self.described.currency, "amount_minor": minor}
-            if isinstance(entry, DescribedExpense):
-                changed["payers"] = tuple(apportioned(minor, dict(entry.payers)).items())
-                if entry.split_type in _OF_ONE_CURRENCY and entry.parts is not None:
-                    changed |= {"split_type": "MANUAL", "entered": entry.parts}
-            entry = replace(entry, **changed)
+            entry = _restated(entry, self.described.currency, entry.converted_minor)
         return replace(entry, rate=None, converted_minor=None)
+
+    def _in_use(self, entry: Any) -> tuple[Any, list[Note]]:
+        """The entry in a currency in which it can be recorded: some have ended.
+
+        Its amount stays in its text. By the file's own amount or rate, or by the caller's rate, it
+        is in the trip's currency; else by law in the one that came next. Raises `RowError`.
+        """
+        if entry.currency not in ENDED:
+            return entry, []
+        currency, rate = self.currency, entry.rate
+        if entry.converted_minor is None and rate is None:
+            rate = Decimal(self.given.get(entry.currency, 0))
+            if successor := SUCCESSORS.get(entry.currency) if not rate else None:
+                currency, rate = successor.currency, 1 / successor.units
+            if not rate:
+                raise RowError("no_rate", currency=entry.currency)
+        minor = entry.converted_minor
+        if minor is None:
+            minor = convert(entry.amount_minor, entry.currency, currency, rate or Decimal(1))
+        amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
+        name = "note" if isinstance(entry, DescribedSettlement) else "notes_text"
+        text = "\n".join(filter(None, [getattr(entry, name), amount]))
+        if len(text) <= longest(
+            Settlement if name == "note" else Expense, name.removesuffix("_text")
+        ):
+            entry = replace(entry, **{name: text})
+        restated = replace(_restated(entry, currency, minor), rate=None, converted_minor=None)
+        return restated, [Note("converted", {"amount": amount})]
 
     def moved(self, entry: Any) -> Counter[tuple[str, str]]:
         """What the entry changes in the balances that the file leads to. Raises `RowError`."""
@@ -213,6 +236,23 @@ class Fitting:
         return self.rates[currency]
 
 
+def _restated(entry: Any, currency: str, amount_minor: int) -> Any:
+    """The entry with another amount, in proportion to which everything in it changes.
+
+    Exact parts of the amount in the file are in this currency already, if that has one.
+    """
+    changed: dict[str, Any] = {"currency": currency, "amount_minor": amount_minor}
+    if isinstance(entry, DescribedExpense):
+        changed["payers"] = tuple(apportioned(amount_minor, dict(entry.payers)).items())
+        parts = entry.parts
+        if parts is not None and entry.converted_minor is None:
+            parts = tuple(apportioned(amount_minor, dict(parts), entry.line).items())
+        changed["parts"] = parts
+        if entry.split_type in _OF_ONE_CURRENCY and parts is not None:
+            changed |= {"split_type": "MANUAL", "entered": parts}
+    return replace(entry, **changed)
+
+
 def _require_division(entry: DescribedExpense) -> None:
     """Raise `RowError` unless everything adds up, has one sign, and can be stored."""
     if len(entry.payers) > MAX_PAYERS:
@@ -289,11 +329,6 @@ def items_from(shown: Any, currency: str, people: Mapping[int, int], line: int) 
 def longest(model: Any, name: str) -> int:
     """How many characters a text column takes."""
     return model._meta.get_field(name).max_length
-
-
-def plain(text: str) -> str:
-    """The text without control characters."""
-    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text).strip()
 
 
 def _cut(entry: Any, name: str, limit: int) -> tuple[Any, list[Note]]:

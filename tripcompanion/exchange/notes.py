@@ -15,6 +15,10 @@ _TEXTS: Mapping[str, Any] = {
     "bad_value": gettext_lazy("The value of %(name)s is not possible."),
     "circular_events": gettext_lazy("The event %(name)s passes on to itself."),
     "contradiction": gettext_lazy("The file contradicts itself."),
+    "currency_ended": gettext_lazy(
+        "%(currency)s has ended, and no other took its place at a fixed rate. Please send "
+        "`currency`, and `exchangeRates` with the worth of %(currency)s in it."
+    ),
     "currency_needed": gettext_lazy("The file does not say its currency. Please send `currency`."),
     "empty_file": gettext_lazy("The file is empty."),
     "entangled_events": gettext_lazy("The event %(name)s passes on too many parts to others."),
@@ -38,10 +42,14 @@ _TEXTS: Mapping[str, Any] = {
     "too_many_columns": gettext_lazy("There are more than %(limit)s columns."),
     "too_many_events": gettext_lazy("There are more than %(limit)s events."),
     "too_many_lines": gettext_lazy("There are more than %(limit)s lines."),
+    "two_date_orders": gettext_lazy("Some dates have the day first, and some the month."),
     "two_decimal_marks": gettext_lazy(
         "Some numbers have a decimal point, and some a decimal comma."
     ),
     "two_weights": gettext_lazy("%(name)s has two different weights, so this is not one export."),
+    "unclear_date_order": gettext_lazy(
+        "It is unclear whether the day or the month comes first. Please write dates as 2026-05-31."
+    ),
     "unclear_decimal_mark": gettext_lazy(
         "It is unclear whether 1.234 is one thousand or one and a bit."
     ),
@@ -59,7 +67,7 @@ _TEXTS: Mapping[str, Any] = {
     "bad_rate": gettext_lazy(
         "There is no rate by which this amount of %(currency)s can be converted."
     ),
-    "date_out_of_range": gettext_lazy("The date is too early, or in the future: %(date)s."),
+    "date_out_of_range": gettext_lazy("The date is before 1970 or after 2100: %(date)s."),
     "deleted_in_source": gettext_lazy("It was deleted there."),
     "does_not_add_up": gettext_lazy("The parts do not add up to the amount."),
     "half_a_conversion": gettext_lazy(
@@ -89,6 +97,7 @@ _TEXTS: Mapping[str, Any] = {
         "The CSV file does not say who sent a payment. The JSON file does."
     ),
     "comments_cut": gettext_lazy("Only the first %(limit)s comments are imported."),
+    "converted": gettext_lazy("%(amount)s was converted, as this currency has ended."),
     "cut": gettext_lazy("A text was cut to %(limit)s characters."),
     "deleted_come_back": gettext_lazy(
         "The file does not say what was deleted, so that comes back."
@@ -108,6 +117,7 @@ _TEXTS: Mapping[str, Any] = {
     "more_people": gettext_lazy(
         "The file does not name all who took part, so the payer bears the rest."
     ),
+    "more_pages": gettext_lazy("The file is one page of several, so older entries are missing."),
     "names_changed": gettext_lazy(
         "Guests have names of %(shortest)s to %(longest)s characters, so these names were changed: "
         "%(names)s."
@@ -151,6 +161,7 @@ _TEXTS: Mapping[str, Any] = {
     "weight_unknown": gettext_lazy(
         "The file does not say the weight of %(names)s, which is taken as 1."
     ),
+    "weight_zero": gettext_lazy("The weight of %(names)s is 0, which counts as 1 there."),
     "windows_1252": gettext_lazy("The file is not UTF-8, and was read as Windows-1252."),
     # Why the balance of a person is another one than the file says.
     "contradicts_rows": gettext_lazy("The file does not add up to its own balances."),

@@ -11,6 +11,7 @@ from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.exchange.description import Note, Person
+from tripcompanion.exchange.formats.reading import plain
 from tripcompanion.exchange.models import Import
 from trips.models import JournalEntry, Member, Trip
 from trips.models.conflicts import InviteInstead
@@ -95,8 +96,8 @@ def _require_named(people: Iterable[Person], mapping: Iterable[str]) -> None:
 
 def _name(name: str) -> str:
     """A name that a guest may have."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in name).strip()
-    return plain[:_LONGEST].strip().ljust(_SHORTEST, ".")
+    shown = " ".join(plain(name).split())
+    return shown[:_LONGEST].strip().ljust(_SHORTEST, ".")
 
 
 def _members(trip: Trip | None) -> dict[int | None, bool]:

@@ -22,6 +22,7 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.balances import compared
+from tripcompanion.exchange.currencies import in_use
 from tripcompanion.exchange.description import (
     DescribedExpense,
     DescribedSettlement,
@@ -31,9 +32,9 @@ from tripcompanion.exchange.description import (
     TripDescription,
     UnreadableFile,
 )
-from tripcompanion.exchange.fitting import Fitting, longest, plain
+from tripcompanion.exchange.fitting import Fitting, longest
 from tripcompanion.exchange.formats import describe
-from tripcompanion.exchange.formats.reading import RowError
+from tripcompanion.exchange.formats.reading import RowError, plain
 from tripcompanion.exchange.known_rows import Identity, KnownRows, identified, known_trip
 from tripcompanion.exchange.models import (
     MAX_PLANS,
@@ -181,7 +182,7 @@ class _Plan:
     ) -> None:
         self.stored, self.described, self.choices = stored, described, choices
         self.people, self.trip = people, trip
-        self.currency = trip.currency if trip else choices.currency or described.currency
+        self.currency = trip.currency if trip else choices.currency or _in_use(described)
         self.user_ids = {person.key: person.user_id for person in people}
         self.fitting = Fitting(
             described, self.currency, self.user_ids.keys(), choices.exchange_rates
@@ -227,8 +228,8 @@ class _Plan:
         changed = self.known.changes(identity, shown)
         try:
             if changed is None:
-                entry, notes = self.fitting.fitted(entry)
-                content = self.fitting.content(entry)
+                fitted, notes = self.fitting.fitted(entry)
+                content = self.fitting.content(fitted)
             moved = self.fitting.moved(entry)
         except RowError as error:
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
@@ -244,7 +245,8 @@ class _Plan:
             self.pairs.add((entry.sender, entry.receiver))
         self.counts[row.kind] += 1
         row.entry = as_json(content)
-        return self._finished(row, Outcome.NOTED if notes else Outcome.TAKEN, _shown(entry), notes)
+        shown |= {"description": _shown(fitted)["description"]}
+        return self._finished(row, Outcome.NOTED if notes else Outcome.TAKEN, shown, notes)
 
     def _finished(
         self, row: ImportedRow, outcome: Outcome, shown: Mapping[str, Any], notes: list[Note]
@@ -303,6 +305,14 @@ class _Plan:
             "row_count": sum(self.counts[name] for name in Outcome.values),
             "counts": {name: self.counts[name] for name in (*Outcome.values, *EntryKind.values)},
         }
+
+
+def _in_use(described: TripDescription) -> str:
+    """The file's currency, or the one that took its place. Raises `UnreadableFile` without one."""
+    found = in_use(described.currency)
+    if found is None:
+        raise UnreadableFile("currency_ended", currency=described.currency)
+    return found
 
 
 def _shown(entry: Any) -> dict[str, Any]:

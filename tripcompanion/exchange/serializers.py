@@ -19,6 +19,7 @@ from tripcompanion.api.serializers import (
     StrictChoice,
     StrictText,
 )
+from tripcompanion.currency.amounts import CODES, ENDED
 from tripcompanion.currency.fields import CurrencyField, RateField
 from tripcompanion.exchange.models import MAX_SHOWN_ROWS, STATES, EntryKind, Outcome
 from tripcompanion.exchange.notes import text_of
@@ -39,7 +40,9 @@ class ExchangeRatesField(serializers.DictField):
     """`{"<currency>": number}`; the numbers are texts in Python, as they are stored."""
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        known = CurrencyField()
+        known = StrictChoice(
+            choices=(*CODES, *ENDED), error_messages=CurrencyField.default_error_messages
+        )
         found = super().to_internal_value(data)
         return {known.run_validation(code): str(rate) for code, rate in found.items()}
 

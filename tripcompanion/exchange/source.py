@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from decimal import Decimal
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import ijson
 
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.currencies import LIKELY_SIGNS, in_use, known_code
 from tripcompanion.exchange.description import Note, UnreadableFile
 
 #: The longest text in a cell of CSV or in JSON, in characters.
@@ -31,8 +31,8 @@ MAX_LINES = 500_000
 _PIECE = 64 * 1024
 #: An export may begin with a note.
 _HEADER_LINES = 20
-#: The columns before those of people.
-_LABELS = 5
+#: How many of the first rows below the header a format may look at.
+_FIRST_ROWS = 5
 #: Receipts, which are inside of the files of Abrechnung.
 _UNREAD = "files.item.content"
 #: How many names of JSON a format is recognised by.
@@ -53,14 +53,14 @@ class Head:
 
     In JSON, `paths` are the names of the values, such as `expenses.item.amount`, and `texts` the
     texts and numbers that are not in a list. In CSV, `header` are the names of the columns, and
-    `first` is the first row below them.
+    `rows` the first ones below them.
     """
 
     kind: str
     paths: frozenset[str] = frozenset()
     texts: Any = None
     header: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 class SourceFile:
@@ -87,13 +87,36 @@ class SourceFile:
             raise UnreadableFile("empty_file")
         self.kind = "json" if start[0] in "{[" else "csv"
         self.header_line, self.delimiter = 1, ","
-        self.head = self._json_head() if self.kind == "json" else self._csv_head()
+        self.head = self._json_head() if self.kind == "json" else Head("csv")
 
-    def trip_currency(self, *found: str, guess: str = "") -> str:
-        """The first known currency of those in the file, or that of the caller, or else a guess."""
-        for code in (*found, self.currency, guess):
-            if code.upper() in EXPONENTS:
-                return code.upper()
+    def heads(self) -> Iterator[Head]:
+        """What the file may be recognised by; `head` is the last of these.
+
+        In CSV, each of the first rows may be the header, with each delimiter.
+        """
+        if self.kind == "json":
+            yield self.head
+            return
+        for delimiter in ",;\t":
+            self.delimiter = delimiter
+            first = list(self.rows(_HEADER_LINES))
+            for at, (line, row) in enumerate(first):
+                below = tuple(tuple(cells) for _line, cells in first[at + 1 : at + 1 + _FIRST_ROWS])
+                header = tuple(cell.strip() for cell in row)
+                self.header_line, self.head = line, Head("csv", header=header, rows=below)
+                yield self.head
+
+    def trip_currency(self, *found: str) -> str:
+        """The first known currency of those in the file, or that of the caller, or else a guess.
+
+        It may be one that has ended.
+        """
+        named = [code for text in found if (code := known_code(text))]
+        # One that nothing took the place of is the last that a trip would have.
+        named.sort(key=lambda code: in_use(code) is None)
+        guessed = (LIKELY_SIGNS.get(text.strip()) for text in found)
+        if code := next(filter(None, (*named, self.currency, *guessed)), None):
+            return code
         raise UnreadableFile("currency_needed")
 
     def text(self) -> io.TextIOBase:
@@ -101,12 +124,29 @@ class SourceFile:
         raw: Any = io.BufferedReader(_Reading(self._file))
         return io.TextIOWrapper(raw, encoding=self.encoding, newline="")
 
-    def items(self, path: str) -> Iterator[Any]:
-        """The values of JSON at `path`, such as `expenses.item`, one after the other."""
+    def items(self, path: str, inside: tuple[str, int] | None = None) -> Iterator[Any]:
+        """The values of JSON at `path`, such as `expenses.item`, one after the other.
+
+        `inside` has the path of an object above, and which of those with that path it is, from 1.
+        """
+        source: Any = _AsUTF8(self.text())
         try:
-            yield from ijson.items(_AsUTF8(self.text()), path)
+            if inside is not None:
+                source = _inside(ijson.parse(source), *inside)
+            yield from ijson.items(source, path)
         except (ijson.JSONError, ValueError) as error:
             raise UnreadableFile("malformed_json") from error
+
+    def objects(self, path: str, names: Collection[str]) -> list[dict[str, Any]]:
+        """The texts and numbers with these names of each object of JSON at `path`."""
+        found: list[dict[str, Any]] = []
+        for place, event, value in ijson.parse(_AsUTF8(self.text())):
+            if (place, event) == (path, "start_map"):
+                found.append({})
+            above, _point, name = place.rpartition(".")
+            if above == path and name in names and event in {"string", "number"}:
+                found[-1][name] = value
+        return found
 
     def first(self, path: str) -> Any:
         """The first value of JSON at `path`, or None."""
@@ -136,8 +176,9 @@ class SourceFile:
                 yield reader.line_num, row
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
-        """The rows of CSV below the header."""
-        return (row for row in self.rows() if row[0] > self.header_line)
+        """The rows of CSV below the header, each `fitted` to it."""
+        width = len(self.head.header)
+        return ((line, fitted(row, width)) for line, row in self.rows() if line > self.header_line)
 
     def named_records(self) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of CSV below the header, by the names of the columns."""
@@ -243,19 +284,21 @@ class SourceFile:
             raise UnreadableFile("malformed_json", line) from error
         yield from ((line, event) for event in events)
 
-    def _csv_head(self) -> Head:
-        """The header: of the first rows, the first one that has the most cells."""
-        best: tuple[int, int, str, list[str]] = (0, 1, ",", [])
-        for delimiter in ",;\t":
-            self.delimiter = delimiter
-            for at, (line, row) in enumerate(self.rows(_HEADER_LINES)):
-                # People may be called by a number.
-                labels = row if at else row[:_LABELS]
-                if len(row) > best[0] and not _has_numbers(labels):
-                    best = (len(row), line, delimiter, row)
-        _cells, self.header_line, self.delimiter, header = best
-        _line, first = next(self.records(), (0, []))
-        return Head("csv", header=tuple(cell.strip() for cell in header), first=tuple(first))
+
+def fitted(row: list[str], width: int) -> list[str]:
+    """A row of `width` cells: spreadsheets add blank ones at the end, or leave them off."""
+    while len(row) > width and not row[-1].strip():
+        row = row[:-1]
+    return row + [""] * (width - len(row))
+
+
+def _inside(events: Iterable[Any], path: str, number: int) -> Iterator[Any]:
+    """The events from the start of an object up to that of the next one with this path."""
+    count = 0
+    for event in events:
+        count += event[:2] == (path, "start_map")
+        if count == number:
+            yield event
 
 
 def _require_text(text: str, line: int) -> None:
@@ -318,11 +361,6 @@ def _bounded(text: io.TextIOBase) -> Iterator[str]:
         if len(piece) >= MAX_CELL_CHARS * 2:
             raise UnreadableFile("too_long", line, limit=MAX_CELL_CHARS)
         yield piece
-
-
-def _has_numbers(row: list[str]) -> bool:
-    """Whether this row is no header, because a cell of it is a number."""
-    return any(cell.strip().replace(".", "").replace(",", "").isdecimal() for cell in row)
 
 
 def as_json(value: object) -> str:

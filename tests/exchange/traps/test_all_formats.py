@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.exchange import samples
 from tests.exchange.reading import balances, changed, claimed, codes, read, refused, skipped
-from tripcompanion.exchange.formats.reading import Numbers
+from tripcompanion.exchange.formats.numbers import Numbers
 
 pytestmark = pytest.mark.once
 

@@ -102,5 +102,5 @@ def test_an_unknown_currency_of_ihatemoney_is_not_that_of_the_group() -> None:
     assert skipped(trip) == {3: "unknown_currency"}
     assert [entry.currency for entry in entries(trip)] == ["EUR", "EUR"]
     # A whole project in a currency that has no code any more: the caller says which one it is.
-    trip = read(json.dumps([bill | {"currency": "HRK"} for bill in bills]), currency="EUR")
+    trip = read(json.dumps([bill | {"currency": "ECU"} for bill in bills]), currency="EUR")
     assert [entry.currency for entry in entries(trip)] == ["EUR", "EUR", "EUR"]

@@ -111,10 +111,10 @@ def test_descriptions_of_splitwise_may_have_lines_and_the_category_stands_in() -
     assert (second.description, second.category, second.line) == ("Dining out", "FOOD", 4)
 
 
-def test_a_cost_below_zero_is_turned_around() -> None:
-    trip = read(f"{SPLITWISE},Ana,Ben\n2026-05-01,Back,Bus,-10.00,EUR,-5.00,5.00\n")
+def test_a_refund_to_several_is_turned_around() -> None:
+    trip = read(f"{SPLITWISE},Ana,Ben,Cleo\n2026-05-01,Back,Bus,-10,EUR,-2.50,-2.50,5.00\n")
     assert noted(trip) == {2: ["turned_around"]}
-    assert balances(trip) == {("Ana", "EUR"): -500, ("Ben", "EUR"): 500}
+    assert balances(trip) == {("Ana", "EUR"): -250, ("Ben", "EUR"): -250, ("Cleo", "EUR"): 500}
 
 
 # -- Splitwise, API -------------------------------------------------------------------------------

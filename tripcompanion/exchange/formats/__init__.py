@@ -47,11 +47,12 @@ FORMATS: Iterable[Format] = (
 
 def describe(file: SourceFile) -> TripDescription:
     """The trip in `file`. Raises `UnreadableFile`, also if no format recognises it."""
-    for known in FORMATS:
-        if known.recognises(file.head):
-            try:
-                described = known.read(file)
-            except RowError as error:
-                raise error.of_file() from error
-            return replace(described, notes=(*file.notes, *described.notes))
+    for head in file.heads():
+        for known in FORMATS:
+            if known.recognises(head):
+                try:
+                    described = known.read(file)
+                except RowError as error:
+                    raise error.of_file() from error
+                return replace(described, notes=(*file.notes, *described.notes))
     raise UnreadableFile("unknown_format")

@@ -2,17 +2,25 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import unquote_plus
 
-from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
+from tripcompanion.exchange.description import (
+    Entry,
+    Note,
+    Person,
+    SkippedRow,
+    TripDescription,
+    UnreadableFile,
+)
 from tripcompanion.exchange.formats import reading
+from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import bill, names_in
-from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
-from tripcompanion.exchange.source import Head, SourceFile
+from tripcompanion.exchange.formats.numbers import Numbers
+from tripcompanion.exchange.formats.reading import Record, RowError
+from tripcompanion.exchange.source import Head, SourceFile, fitted
 
 #: The names of columns that begin a section, by its name.
 _SECTIONS = {
@@ -57,8 +65,15 @@ class _Project:
     def __init__(self, file: SourceFile) -> None:
         self.file = file
         self.weights: dict[str, Decimal] = {}
+        #: Whose weight is 0, which counts as 1 in every balance there.
+        self.weightless: set[str] = set()
         self.numbers = Numbers(
             ((line, row.get("amount", "")) for line, row in self.rows("bills")), is_plain=True
+        )
+        self.dates = Dates(
+            ((line, row.get("date", "")) for line, row in self.rows("bills")),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
         )
         for _line, row in self.rows("members"):
             self._add(row, "name", "weight")
@@ -73,8 +88,8 @@ class _Project:
                 self.weights.setdefault(name, Decimal(1))
         rows = list(self.rows("currencies"))
         self.has_other_currencies = len(rows) > 1
-        main = [row["currencyname"] for _line, row in rows if row.get("exchange_rate") == "1"]
-        self.currency = file.trip_currency(*(name for name in main if name in EXPONENTS))
+        main = [row.get("currencyname", "") for _line, row in rows if _is_one(row)]
+        self.currency = file.trip_currency(*main)
         self.categories = _CATEGORIES | {
             row.get("categoryid", ""): row.get("categoryname", "")
             for _line, row in self.rows("categories")
@@ -90,11 +105,12 @@ class _Project:
         header: list[str] = []
         current = ""
         for line, row in self.file.rows(quoting=quoting):
-            names = [cell.strip(' "').casefold() for cell in row]
+            names = [cell.strip(' "').casefold() for cell in fitted(row, 0)]
             begun = next((s for s, needed in _SECTIONS.items() if needed <= set(names)), None)
             if begun:
                 header, current = names, begun
             elif current == section:
+                row = fitted(row, len(header))
                 if section != "bills":
                     extra = max(len(row) - len(header), 0) + 1
                     row = [reading.unquoted(cell) for cell in (",".join(row[:extra]), *row[extra:])]
@@ -105,9 +121,12 @@ class _Project:
         if not key:
             return
         try:
-            self.weights.setdefault(key, reading.number(row.get(weight) or "1"))
-        except RowError:
-            self.weights.setdefault(key, Decimal(1))
+            found = Numbers([(0, row.get(weight, ""))], is_plain=True)(row.get(weight) or "1")
+        except (RowError, UnreadableFile):
+            found = Decimal(1)
+        if not found:
+            self.weightless.add(key)
+        self.weights.setdefault(key, found or Decimal(1))
 
     def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
         row = Record(value)
@@ -117,6 +136,8 @@ class _Project:
         owers, notes = names_in(row.text("owers"), self.weights)
         if len(owers) == 1 and self.alone[value.get("what", ""), value.get("date", "")] > 1:
             notes += (Note("perhaps_one_expense"),)
+        if names := ", ".join(name for name in owers if name in self.weightless):
+            notes += (Note("weight_zero", {"names": names[:200]}),)
         label = self.categories.get(row.text("categoryid", "0"), "") or row.text("categoryname", "")
         comment = unquote_plus(row.text("comment", ""))
         if row.text("repeat", "n") not in {"n", ""}:
@@ -140,9 +161,18 @@ class _Project:
     def _day(self, row: Record) -> date:
         """The date in the caller's zone, where the file has the moment: its own date is in UTC."""
         if "timestamp" not in row:
-            return row.day("date")
+            return self.dates(row.text("date"))
         seconds = int(reading.number(row.text("timestamp")))
         try:
             return datetime.fromtimestamp(seconds, self.file.zone).date()
         except (OSError, OverflowError, ValueError) as error:
             raise RowError("bad_date", text=str(seconds)[:30]) from error
+
+
+def _is_one(row: Mapping[str, str]) -> bool:
+    """Whether it is the currency of the project, which has the rate 1."""
+    cell = row.get("exchange_rate", "")
+    try:
+        return Numbers([(0, cell)], is_plain=True)(cell) == 1
+    except (RowError, UnreadableFile):
+        return False

@@ -72,19 +72,32 @@ def whole_weights(weights: Mapping[str, Fraction]) -> dict[str, int]:
 
 
 def completed(
-    total: int, shares: Mapping[str, int], payer: str = "", unit: int = 1
+    total: int,
+    shares: Mapping[str, Fraction | Decimal | int],
+    payer: str = "",
+    unit: int = 1,
+    seed: int = 0,
 ) -> tuple[dict[str, int], tuple[Note, ...]]:
-    """The shares with the cents that they lack because each was rounded to `unit`, and a note.
+    """The shares, which may have more decimals, in whole minor units that add up; and a note.
 
-    These go to the payer, or to the largest share if the payer has none.
+    What they lack because each was rounded to `unit` goes to the payer, or to the largest share if
+    the payer has none.
     """
-    drift = total - sum(shares.values())
-    if not drift:
-        return dict(shares), ()
-    to = payer if shares.get(payer) else max(shares, key=lambda person: shares[person], default="")
-    if abs(drift) > len(shares) * unit or (shares[to] + drift) * total < 0:
-        raise RowError("does_not_add_up")
-    return {**shares, to: shares[to] + drift}, (Note("rounded_shares"),)
+    exact = {person: Fraction(minor) for person, minor in shares.items()}
+    drift = total - sum(exact.values(), Fraction(0))
+    if drift:
+        to = payer if exact.get(payer) else max(exact, key=lambda who: abs(exact[who]), default="")
+        if abs(drift) > len(exact) * unit or (exact[to] + drift) * total < 0:
+            raise RowError("does_not_add_up")
+        exact[to] += drift
+    if any(share * total < 0 for share in exact.values()):
+        raise RowError("negative_part")
+    is_whole = all(share.denominator == 1 for share in exact.values())
+    if is_whole:
+        whole = {person: int(share) for person, share in exact.items()}
+    else:
+        whole = apportioned(total, whole_weights(exact), seed)
+    return whole, (Note("rounded_shares"),) if drift or not is_whole else ()
 
 
 def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
@@ -118,6 +131,16 @@ def expense(
         raise RowError("no_amount")
     fields |= {"category": category(label), **divided(shares, is_equal=is_equal, split=split)}
     return DescribedExpense(line=line, amount_minor=amount_minor, payers=payers, **fields)
+
+
+def evenly(
+    found: DescribedExpense, exact: Mapping[str, Fraction | Decimal | int]
+) -> DescribedExpense:
+    """The expense divided by our own rule, if all have the same part of less than a minor unit."""
+    parts = {Fraction(minor) for minor in exact.values()}
+    is_even = len(parts) == 1 and parts.pop().denominator > 1
+    entered = tuple((person, None) for person, _value in found.entered)
+    return replace(found, split_type="EQUAL", entered=entered, parts=None) if is_even else found
 
 
 def in_original(

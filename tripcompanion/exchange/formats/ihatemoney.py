@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.currency.amounts import ENDED, EXPONENTS
 from tripcompanion.exchange.description import Entry, Note, TripDescription, UnreadableFile
 from tripcompanion.exchange.formats import reading
+from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import bill, names_in
-from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
+from tripcompanion.exchange.formats.numbers import Numbers
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
@@ -20,7 +22,7 @@ _NO_CURRENCY = "XXX"
 def recognises(head: Head) -> bool:
     if head.kind == "csv":
         names = {name.casefold() for name in head.header}
-        return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency"}
+        return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency", ""}
     return {"item.what", "item.owers"} <= head.paths or {"item.ower", "item.receiver"} <= head.paths
 
 
@@ -47,7 +49,12 @@ class _Bills:
         #: The names as they stand in the file, in the order in which they occur; first of payers.
         self.written: dict[str, None] = {}
         codes: Counter[str] = Counter()
-        self.numbers = Numbers(self._amounts(), is_plain=file.delimiter == ",")
+        self.numbers = Numbers(self._cells("amount"), is_plain=file.delimiter == ",")
+        self.dates = Dates(
+            self._cells("date"),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
+        )
         for line, row in self.rows():
             try:
                 record = Record(row)
@@ -67,7 +74,9 @@ class _Bills:
         self.names = list(dict.fromkeys(map(reading.unguarded, self.written)))
         del codes[_NO_CURRENCY], codes[""]
         #: The codes that mean the group's own currency; an unknown one does if it is the only one.
-        self.own_codes = {_NO_CURRENCY, *(codes if len(codes) == 1 else ())} - EXPONENTS.keys()
+        self.own_codes = {_NO_CURRENCY, *(codes if len(codes) == 1 else ())} - (
+            EXPONENTS.keys() | ENDED
+        )
         self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
@@ -78,9 +87,10 @@ class _Bills:
         for line, row in self.file.records():
             yield line, dict(zip(header, row, strict=False))
 
-    def _amounts(self) -> Iterator[tuple[int, str]]:
+    def _cells(self, name: str) -> Iterator[tuple[int, str]]:
+        """The cells of a column; JSON has none."""
         if self.file.kind == "csv":
-            yield from ((line, row.get("amount", "")) for line, row in self.rows())
+            yield from ((line, row.get(name, "")) for line, row in self.rows())
 
     def _number(self, row: Record, name: str) -> Decimal:
         return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
@@ -105,7 +115,7 @@ class _Bills:
             [reading.unguarded(name) for name in owers],
             self.weights,
             is_payment=kind == "Reimbursement",
-            date=row.day("date"),
+            date=self.dates(row.text("date")),
             currency=code,
             description=reading.unguarded(row.text("what", "")),
             notes=notes,

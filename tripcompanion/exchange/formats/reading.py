@@ -1,4 +1,4 @@
-"""What readers of formats share: records, numbers, dates and names."""
+"""What readers of formats share: records, amounts and names."""
 
 import re
 import unicodedata
@@ -9,12 +9,16 @@ from itertools import count
 from typing import Any
 
 from tripcompanion.currency import amounts
+from tripcompanion.exchange.currencies import known_code
 from tripcompanion.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from tripcompanion.exchange.source import MAX_NUMBER_CHARS, SourceFile
 
-_SPACES = str.maketrans("", "", " \u00a0\u2009\u202f'’")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
 _GUARDED = tuple("=+-@\t\r\n")
+#: Control characters and blanks of other widths, and what turns the direction of a line.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200b\u2028-\u202f\u205f\u2066-\u2069\u3000\ufeff]"
+)
 #: Words of categories, in several languages; the first that fits decides.
 _CATEGORIES = {
     "ACCOMMODATION": (
@@ -108,10 +112,19 @@ class Record:
         """The number as an amount, in minor units."""
         return to_minor(self.number(name), currency)
 
+    def exact(self, name: str, currency: str) -> Decimal:
+        """The number in minor units, with the decimals that are left."""
+        return exact(self.number(name), currency)
+
 
 def clean(text: str) -> str:
     """Trimmed, in the normal form in which equal names are equal."""
     return unicodedata.normalize("NFC", text).strip().strip("\ufeff")
+
+
+def plain(text: str) -> str:
+    """The text without control characters; those that join letters and signs stay, as by hand."""
+    return _UNSEEN.sub(" ", text).strip()
 
 
 def unguarded(text: str) -> str:
@@ -127,7 +140,7 @@ def unquoted(cell: str) -> str:
 
 def smallest(currency: str, decimals: int) -> int:
     """In minor units, the smallest amount that a file with so many decimals can have."""
-    return int(10 ** max(0, amounts.EXPONENTS[currency] - decimals))
+    return max(1, amounts.to_minor(Decimal(1).scaleb(-decimals), currency))
 
 
 def number(text: str) -> Decimal:
@@ -136,56 +149,6 @@ def number(text: str) -> Decimal:
     if len(plain) > MAX_NUMBER_CHARS or not _NUMBER.fullmatch(plain):
         raise RowError("bad_number", text=text[:MAX_NUMBER_CHARS])
     return Decimal(plain)
-
-
-class Numbers:
-    """The numbers of a CSV file, whose decimal mark is found out from all of them.
-
-    `1.234` alone may mean two things. Raises `UnreadableFile` if nothing decides, or if both marks
-    are used. `is_plain` says that the exporter writes no thousands separators.
-    """
-
-    def __init__(self, cells: Iterable[tuple[int, str]], *, is_plain: bool = False) -> None:
-        self.mark = ""
-        unclear: int | None = None
-        for line, cell in cells:
-            mark = _mark_of(_tidy(cell))
-            if mark == "?" and is_plain:
-                mark = "." if "." in cell else ","
-            if mark == "?":
-                unclear = unclear or line
-            elif mark and self.mark and mark != self.mark:
-                raise UnreadableFile("two_decimal_marks", line)
-            else:
-                self.mark = self.mark or mark
-        if unclear and not self.mark:
-            raise UnreadableFile("unclear_decimal_mark", unclear)
-        self.mark = self.mark or "."
-
-    def __call__(self, cell: str) -> Decimal:
-        plain = _tidy(cell).replace("." if self.mark == "," else ",", "")
-        return number(plain.replace(",", "."))
-
-
-def _tidy(cell: str) -> str:
-    """Without spaces, apostrophes and a currency's sign; a minus at the end goes to the front."""
-    plain = cell.translate(_SPACES).replace("\u2212", "-")
-    return f"-{plain[:-1]}" if plain.endswith("-") else plain
-
-
-def _mark_of(plain: str) -> str:
-    """The decimal mark of a number; `?` if it may be one of thousands, empty if there is none."""
-    marks = [letter for letter in plain if letter in ".,"]
-    if not marks:
-        return ""
-    last = marks[-1]
-    if len(set(marks)) == 2:
-        return last
-    if len(marks) > 1:
-        return "," if last == "." else "."
-    before, _mark, after = plain.partition(last)
-    is_group = len(after) == 3 and after.isdecimal() and 0 < len(before.lstrip("+-")) <= 3
-    return "?" if is_group and before.lstrip("+-") != "0" else last
 
 
 def to_minor(value: Decimal, currency: str) -> int:
@@ -206,11 +169,18 @@ def rounded(value: Decimal, currency: str) -> tuple[int, tuple[Note, ...]]:
     return minor, (Note("rounded", {"amount": f"{value.normalize():f}"}),) if changed else ()
 
 
-def known_currency(code: str) -> str:
-    """Raises `RowError` if `code` is none of ISO 4217."""
-    if code.upper() not in amounts.EXPONENTS:
-        raise RowError("unknown_currency", currency=code[:20])
-    return code.upper()
+def exact(value: Decimal, currency: str) -> Decimal:
+    """Minor units with the decimals that are left. Raises `RowError` as `to_minor` does."""
+    to_minor(value, currency)
+    return value * amounts.to_minor(Decimal(1), currency)
+
+
+def known_currency(text: str) -> str:
+    """The code of a currency, in use or not. Raises `RowError` if there is no such currency."""
+    code = known_code(text)
+    if code is None:
+        raise RowError("unknown_currency", currency=text[:20])
+    return code
 
 
 def any_record(value: Any) -> Record:
@@ -239,6 +209,18 @@ def category(*names: str) -> str:
         if any(word.startswith(known) for word in words for known in theirs.split() if word):
             return ours
     return "OTHER"
+
+
+def chosen_group(names: Mapping[str, str], wanted: str) -> str:
+    """The key of the group that the caller wants, by key or name, or of the only one.
+
+    `names` are by key. Raises `UnreadableFile` if several are to choose.
+    """
+    found = [key for key, name in names.items() if not wanted or wanted in {key, name}]
+    if len(found) != 1:
+        shown = ", ".join(f"{name} ({key})".strip() for key, name in names.items())
+        raise UnreadableFile("several_groups", groups=shown[:500])
+    return found[0]
 
 
 def people_with_ids(file: SourceFile, path: str) -> tuple[Person, ...]:

@@ -1,14 +1,18 @@
 """Settle Up, CSV: lists of payers and of people paid for, with the amount of each."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.description import Entry, Note, TripDescription
 from tripcompanion.exchange.formats import reading
+from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import completed, expense, payments
-from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
+from tripcompanion.exchange.formats.numbers import Numbers
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 _SEPARATOR = ";"
@@ -38,11 +42,12 @@ class _Table:
         main: Counter[str] = Counter()
         used: Counter[str] = Counter()
         for _line, row in file.named_records():
-            names |= dict.fromkeys(listed(row.get("Who paid", "")))
-            names |= dict.fromkeys(listed(row.get("For whom", "")))
+            # A row that names only one side is a total.
+            if row.get("Who paid") and row.get("For whom"):
+                names |= dict.fromkeys(listed(row["Who paid"]) + listed(row["For whom"]))
             used[row.get("Currency", "")] += 1
             # The group's currency has no name; its own expenses have the rate 1.
-            if row.get("Exchange rate", "").strip() in {"1", "1.0", "1,0"}:
+            if re.fullmatch(r"\s*1([.,]0*)?\s*", row.get("Exchange rate", "")):
                 main[row.get("Currency", "")] += 1
         self.names = [name for name in names if name]
         self.currencies = [code for code, _count in main.most_common() + used.most_common()]
@@ -57,25 +62,33 @@ class _Table:
             ),
             is_plain=True,
         )
+        self.dates = Dates(
+            ((line, row.get("Date & time", "")) for line, row in file.named_records()),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
+        )
 
-    def _amounts(self, row: Record, people: str, amounts: str, currency: str) -> dict[str, int]:
+    def _amounts(self, row: Record, people: str, amounts: str, currency: str) -> dict[str, Decimal]:
         names, cells = listed(row.text(people)), listed(row.text(amounts))
         if len(names) != len(cells) or not names:
             raise RowError("unequal_lists")
         if len(set(names)) < len(names):
             raise RowError("named_twice")
-        minor = [reading.to_minor(self.numbers(cell), currency) for cell in cells]
+        minor = [reading.exact(self.numbers(cell), currency) for cell in cells]
         return dict(zip(names, minor, strict=True))
 
     def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
         row = Record(value)
         currency = row.currency("Currency")
-        paid = self._amounts(row, "Who paid", "Amount", currency)
-        shares = self._amounts(row, "For whom", "Split amounts", currency)
-        amount, kind = sum(paid.values()), row.kind("Type", {"expense", "transfer"}, "expense")
-        shares, notes = completed(amount, shares)
+        sums = self._amounts(row, "Who paid", "Amount", currency)
+        parts = self._amounts(row, "For whom", "Split amounts", currency)
+        kind = row.kind("Type", {"expense", "transfer"}, "expense")
+        amount, notes = reading.rounded(to_major(1, currency) * sum(sums.values()), currency)
+        paid, _notes = completed(amount, sums, seed=line)
+        shares, drift = completed(amount, parts, seed=line)
+        notes += drift
         label, title = row.text("Category", ""), row.text("Purpose", "")
-        fields: dict[str, Any] = {"date": row.day("Date & time"), "currency": currency}
+        fields: dict[str, Any] = {"date": self.dates(row.text("Date & time")), "currency": currency}
         if self.main not in {"", currency} and amount and "Converted amount" in row:
             whole = to_major(amount, currency)
             fields["rate"] = abs(self.numbers(row.text("Converted amount")) / whole)

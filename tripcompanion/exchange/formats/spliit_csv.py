@@ -1,14 +1,18 @@
 """Spliit, "Export to CSV": each person's part, positive for the payer."""
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import Any
 
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.currencies import known_code
 from tripcompanion.exchange.description import Entry, Note, TripDescription
 from tripcompanion.exchange.formats import reading
+from tripcompanion.exchange.formats.columns import columns_of_people
+from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import completed, expense, in_original, payments
-from tripcompanion.exchange.formats.reading import Numbers, RowError
-from tripcompanion.exchange.formats.spliit_json import SYMBOLS, decimals
+from tripcompanion.exchange.formats.numbers import Cell, Numbers
+from tripcompanion.exchange.formats.reading import RowError
+from tripcompanion.exchange.formats.spliit_json import decimals
 from tripcompanion.exchange.source import Head, SourceFile
 
 _COLUMNS = [
@@ -41,49 +45,57 @@ class _Table:
         self.file, header = file, file.head.header
         # Not by name, because somebody may be called like another column.
         self.start = start = header.index("Split mode") + 1
-        names = [reading.clean(reading.unguarded(name)) for name in header[start:]]
-        self.notes = reading.name_notes(names) + reading.guard_notes(header[start:])
-        self.people = reading.people_named(name or "?" for name in names)
+        self.columns = columns_of_people(file, start)
+        names = [reading.unguarded(name) for name in self.columns.values()]
+        self.notes = reading.name_notes(names) + reading.guard_notes(self.columns.values())
+        self.people = reading.people_named(names)
         self.keys = [person.key for person in self.people]
-        cells = [header.index("Cost"), *range(start, len(header))]
+        cost_at, code_at = map(header.index, ("Cost", "Currency"))
         self.numbers = Numbers(
-            (line, row[at]) for line, row in file.records() for at in cells if at < len(row)
+            Cell(line, row[at], row[code_at], row[cost_at])
+            for line, row in file.records()
+            for at in (cost_at, *self.columns)
         )
-        code_at = header.index("Currency")
-        codes = {row[code_at].strip() for _line, row in file.records() if len(row) > code_at}
-        guesses = (SYMBOLS[code] for code in sorted(codes) if code in SYMBOLS)
-        self.currency = file.trip_currency(*sorted(codes), guess=next(guesses, ""))
+        self.dates = Dates(
+            ((line, row["Date"]) for line, row in self.rows()),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
+        )
+        codes = sorted({row[code_at].strip() for _line, row in file.records()})
+        self.currency = file.trip_currency(*codes)
         self.unit = reading.smallest(self.currency, decimals(self.currency))
 
     def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for line, row in self.file.records():
             cells = [reading.unguarded(cell) for cell in row[: self.start]]
             named = dict(zip(self.file.head.header, cells, strict=False))
-            yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "parts": row[self.start :]}
+            yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "cells": row}
 
     def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
-        if len(row["parts"]) != len(self.keys):
-            raise RowError("other_columns", columns=len(row["parts"]), expected=len(self.keys))
+        found = row["cells"]
+        if len(found) > len(self.file.head.header):
+            columns, expected = len(found) - self.start, len(self.keys)
+            raise RowError("other_columns", columns=columns, expected=expected)
         cost = reading.to_minor(self.numbers(row["Cost"]), self.currency)
         cells = {
-            person: reading.to_minor(self.numbers(cell), self.currency)
-            for person, cell in zip(self.keys, row["parts"], strict=True)
-            if cell.strip()
+            person: reading.exact(self.numbers(found[at]), self.currency)
+            for at, person in zip(self.columns, self.keys, strict=True)
+            if found[at].strip()
         }
         payer = self._payer(cost, cells)
         parts = {person: abs(minor) for person, minor in cells.items()}
         shares, notes = completed(abs(cost), parts, payer, self.unit)
-        fields: dict[str, Any] = {"date": reading.day(row["Date"]), "currency": self.currency}
+        fields: dict[str, Any] = {"date": self.dates(row["Date"]), "currency": self.currency}
         title = reading.clean(row["Description"]) or reading.clean(row["Category"])
         if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
             return payments(line, payer, shares, title, notes=notes, **fields)
         signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
         fields |= {"description": title, "notes_text": reading.clean(row["Category"])}
         fields |= {"label": row["Category"], "notes": notes}
-        found = expense(line, {payer: cost}, signed, **fields)
-        return [self._in_original(row, found) if cost > 0 else found]
+        entry = expense(line, {payer: cost}, signed, **fields)
+        return [self._in_original(row, entry) if cost > 0 else entry]
 
-    def _payer(self, cost: int, cells: dict[str, int]) -> str:
+    def _payer(self, cost: int, cells: dict[str, Decimal]) -> str:
         """The person whose cell has the sign of the cost; else, of two people, the one without."""
         found = [person for person, minor in cells.items() if minor * cost > 0]
         if len(found) == 1:
@@ -94,11 +106,13 @@ class _Table:
         raise RowError("payer_unknown")
 
     def _in_original(self, row: dict[str, Any], found: Any) -> Any:
-        code = row["Original currency"].strip()
-        if code not in EXPONENTS or code == self.currency or not row["Original cost"].strip():
+        code = known_code(row["Original currency"])
+        if code is None or code == self.currency or not row["Original cost"].strip():
             return found
         minor = reading.to_minor(self.numbers(row["Original cost"]), code)
         if minor <= 0:
             return found
-        rate = row["Conversion rate"].strip().replace(",", ".")
-        return in_original(found, code, minor, reading.number(rate) if rate else None)
+        rate = row["Conversion rate"].strip()
+        return in_original(
+            found, code, minor, Numbers([(0, rate)], is_plain=True)(rate) if rate else None
+        )

@@ -5,7 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.currencies import known_code
 from tripcompanion.exchange.description import DescribedExpense, Entry, Note, TripDescription
 from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import expense, in_original, payments
@@ -14,7 +14,6 @@ from tripcompanion.exchange.source import Head, SourceFile
 
 #: Currencies that have no decimals in Spliit; ISO 4217 gives some of them two.
 _WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
-SYMBOLS = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "CHF": "CHF", "₹": "INR", "zł": "PLN"}
 #: Weights are in hundredths, so are percentages; ours are in ten-thousandths.
 _SPLITS = {"BY_SHARES": "SHARES", "BY_PERCENTAGE": "PERCENTAGE"}
 _DELETED = "DELETE_EXPENSE"
@@ -38,7 +37,7 @@ def read(file: SourceFile) -> TripDescription:
     texts = file.head.texts
     code = str(texts.get("currencyCode") or "")
     symbol = str(texts.get("currency") or "").strip()
-    currency = file.trip_currency(code, symbol, guess=SYMBOLS.get(symbol, ""))
+    currency = file.trip_currency(code, symbol)
     people = reading.people_with_ids(file, "participants.item")
     digits = decimals(code)
     entry = partial(_entry, currency, digits, {person.key for person in people})
@@ -154,8 +153,8 @@ def _in_original(
     The amount in the group's currency rules. Files of instances that were not migrated have the
     original amount in major units.
     """
-    code = row.text("originalCurrency", "")
-    if "originalAmount" not in row or code not in EXPONENTS or code == currency:
+    code = known_code(row.text("originalCurrency", ""))
+    if "originalAmount" not in row or code is None or code == currency:
         return found
     original = row.number("originalAmount")
     rate = row.number("conversionRate") if "conversionRate" in row else None

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.currencies import known_code
 from tripcompanion.exchange.description import (
     DescribedSettlement,
     Entry,
@@ -15,9 +16,11 @@ from tripcompanion.exchange.description import (
     TripDescription,
 )
 from tripcompanion.exchange.formats import reading
+from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import expense
-from tripcompanion.exchange.formats.reading import Numbers, Record, RowError
-from tripcompanion.exchange.source import Head, SourceFile
+from tripcompanion.exchange.formats.numbers import Numbers
+from tripcompanion.exchange.formats.reading import Record, RowError
+from tripcompanion.exchange.source import Head, SourceFile, fitted
 
 _CALLER = "You"
 
@@ -42,8 +45,8 @@ def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
 
     A name may have several lines.
     """
-    header, mark = file.head.header, file.delimiter
-    before = header.index("Name")
+    header, mark = fitted([*file.head.header], 0), file.delimiter
+    before, code_at = header.index("Name"), header.index("Currency") - len(header)
     #: The cells of a row before its last one, and the lines of that so far.
     begun: list[str] = []
     lines: list[str] = []
@@ -56,6 +59,9 @@ def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
             lines = [row[-1]]
         if len(begun) + 1 >= len(header):
             pieces, begun, lines = [*begun, *lines], [], []
+            # A spreadsheet may have added blank cells, which are not the last of the columns.
+            while len(pieces) > len(header) and not (pieces[-1] or known_code(pieces[code_at])):
+                pieces.pop()
             first = [_first(pieces, mark) for _name in header[:before]]
             last = [_last(pieces, mark) for _name in header[before + 1 :]]
             cells = [*first, reading.unquoted(mark.join(pieces)), *reversed(last)]
@@ -82,14 +88,22 @@ def _last(pieces: list[str], mark: str) -> str:
 class _Table:
     def __init__(self, file: SourceFile) -> None:
         rows = [row for _line, row in _rows(file)]
-        names = {row.get("Paid By", "").strip() for row in rows} - {_CALLER, ""}
-        self.friend = min(names, default=file.name.rpartition(".")[0].strip() or "Friend")
+        # The name of a row of totals is no friend's.
+        names = Counter(row.get("Paid By", "").strip() for row in rows if row.get("Currency"))
+        names[_CALLER] = names[""] = 0
+        [(friend, count)] = names.most_common(1)
+        self.friend = friend if count else file.name.rpartition(".")[0].strip() or "Friend"
         codes = Counter(row.get("Currency", "").strip() for row in rows)
         self.currencies = [code for code, _count in codes.most_common()]
         columns = ("Amount", "You Lent", "You Owe", "Settlement")
         self.numbers = Numbers(
             ((line, row.get(name, "")) for line, row in _rows(file) for name in columns),
             is_plain=True,
+        )
+        self.dates = Dates(
+            ((line, row.get("Expense Date", "")) for line, row in _rows(file)),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
         )
 
     def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
@@ -99,7 +113,10 @@ class _Table:
         if payer not in {_CALLER, self.friend}:
             raise RowError("unknown_person")
         other = self.friend if payer == _CALLER else _CALLER
-        fields: dict[str, Any] = {"date": row.day("Expense Date"), "currency": currency}
+        fields: dict[str, Any] = {
+            "date": self.dates(row.text("Expense Date")),
+            "currency": currency,
+        }
         if kind == "CURRENCY_CONVERSION":
             raise RowError("half_a_conversion")
         if kind == "SETTLEMENT":
@@ -133,7 +150,7 @@ class _Table:
 
         Those of few minor units are written ten times too large, with one decimal too few.
         """
-        value, digits = self.numbers(cell), EXPONENTS[currency]
+        value, digits = self.numbers(cell), EXPONENTS.get(currency, 2)
         _whole, mark, decimals = cell.strip().rpartition(self.numbers.mark)
         if digits > 1 and mark and len(decimals) == digits - 1:
             minor = int(value.scaleb(digits - 1))

@@ -1,18 +1,21 @@
 """SplitPro, the file of an account: who owes whom, without expenses."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
-from tripcompanion.exchange.description import Entry, Note, Person, TripDescription, UnreadableFile
+from tripcompanion.exchange.description import Entry, Note, Person, TripDescription
 from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.entries import payments
-from tripcompanion.exchange.formats.reading import Record
+from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
 #: The "group" of what is owed outside of groups.
 _OUTSIDE = "0"
+#: An amount, in minor units.
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
 
 
 def recognises(head: Head) -> bool:
@@ -27,7 +30,7 @@ def read(file: SourceFile) -> TripDescription:
     account = _Account(file)
     group = account.chosen(file.group)
     balances = list(account.balances(group))
-    involved = {key for row in balances for key in (row["userId"], row["friendId"])}
+    involved = {key for row in balances for key in (row["userId"], row["friendId"])} - {""}
     known = {*involved, *account.members(group)}
     people = tuple(account.person(key) for key in sorted(known, key=lambda k: (len(k), k)))
     codes = [str(row["currency"]) for row in balances]
@@ -66,45 +69,50 @@ class _Account:
         choices = [*self.groups]
         if self.friends and (not self.groups or name == _OUTSIDE):
             choices.append(self.outside)
-        found = [
-            group
-            for group in choices
-            if not name or name in (str(group.values.get("id")), group.values.get("name"))
-        ]
-        if len(found) != 1:
-            shown = [f"{g.values.get('name')} ({g.values.get('id')})" for g in choices]
-            raise UnreadableFile("several_groups", groups=", ".join(shown)[:500])
-        return found[0]
+        names = {str(g.values.get("id")): str(g.values.get("name")) for g in choices}
+        chosen = reading.chosen_group(names, name)
+        return next(group for group in choices if str(group.values.get("id")) == chosen)
 
     def balances(self, group: Record) -> Iterator[dict[str, Any]]:
         """What friends owe users. The file has each pair twice, with opposite signs; this, once."""
         if group is self.outside:
             yield from self._outside()
             return
+        found: dict[tuple[str, str, str], dict[str, Any]] = {}
         for row in reading.any_records(group.values.get("groupBalances")):
             values = row.values
-            user, friend = str(values.get("userId")), str(values.get("friendId"))
-            if (len(user), user) < (len(friend), friend):
-                known = {"currency": "", "amount": "0", "updatedAt": ""}
-                yield {**known, **values, "userId": user, "friendId": friend}
+            pair = [str(values.get(name) or "") for name in ("userId", "friendId")]
+            code, amount = str(values.get("currency") or ""), str(values.get("amount", ""))
+            if (len(pair[0]), pair[0]) > (len(pair[1]), pair[1]):
+                pair.reverse()
+                amount = amount[1:] if amount.startswith("-") else f"-{amount}"
+            named = {"userId": pair[0], "friendId": pair[1], "currency": code, "amount": amount}
+            before = found.get((pair[0], pair[1], code))
+            if before is None or not _WHOLE.fullmatch(before["amount"]):
+                found[pair[0], pair[1], code] = named | {"updatedAt": values.get("updatedAt")}
+        yield from found.values()
 
     def _outside(self) -> Iterator[dict[str, Any]]:
         """What friends owe in total, less what they owe in groups."""
         owed: Counter[tuple[str, str]] = Counter()
-        for group in self.groups:
-            for row in self.balances(group):
-                pair, minor = (row["userId"], row["friendId"]), _whole(row["amount"])
-                if self.caller in pair:
-                    sign = 1 if pair[0] == self.caller else -1
-                    friend = pair[1] if sign == 1 else pair[0]
-                    owed[friend, str(row["currency"])] += sign * minor
+        unread: dict[tuple[str, str], str] = {}
+        for row in (row for group in self.groups for row in self.balances(group)):
+            pair = [row["userId"], row["friendId"]]
+            if self.caller in pair:
+                sign = 1 if pair[0] == self.caller else -1
+                place = (pair[sign > 0], row["currency"])
+                if _WHOLE.fullmatch(row["amount"]):
+                    owed[place] += sign * int(row["amount"])
+                else:
+                    unread[place] = row["amount"]
         for key, friend in self.friends.items():
             for balance in reading.any_records(friend.values.get("balances")):
-                owed_row = balance.values
-                code = str(owed_row.get("currency"))
-                minor = _whole(owed_row.get("amount")) - owed[key, code]
+                code, amount = str(balance.values.get("currency")), balance.values.get("amount")
+                amount = unread.get((key, code), str(amount))
+                if _WHOLE.fullmatch(amount):
+                    amount = str(int(amount) - owed[key, code])
                 named = {"userId": self.caller, "friendId": key, "currency": code}
-                yield {**named, "amount": str(minor), "updatedAt": ""}
+                yield {**named, "amount": amount, "updatedAt": ""}
 
     def person(self, key: str) -> Person:
         row = self.friends.get(key)
@@ -113,17 +121,16 @@ class _Account:
         return Person(key, row.text("name", "") or f"#{key}", row.text("email", "") or None)
 
 
-def _whole(value: Any) -> int:
-    text = str(value)
-    return int(text) if text.removeprefix("-").isdecimal() and len(text) < 16 else 0
-
-
 def _entries(line: int, row: dict[str, Any]) -> Iterable[Entry]:
     """An opening balance: a payment that makes the balances of two people what they were."""
-    currency, minor = reading.known_currency(str(row["currency"])), _whole(row["amount"])
+    user, friend, currency = row["userId"], row["friendId"], reading.known_currency(row["currency"])
+    if not user or not friend:
+        raise RowError("missing_field", name="userId" if not user else "friendId")
+    if not _WHOLE.fullmatch(row["amount"]):
+        raise RowError("bad_number", text=row["amount"][:30])
+    minor = int(row["amount"])
     if not minor:
         return []
-    user, friend = row["userId"], row["friendId"]
     sender, receiver = (user, friend) if minor > 0 else (friend, user)
     return payments(
         line,

@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime, tzinfo
+from decimal import Decimal
 from typing import Any
 
 from tripcompanion.exchange.description import (
@@ -12,10 +14,9 @@ from tripcompanion.exchange.description import (
     Person,
     SkippedRow,
     TripDescription,
-    UnreadableFile,
 )
 from tripcompanion.exchange.formats import reading
-from tripcompanion.exchange.formats.entries import expense, payments
+from tripcompanion.exchange.formats.entries import completed, evenly, expense, payments
 from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
@@ -108,14 +109,9 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[An
                 groups[str(row.values.get("id") or 0)] = row
     names = {key: str(row.values.get("name") or "") for key, row in groups.items()}
     used = dict.fromkeys(_group_of(reading.any_record(value)) for _at, value in _expenses(file))
-    found = list(used) or [key for key in names if key != "0"]
-    if file.group:
-        found = [key for key in {*found, *names} if file.group in {key, names.get(key)}]
-    if len(found) != 1:
-        keys = dict.fromkeys([*used, *names])
-        shown = ", ".join(f"{names.get(key, '')} ({key})".strip() for key in keys)
-        raise UnreadableFile("several_groups", groups=shown[:500])
-    [chosen] = found
+    keys = [*dict.fromkeys([*used, *names])] if file.group or len(used) > 1 else [*used]
+    keys = keys or [key for key in names if key != "0"] or [*names]
+    chosen = reading.chosen_group({key: names.get(key, "") for key in keys}, file.group)
     row = groups.get(chosen, Record({}))
     name = names.get(chosen, "") if chosen != "0" else ""
     return chosen, name, reading.any_records(row.values.get("members")), row.list("original_debts")
@@ -157,13 +153,10 @@ def _add(people: dict[str, Person], row: Record) -> None:
 
 def _claimed(members: list[Record]) -> Iterator[tuple[tuple[str, str], int]]:
     for member in members:
-        try:
-            for balance in member.records("balance"):
+        for balance in reading.any_records(member.values.get("balance")):
+            with suppress(RowError):
                 currency = balance.currency("currency_code")
-                minor = balance.minor("amount", currency)
-                yield (member.text("id"), currency), minor
-        except RowError:
-            continue
+                yield (member.text("id"), currency), balance.minor("amount", currency)
 
 
 def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[Entry]:
@@ -191,14 +184,14 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
     amount, notes = reading.rounded(row.number("cost"), currency)
     if not amount:
         raise RowError("no_amount")
-    paid, owed = (_shares(row, name, currency) for name in ("paid_share", "owed_share"))
+    sides = [_shares(row, name, currency) for name in ("paid_share", "owed_share")]
     day = _day_of(row.text("date"), file.zone)
     fields: dict[str, Any] = {"date": day, "currency": currency, "key": key}
-    if row.flag("payment") and len(paid) == len(owed) == 1:
-        (sender,), (receiver,) = paid, owed
+    if row.flag("payment") and [len(side) for side in sides] == [1, 1]:
+        (sender,), (receiver,) = sides
         return payments(line, sender, {receiver: amount}, title, notes=notes, **fields)
-    if not sum(paid.values()) == sum(owed.values()) == amount:
-        raise RowError("does_not_add_up")
+    (paid, _notes), (owed, drift) = (completed(amount, side, seed=line) for side in sides)
+    notes += drift
     label = row.record("category").text("name", "") if "category" in row else ""
     if row.flag("payment"):
         notes += (Note("payment_of_several"),)
@@ -217,7 +210,7 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
         comments=tuple(_comments(row)),
         **fields,
     )
-    return [found]
+    return [evenly(found, sides[1])]
 
 
 def _day_of(text: str, zone: tzinfo) -> date:
@@ -238,10 +231,10 @@ def _opening(line: int, value: Any) -> Iterable[Entry]:
     return payments(line, sender, shares, "Opening balance", key=key, date=today, currency=currency)
 
 
-def _shares(row: Record, name: str, currency: str) -> dict[str, int]:
+def _shares(row: Record, name: str, currency: str) -> dict[str, Decimal]:
     """What each person paid or owes; people without a share are left out."""
     users = row.records("users")
-    shares = {user.text("user_id"): user.minor(name, currency) for user in users}
+    shares = {user.text("user_id"): user.exact(name, currency) for user in users}
     return {person: minor for person, minor in shares.items() if minor}
 
 

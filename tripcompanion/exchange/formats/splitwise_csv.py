@@ -3,17 +3,28 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
-from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.exchange.currencies import known_code
 from tripcompanion.exchange.description import Entry, Note, TripDescription
 from tripcompanion.exchange.formats import reading
-from tripcompanion.exchange.formats.entries import apportioned, expense, payments
-from tripcompanion.exchange.formats.reading import Numbers, RowError
+from tripcompanion.exchange.formats.columns import columns_of_people, still_called
+from tripcompanion.exchange.formats.dates import Dates, is_date
+from tripcompanion.exchange.formats.entries import (
+    apportioned,
+    completed,
+    evenly,
+    expense,
+    payments,
+    whole_weights,
+)
+from tripcompanion.exchange.formats.numbers import Cell, Numbers, is_some
+from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LABELS = 5
 #: Of every amount, also in currencies that have more.
 _DECIMALS = 2
@@ -25,124 +36,138 @@ _PAYMENT = frozenset(
         *("betalning", "pembayaran", "ödeme", "支払い", "การชำระเงิน", "оплата", "платёж"),
     }
 )
+#: How the description of a row of totals begins.
+_TOTAL = re.compile(
+    r"(total|gesamt|summe|saldo|solde|bilancio|totaal|całkowite|合計|ยอด)", re.IGNORECASE
+)
 _FILE_NAME = re.compile(r"(?P<group>.*?)_\d{4}-\d{2}-\d{2}_export(?:\s*\(\d+\))?\.csv")
 
 
 def recognises(head: Head) -> bool:
-    """Labels are in the language of the account, so only the first row below them tells."""
-    if head.kind != "csv" or len(head.header) <= _LABELS:
+    """Labels are in the language of the account, so only the rows below them tell."""
+    if head.kind != "csv" or len(head.header) <= _LABELS or is_date(head.header[0]):
         return False
     if [label.casefold() for label in head.header[:_LABELS]] == _ENGLISH:
         return True
-    first = head.first
-    return (
-        len(first) > _LABELS
-        and bool(_DATE.match(first[0].strip()))
-        and first[4].strip() in EXPONENTS
+    return any(
+        len(row) >= _LABELS and is_date(row[0]) and known_code(row[4]) is not None
+        for row in head.rows
     )
 
 
 def read(file: SourceFile) -> TripDescription:
-    header = file.head.header
-    people = reading.people_named(reading.clean(name) or "?" for name in header[_LABELS:])
-    keys = [person.key for person in people]
-    cells = ((line, cell) for line, row in file.records() for cell in (row[3:4] + row[_LABELS:]))
-    numbers = Numbers((line, cell) for line, cell in cells if cell.strip())
-    used: Counter[str] = Counter(row[4].strip() for _line, row in file.records() if _has_cost(row))
-    currency = file.trip_currency(*(code for code, _count in used.most_common()))
-    table = _Table(keys, numbers)
+    columns = columns_of_people(file, _LABELS)
+    people = reading.people_named(still_called([*columns.values()]))
+    table = _Table(file, dict(zip(columns, (person.key for person in people), strict=True)))
     match = _FILE_NAME.fullmatch(file.name)
     return TripDescription(
         "splitwise_csv",
-        currency,
+        table.currency,
         people,
-        lambda: reading.each(table.rows(file), table.entries, "description"),
-        dict(table.claimed(file)),
-        reading.name_notes(header[_LABELS:]),
+        lambda: reading.each(table.rows(), table.entries, "description"),
+        table.claimed,
+        reading.name_notes([*columns.values()]),
         match["group"].replace("-", " ").strip() if match else "",
     )
 
 
-def _has_cost(row: list[str]) -> bool:
-    return len(row) > _LABELS and bool(row[3].strip())
-
-
 class _Table:
-    """The rows of a file, whose columns after the first five are `people`."""
+    """The rows of a file, whose columns of `people` have their keys."""
 
-    def __init__(self, people: list[str], numbers: Numbers) -> None:
-        self.people, self.numbers = people, numbers
+    def __init__(self, file: SourceFile, people: dict[int, str]) -> None:
+        self.file, self.people = file, people
+        self.numbers = Numbers(
+            Cell(line, row[at], row[4], row[3])
+            for line, row in file.records()
+            for at in (3, *people)
+        )
+        self.dates = Dates(
+            ((line, row[0]) for line, row in file.records()),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
+        )
+        used = Counter(row[4] for _line, row in file.records() if not self._is_total(row))
+        self.currency = file.trip_currency(*(code for code, _count in used.most_common()))
+        self.claimed = dict(self._claimed())
 
-    def rows(self, file: SourceFile) -> Iterator[tuple[int, dict[str, Any]]]:
-        for line, row in file.records():
-            if _has_cost(row) or len(row) <= _LABELS:
-                cells = dict(zip(_ENGLISH, [*row, *[""] * _LABELS], strict=False))
-                yield line, {**cells, "nets": row[_LABELS:]}
+    def _is_total(self, row: list[str]) -> bool:
+        """Whether it has the sums of people, wherever it stands. It alone has no category."""
+        if row[2].strip():
+            return False
+        return not is_some(row[3]) or bool(_TOTAL.match(row[1].strip()))
 
-    def claimed(self, file: SourceFile) -> Iterator[tuple[tuple[str, str], int]]:
-        """The rows without a cost: the total of each person in a currency."""
-        for _line, row in file.records():
-            if len(row) > _LABELS and not _has_cost(row) and row[4].strip() in EXPONENTS:
-                currency = row[4].strip()
-                for person, cell in zip(self.people, row[_LABELS:], strict=False):
-                    if cell.strip():
-                        yield (person, currency), reading.to_minor(self.numbers(cell), currency)
+    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in self.file.records():
+            if not self._is_total(row):
+                yield line, {**dict(zip(_ENGLISH, row, strict=False)), "cells": row}
+
+    def _claimed(self) -> Iterator[tuple[tuple[str, str], int]]:
+        """The total of each person in a currency, which is the file's own if it is not named."""
+        for _line, row in self.file.records():
+            currency = known_code(row[4]) if row[4].strip() else self.currency
+            if currency is not None and self._is_total(row):
+                for at, person in self.people.items():
+                    if row[at].strip():
+                        with suppress(RowError):
+                            yield (
+                                (person, currency),
+                                reading.to_minor(self.numbers(row[at]), currency),
+                            )
 
     def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
-        currency = reading.known_currency(row["currency"].strip())
-        if len(row["nets"]) != len(self.people):
-            raise RowError("other_columns", columns=len(row["nets"]), expected=len(self.people))
-        cost = reading.to_minor(self.numbers(row["cost"]), currency)
-        values = [self.numbers(cell) if cell.strip() else Decimal(0) for cell in row["nets"]]
-        nets = {
-            person: reading.to_minor(value, currency)
-            for person, value in zip(self.people, values, strict=True)
-            if value
-        }
-        fields: dict[str, Any] = {"date": reading.day(row["date"]), "currency": currency}
+        cells = row["cells"]
+        if len(cells) > len(self.file.head.header):
+            columns, expected = len(cells) - _LABELS, len(self.people)
+            raise RowError("other_columns", columns=columns, expected=expected)
+        currency = reading.known_currency(row["currency"])
+        cost, notes = reading.rounded(self.numbers(row["cost"]), currency)
+        values = {who: self.numbers(cells[at].strip() or "0") for at, who in self.people.items()}
+        nets = {who: reading.exact(value, currency) for who, value in values.items() if value}
+        fields: dict[str, Any] = {"date": self.dates(row["date"]), "currency": currency}
         title = reading.clean(row["description"]) or reading.clean(row["category"])
         plus = [person for person, minor in nets.items() if minor > 0]
         minus = [person for person, minor in nets.items() if minor < 0]
         is_payment = row["category"].strip().casefold() in _PAYMENT
         if is_payment and len(plus) == len(minus) == 1:
-            return payments(line, plus[0], {minus[0]: nets[plus[0]]}, title, **fields)
+            minor = reading.to_minor(values[plus[0]], currency)
+            return payments(line, plus[0], {minus[0]: minor}, title, notes=notes, **fields)
         fields["description"] = title
         fields["label"] = row["category"]
         fields["notes_text"] = reading.clean(row["category"])
-        notes = (Note("payment_of_several"),) if is_payment else ()
-        return [_expense(line, cost, nets, plus, notes, fields)]
+        notes += (Note("payment_of_several"),) if is_payment else ()
+        if cost < 0 and len(minus) > 1:
+            cost, notes = -cost, (*notes, Note("turned_around"))
+        return [_expense(line, cost, nets, notes, fields)]
 
 
 def _expense(
     line: int,
     cost: int,
-    nets: dict[str, int],
-    plus: list[str],
+    nets: dict[str, Decimal],
     notes: tuple[Note, ...],
     fields: dict[str, Any],
 ) -> Entry:
-    """The expense of a row in which those in `plus` paid more than they owe."""
+    """The expense of a row. Those who have more than they owe paid it, or got a refund."""
     if not cost:
         raise RowError("no_amount")
-    if cost < 0:
-        cost, notes = -cost, (*notes, Note("turned_around"))
+    sign = 1 if cost > 0 else -1
+    plus = {person: sign * minor for person, minor in nets.items() if sign * minor > 0}
+    owed = {person: -sign * minor for person, minor in nets.items() if sign * minor < 0}
     if not plus:
         raise RowError("payer_unknown")
-    if drift := sum(nets.values()):
-        if abs(drift) > len(nets) * reading.smallest(fields["currency"], _DECIMALS):
-            raise RowError("does_not_add_up")
-        notes = (*notes, Note("rounded_shares"))
-        nets = {**nets, plus[0]: nets[plus[0]] - drift}
-        if nets[plus[0]] <= 0:
-            raise RowError("does_not_add_up")
-    owed = {person: -minor for person, minor in nets.items() if minor < 0}
-    rest = cost - sum(owed.values())
-    if rest < 0:
+    drift, unit = sum(nets.values(), Decimal(0)), reading.smallest(fields["currency"], _DECIMALS)
+    rest = Fraction(sign * cost) - sum(map(Fraction, owed.values()))
+    if abs(drift) > len(nets) * unit or rest < 0:
         raise RowError("does_not_add_up")
-    own = {plus[0]: rest}
+    shares = {who: Fraction(owed[who]) if who in owed else rest / len(plus) for who in nets}
+    whole, _notes = completed(sign * cost, shares, seed=line)
+    if drift or any(minor % 1 for minor in nets.values()):
+        notes = (*notes, Note("rounded_shares"))
+    paid = dict.fromkeys(plus, sign * cost)
     if len(plus) > 1:
         notes = (*notes, Note("payers_unknown"))
-        own = apportioned(rest, dict.fromkeys(plus, 1), line)
-    paid = {person: nets[person] + part for person, part in own.items()}
-    shares = {person: own.get(person, owed.get(person, 0)) for person in nets}
-    return expense(line, paid, shares, notes=notes, **fields)
+        lent = sum(minor for person, minor in whole.items() if person not in plus)
+        gained = apportioned(lent, whole_weights({k: Fraction(v) for k, v in plus.items()}), line)
+        paid = {person: gained[person] + whole[person] for person in plus}
+    paid, whole = ({who: sign * part for who, part in side.items()} for side in (paid, whole))
+    return evenly(expense(line, paid, whole, notes=notes, **fields), shares)
