@@ -14,10 +14,12 @@ pytestmark = pytest.mark.once
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "if-none-match", "prefer", "x-app-client"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"),
 }
 EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),
     *("ratelimit", "ratelimit-policy", "x-request-id"),
+    *("content-disposition", "preference-applied"),
 }
 PAGE = """<!doctype html><meta charset="utf-8"><title>Front end</title><pre></pre><script>
 const base = "BASE_URL/api";
@@ -75,7 +77,7 @@ def allowed(response):
 
 
 @pytest.mark.parametrize("origin", [ORIGIN, "http://localhost:3000"])
-@pytest.mark.parametrize("path", ["users/register", "trips", "trips/1/members/leave", "docs", "no"])
+@pytest.mark.parametrize("path", ["users/register", "trips", "trips/1/members/leave", "mcp", "no"])
 def test_a_preflight_allows_what_a_front_end_sends(client, origin, path):
     response = client.options(
         f"/api/{path}",

@@ -349,12 +349,19 @@ CORS_ALLOW_HEADERS = [
     "if-none-match",
     "prefer",
     "x-app-client",
+    # Programs of MCP send these in browsers, too.
+    "mcp-protocol-version",
+    "mcp-method",
+    "mcp-name",
+    "mcp-session-id",
 ]
 CORS_EXPOSE_HEADERS = [
     "etag",
     "location",
     "retry-after",
     "idempotency-replayed",
+    "content-disposition",
+    "preference-applied",
     "ratelimit",
     "ratelimit-policy",
     "x-request-id",

@@ -74,8 +74,9 @@ def test_a_token_is_needed(api: Api, olga: User) -> None:
 
 def test_only_post_is_served(api: Api, olga: User) -> None:
     for method in ("get", "put", "delete"):
-        response = getattr(api(olga), method)(PATH)
-        assert (response.status_code, response["Allow"]) == (405, "POST")
+        for accept in ("application/json", "text/event-stream", "text/html", "x"):
+            response = getattr(api(olga), method)(PATH, HTTP_ACCEPT=accept)
+            assert (response.status_code, response["Allow"]) == (405, "POST")
 
 
 def test_pages_of_other_origins_are_refused(

@@ -329,3 +329,36 @@ def test_nobody_is_without_an_address(
     members = calling(ed).get(f"get_group/{trip.pk}")["group"]["members"]
     [shown] = [one["email"] for one in members if one["id"] == sam.pk]
     assert shown == f"user-{sam.pk}@hidden.invalid"
+
+
+def test_friends_who_have_not_answered_are_friends_everywhere(
+    calling: Any, api: Any, olga: User, trip: Trip
+) -> None:
+    nora = UserFactory(name="Nora")
+    body = {"userId": nora.pk, "role": "EDITOR"}
+    assert api(olga).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
+    caller = calling(olga)
+    assert nora.pk in [one["id"] for one in caller.get("get_friends")["friends"]]
+    assert caller.get(f"get_friend/{nora.pk}")["friend"]["id"] == nora.pk
+    # Their address is still nobody's business.
+    assert caller.get(f"get_user/{nora.pk}")["user"]["email"].endswith(".invalid")
+    made = caller.spend("10", {olga: "10"}, {olga: "5", nora: "5"}, group_id=0)
+    assert made["cost"] == "10.0"
+
+
+def test_only_what_friends_owe_by_pairs_is_said_to_be_so(calling: Any, olga: User) -> None:
+    caller = calling(olga)
+    group = caller.done("create_group", name="Flat", simplify_by_default="true")["group"]
+    assert group["simplify_by_default"] is False
+    assert caller.get(f"get_group/{group['id']}")["group"]["simplify_by_default"] is False
+
+
+def test_errors_of_a_friend_who_stays_are_a_list(calling: Any, trip: Trip, olga: User) -> None:
+    caller = calling(olga)
+    [other] = [one["id"] for one in caller.get("get_friends")["friends"]][:1]
+    refused = caller.post(f"delete_friend/{other}")
+    assert (refused["success"], len(refused["errors"])) == (False, 1)
+    assert "leave the group" in refused["errors"][0]
+    friend = caller.done("create_friend", user_first_name="Grandma")["friend"]
+    gone = caller.post(f"delete_friend/{friend['id']}")
+    assert gone == {"success": True, "error": None, "errors": []}

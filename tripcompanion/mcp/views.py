@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import PermissionDenied
+from rest_framework.exceptions import MethodNotAllowed, PermissionDenied
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -63,6 +63,9 @@ class AssistantView(APIView):
     renderer_classes = (ExactJSONRenderer,)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        # Only 405 tells programs that there is no stream, whatever they accept.
+        if request.method != "POST":
+            raise MethodNotAllowed(str(request.method))
         # A page that a browser was lured to, by a name that resolves to this machine (DNS
         # rebinding), has an origin of its own.
         origin = request.headers.get("Origin", "")

@@ -7,7 +7,7 @@ from operator import or_
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -15,7 +15,7 @@ from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.models import Group
 from tripcompanion.splitwise.parsing import Fields
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
-from trips.models import Invitation, Member, Trip, with_companionship
+from trips.models import Invitation, Member, Trip
 from trips.models.joining import require_trip_quota
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
 from trips.serializers import GuestRequest
@@ -44,10 +44,8 @@ class Person:
 
     def _known(self, user_id: int | None) -> User | None:
         if user_id is not None:
-            found: Any = with_companionship(
-                User.objects.present_with_guests(), user_id, self.caller
-            ).first()
-            if found is None or not (found.is_companion or found.pk == self.caller.pk):
+            found = friends_of(self.caller).filter(pk=user_id).first()
+            if found is None:
                 raise refused(_("You share no group with the user %(id)s.") % {"id": user_id})
             return found
         if self.email is None:
@@ -87,6 +85,12 @@ class Person:
         email = self.email or ""
         names = (self.name, email.partition("@")[0][:MAX_NAME_CHARS], email[:MAX_NAME_CHARS])
         return next((name for name in names if len(name) >= MIN_NAME_CHARS), self.name)
+
+
+def friends_of(user: User) -> QuerySet[User]:
+    """Everybody whom groups and friends show to `user`, who is one of them."""
+    shared = Member.objects.sharing_a_trip_with(user).values("user")
+    return User.objects.present_with_guests().filter(Q(pk=user.pk) | Q(pk__in=shared))
 
 
 def invited_as(email: str) -> Q:

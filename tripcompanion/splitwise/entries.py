@@ -1,10 +1,9 @@
 """Finds what these clients call expenses: expenses and settlements, deleted ones included."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, QuerySet
 from django.db.models.fields.json import KT
@@ -188,7 +187,7 @@ def _complete(entries: list[Entry]) -> None:
     files = Attachment.objects.filter(expense__in=expense_ids).exclude(state=State.REFUSED)
     for expense_id, pk in files.order_by("pk").values_list("expense", "pk"):
         entry, file = by_id[expense_id], Attachment(pk=pk)
-        entry.receipt = None if entry.deleted_at else f"{settings.PUBLIC_URL}{file.url}"
+        entry.receipt = None if entry.deleted_at else file.url
     given = GivenCategory.objects.filter(expense_id__in=expense_ids)
     for expense_id, category_id in given.values_list("expense_id", "category_id"):
         by_id[expense_id].given_category = category_id
@@ -208,12 +207,14 @@ def _complete(entries: list[Entry]) -> None:
         entry.deleted_by = row.by_id if is_deletion and entry.deleted_at else None
 
 
-def shown(entries: list[Entry]) -> list[dict[str, Any]]:
-    """The objects of these entries."""
+def shown(entries: list[Entry], address_of: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The objects of these entries; `address_of` makes the addresses of paths."""
     people = summaries({pk for entry in entries for pk in entry.people})
     trips = {entry.trip.pk for entry in entries}
     friendships = Group.objects.filter(trip__in=trips, is_friendship=True)
     outside = set(friendships.values_list("pk", flat=True))
+    for entry in entries:
+        entry.receipt = entry.receipt and address_of(entry.receipt)
     return [entry.shown(people, outside) for entry in entries]
 
 

@@ -47,6 +47,7 @@ def answer_error(
 ) -> Response:
     """DRF's hook. `stub` is what a refused write answers besides `errors`.
 
+    With `errors` in it, they are a list of texts, and otherwise lists by their fields.
     A stub with `success` is also sent if the object does not exist.
     """
     response = exception_handler(exc, context)
@@ -69,7 +70,9 @@ def answer_error(
             # Clients look for it there.
             errors = {"expense": [problem["detail"]]}
         response.status_code = 200
-        response.data = {**(stub or {}), "errors": errors}
+        is_list = stub is not None and "errors" in stub
+        listed = [text for texts in errors.values() for text in texts]
+        response.data = {**(stub or {}), "errors": listed if is_list else errors}
         if stub is not None and "group" in stub:
             # One client looks for them there.
             response.data["group"] = {**stub["group"], "errors": errors}

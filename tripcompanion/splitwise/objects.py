@@ -157,7 +157,7 @@ class Entry:
     category: str | None = None
     given_category: int | None = None
     comments: int = 0
-    #: The address of the newest attachment.
+    #: The path of the newest attachment; shown as an address.
     receipt: str | None = None
     updated_by: int | None = None
     deleted_at: datetime | None = None

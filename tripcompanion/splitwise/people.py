@@ -23,6 +23,7 @@ OUTSIDE = 0
 _GROUP = {
     "id": OUTSIDE,
     "name": "Non-group expenses",
+    # Balances of friends are those between two people, also where a client asked for others.
     "simplify_by_default": False,
     "whiteboard": None,
     "group_type": DEFAULT_GROUP_TYPE,
@@ -126,7 +127,6 @@ class Circle:
             "members": [
                 self.member(one.user, {trip.currency: one.balance_minor}) for one in members
             ],
-            "simplify_by_default": known.simplify_by_default,
             "original_debts": objects.debts(self._owed[trip_id], trip.currency),
             "simplified_debts": objects.debts(plan, trip.currency),
             "whiteboard": trip.description or None,

@@ -102,7 +102,7 @@ class ExpenseViewSet(SplitwiseViewSet):
     def get_expense(self, request: Request, expense_id: int) -> Response:
         entry = find_one(self.caller, expense_id)
         self.note_answer_in(entry.trip.pk)
-        return Response({"expense": {**shown([entry])[0], "comments": comments_on(entry)}})
+        return Response({"expense": {**self._shown([entry])[0], "comments": comments_on(entry)}})
 
     def get_expenses(self, request: Request) -> Response:
         query = self.parameters
@@ -118,7 +118,7 @@ class ExpenseViewSet(SplitwiseViewSet):
         )
         most = min(_PAGE if limit is None else limit or MAX_ROWS, MAX_ROWS)
         found = find(self._trip_ids(query, friend_id), filters, most, offset)
-        return Response({"expenses": shown(found)})
+        return Response({"expenses": self._shown(found)})
 
     def _trip_ids(self, query: Fields, friend_id: int | None) -> list[int]:
         """The trips in which entries are looked for."""
@@ -287,9 +287,12 @@ class ExpenseViewSet(SplitwiseViewSet):
         restore(kept, self.caller)
         return Response({"success": True, "errors": {}})
 
+    def _shown(self, entries: list[Entry]) -> list[dict[str, Any]]:
+        return shown(entries, self.request.build_absolute_uri)
+
     def _answer(self, entry_id: int) -> Response:
         entry = find_one(self.caller, entry_id)
-        return self.done({"expenses": shown([entry]), "errors": {}}, entry.trip.pk)
+        return self.done({"expenses": self._shown([entry]), "errors": {}}, entry.trip.pk)
 
 
 def _refuse_unknown(fields: Fields) -> None:

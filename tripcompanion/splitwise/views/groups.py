@@ -133,7 +133,7 @@ class FriendViewSet(SplitwiseViewSet):
     stubs: ClassVar = {
         "create_friend": {"friend": None},
         "create_friends": {"users": []},
-        "delete_friend": {**_FAILED, "error": None},
+        "delete_friend": {**_FAILED, "error": None, "errors": []},
     }
 
     def get_friends(self, request: Request) -> Response:
@@ -172,7 +172,7 @@ class FriendViewSet(SplitwiseViewSet):
             for trip_id in sorted(ours):
                 self._end(trip_id, has_account=not circle.people[user_id].is_guest)
         self.after_success = None
-        return Response({"success": True, "error": None, "errors": {}})
+        return Response({"success": True, "error": None, "errors": []})
 
     def _end(self, trip_id: int, *, has_account: bool) -> None:
         with locked_trip(trip_id, self.caller, Can.LEAVE) as trip:

@@ -18,9 +18,10 @@ from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.splitwise import objects
+from tripcompanion.splitwise.adding import friends_of
 from tripcompanion.splitwise.errors import refused
 from tripcompanion.splitwise.viewset import SplitwiseViewSet
-from trips.models import Invitation, with_companionship
+from trips.models import Invitation
 from users.models import Session, User
 from users.serializers import user_name
 
@@ -44,10 +45,9 @@ class UserViewSet(SplitwiseViewSet):
         return Response({"user": self._own()})
 
     def get_user(self, request: Request, user_id: int) -> Response:
-        users = with_companionship(User.objects.present_with_guests(), user_id, self.caller)
-        found: Any = get_object_or_404(users)
-        if not (found.is_companion or found.pk == self.caller.pk or self.caller.is_admin):
-            raise NotFound
+        is_admin = self.caller.is_admin
+        users = User.objects.present_with_guests() if is_admin else friends_of(self.caller)
+        found = get_object_or_404(users, pk=user_id)
         is_invited = Invitation.objects.unused().filter(guest=found.pk).exists()
         return Response({"user": objects.user(found, is_invited=is_invited)})
 
