@@ -13,7 +13,7 @@ export PORT DEBUG
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run serve demo development test test-all check static clients-with-node short-fuzz \
+.PHONY: help run serve demo development test test-all check static short-fuzz \
 	short-chaos lint format schema screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports \
 	mutate chaos backup-drill \
 	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients node
@@ -51,7 +51,7 @@ development: .venv/.runtime
 # -- Checking -------------------------------------------------------------------------------------
 
 test: .venv/.dev ## Run most tests on SQLite, or those in ARGS on both databases
-	@$(BIN)/python -m tests.databases $(or $(ARGS),--sqlite -m "not slow")
+	@$(BIN)/python -m tests.databases $(or $(ARGS),--sqlite -m "not slow" -rs)
 
 test-all: .venv/.dev ## Run all tests on SQLite and PostgreSQL
 	@$(BIN)/python -m tests.databases
@@ -75,9 +75,10 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 	CORS_ALLOWED_ORIGINS=https://app.example.com CSRF_TRUSTED_ORIGINS=https://api.example.com \
 	SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_urlsafe(48))')
 
-check: ## Run what CI does (12 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
-	@$(MAKE) --jobs=2 .venv/.dev $$($(MAKE) --silent node 2>/dev/null && echo '$(CLIENT_TOOLS)')
-	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) static clients-with-node ARGS=
+check: export REQUIRE_ALL := 1
+check: node ## Run what CI does (12 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
+	@$(MAKE) --jobs=2 .venv/.dev $(CLIENT_TOOLS)
+	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) static clients ARGS=--check
 	@$(BIN)/python -m tests.databases --require-postgres --short $(ARGS)
 	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) short-fuzz short-chaos
 
@@ -91,10 +92,6 @@ static: lint
 	$(MANAGE) spectacular --validate --fail-on-warn --file .venv/openapi.yaml
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
-
-clients-with-node:
-	@if $(MAKE) --silent node 2>/dev/null; then $(MAKE) --silent clients ARGS=--check; \
-	else echo 'make clients was skipped: it needs Node.js 20.19 or newer with npm.'; fi
 
 short-fuzz:
 	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
@@ -156,7 +153,7 @@ clients: node $(CLIENT_TOOLS) .venv/.dev ## Generate clients, compile them and u
 node:
 	@node -e 'process.exit(+(process.version.localeCompare("v20.19", "en", { numeric: true }) < 0))' \
 		2>/dev/null && command -v npm >/dev/null \
-		|| { echo 'make clients needs Node.js 20.19 or newer with npm: https://nodejs.org' >&2; exit 1; }
+		|| { echo 'make clients and make check need Node.js 20.19 or newer with npm: https://nodejs.org' >&2; exit 1; }
 
 audit-deps: .venv/.dev ## Check the locked dependencies for known vulnerabilities (needs the network)
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements-dev.txt

@@ -19,6 +19,7 @@ from psycopg import sql
 
 from tests import pgbouncer
 from tests.postgres import HOW_TO_GET_ONE, WAYS, Unavailable, connect
+from tests.programs import found
 
 ROOT = Path(__file__).resolve().parent.parent
 PROCESSES = 2
@@ -178,7 +179,7 @@ def migrated(title: str, url: str, of_servers: Mapping[str, str]) -> Home:
 
 def _pooler(stack: ExitStack, url: str) -> dict[str, str]:
     """Environment variables for a PgBouncer in front of the database."""
-    if not pgbouncer.program():
+    if not found("pgbouncer"):
         raise SystemExit("PgBouncer is not installed.")
     login = stack.enter_context(pgbouncer.pooling(url, PROCESSES * pgbouncer.POOL_SIZE))
     return {

@@ -1,7 +1,6 @@
 """Slow, impatient or too many clients, full disks, and a backup during writes."""
 
 import os
-import shutil
 import socket
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ from chaos.environment import Environment
 from chaos.service import WORKERS, running
 from chaos.writers import PASSWORD, Journal
 from tests.pgbackrest import PgBackRest
+from tests.programs import program
 
 _CONNECTIONS = 200
 _LOGINS = 32
@@ -177,13 +177,11 @@ def _flood(port: int, request: bytes) -> None:
 
 def the_counter_is_away(environment: Environment) -> Journal:
     """F23: Redis, which stores the throttle counters, dies; everything works, logins too."""
-    program = shutil.which("redis-server")
-    if not program:
-        raise LookupError("redis-server is not installed")
+    server = program("redis-server")
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     redis = subprocess.Popen(
-        [program, "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+        [server, "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
         stdout=subprocess.DEVNULL,
     )
     limits = {"THROTTLE_LOGIN": "1000/min", "THROTTLE_USER": "100000/min"}
@@ -255,8 +253,9 @@ def a_second_is_restored(environment: Environment) -> Journal:
     PostgreSQL archives its log all the time, by the files in deploy/pgbackrest.
     """
     cluster, service = environment.cluster, environment.service
-    if cluster is None or not shutil.which("pgbackrest"):
-        raise LookupError("pgbackrest is not installed")
+    program("pgbackrest")
+    if cluster is None:
+        raise LookupError("SQLite has no such log")
     backup = PgBackRest(cluster.home)
     cluster.configure(backup.server_settings)
     cluster.stop()

@@ -4,6 +4,8 @@ import sys
 import time
 from collections.abc import Iterable, Sized
 
+from tests.programs import REQUIRE_ALL
+
 
 def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
@@ -15,8 +17,11 @@ def concluded(
 ) -> int:
     """Print what was not run and what failed; returns the exit status.
 
-    `started` is a reading of `time.monotonic`. A run without rows has failed, too.
+    `started` is a reading of `time.monotonic`. A run without rows has failed, too, and with
+    REQUIRE_ALL one in which something was not run.
     """
+    if REQUIRE_ALL:
+        failures, not_run = [*failures, *not_run], ()
     for line in not_run:
         say(f"Not run: {line}")
     for line in failures:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from clients.accounts import Account
+from tests.programs import REQUIRE_ALL
 from tests.server import running_server
 
 FOLDER = Path(__file__).parent
@@ -87,6 +88,8 @@ def play() -> None:
         if NEWER_PYTHON.exists():
             amazing = "play_amazing_splitwise.py"
             run(f"{amazing} succeeds", NEWER_PYTHON, amazing, server.url)
+        elif REQUIRE_ALL:
+            sys.exit("play_amazing_splitwise.py needs Python 3.13")
         else:
             sys.stdout.write("play_amazing_splitwise.py was skipped: it needs Python 3.13\n")
 

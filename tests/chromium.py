@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import threading
 import time
@@ -15,14 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.programs import program
 
 ORIGIN = "http://localhost:4200"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-HOW_TO_GET_ONE = (
-    "No browser to test with. Install Chromium (apt-get install chromium, brew install chromium), "
-    "name one in CHROMIUM=/path/to/chromium, or set NO_BROWSER=1 to do without this test."
-)
 WAIT_SECONDS = 60
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"),
@@ -124,7 +118,7 @@ def chromium(profile: Path, *flags: str) -> Iterator[Page]:
     events, events_in = os.pipe()
     # Chromium reads commands from descriptor 3 and writes to 4.
     command = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
-    arguments = (str(commands_in), str(events_in), the_browser(), *FLAGS, *flags)
+    arguments = (str(commands_in), str(events_in), program("chromium"), *FLAGS, *flags)
     process = subprocess.Popen(
         [
             *("bash", "-c", command, "bash", *arguments),
@@ -147,21 +141,11 @@ def chromium(profile: Path, *flags: str) -> Iterator[Page]:
         os.close(events)
 
 
-def the_browser() -> str:
-    """A Chromium; skips the test only if NO_BROWSER says so."""
-    names = (os.environ.get("CHROMIUM"), *BROWSERS)
-    found = next((path for path in map(shutil.which, filter(None, names)) if path), None)
-    if found is None and os.environ.get("NO_BROWSER"):
-        pytest.skip("NO_BROWSER is set.")
-    assert found, HOW_TO_GET_ONE
-    return found
-
-
 def after_its_scripts(url: str, profile: Path) -> str:
     """The page at `url` as a real browser has it when nothing is going on any more."""
     return subprocess.run(
         [
-            the_browser(),
+            program("chromium"),
             *FLAGS,
             f"--user-data-dir={profile}",
             *("--virtual-time-budget=60000", "--dump-dom", url),

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import httpx
 import psycopg
-import pytest
 
 from tests.postgres import HASTE, Cluster, Unavailable, installed_programs, wheel_programs
+from tests.programs import do_without
 from tests.server import Server, running_server
 from tests.splits.journey import Traveller, sign_up
 from tests.trips.bodies import lisbon
@@ -32,13 +32,13 @@ def homes(count: int) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_cluster(home: Path, settings: str = "") -> Iterator[Cluster]:
-    """A running cluster with an empty database; skips the test if PostgreSQL is not installed."""
+    """A running cluster with an empty database."""
     for programs in (installed_programs, wheel_programs):
         with suppress(Unavailable):
             cluster = Cluster(programs(home), home, HASTE + settings)
             break
     else:
-        pytest.skip("PostgreSQL's programs are not installed")
+        do_without("PostgreSQL's programs are not installed")
     with stopped_at_the_end(cluster):
         run(cluster, "CREATE DATABASE tripcompanion", "postgres")
         yield cluster

@@ -29,6 +29,7 @@ from tests.document import require_documented
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.migrated import migrated_database
+from tests.programs import require
 from tests.server import Server, running_server
 from tests.stored import filled
 from tripcompanion.api import throttling
@@ -66,14 +67,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="without what is marked `slow`; what is marked `either` on SQLite, the ledger on both",
     )
+    parser.addoption(
+        "--after-test",
+        action="store_true",
+        help="on SQLite only what `make test` may have skipped, because it needs a program",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests that are marked `once` unless the database is SQLite; see `--short`."""
+    """Skip the tests that are marked `once` unless the database is SQLite; see the options."""
     if config.getoption("short"):
-        left_out = [item for item in items if not _is_in_short_run(item)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if _is_in_short_run(item)]
+        _keep(_is_in_short_run, config, items)
+    if config.getoption("after_test") and connection.vendor == "sqlite":
+        _keep(_needs_a_program, config, items)
     if connection.vendor != "sqlite":
         for item in items:
             if item.get_closest_marker("once"):
@@ -91,6 +97,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (not is_asked and ON_BOTH not in collection_path.as_posix()) or None
 
 
+def _keep(
+    is_kept: Callable[[pytest.Item], bool], config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    config.hook.pytest_deselected(items=[item for item in items if not is_kept(item)])
+    items[:] = filter(is_kept, items)
+
+
+def _needs_a_program(item: pytest.Item) -> bool:
+    return item.get_closest_marker("needs") is not None
+
+
 def _is_in_short_run(item: pytest.Item) -> bool:
     if item.get_closest_marker("slow"):
         return False
@@ -98,6 +115,12 @@ def _is_in_short_run(item: pytest.Item) -> bool:
     if connection.vendor != "sqlite":
         return not is_for_sqlite
     return is_for_sqlite or item.nodeid.startswith(ON_BOTH)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture: see `tests.programs`."""
+    require(*(name for mark in item.iter_markers("needs") for name in mark.args))
 
 
 @pytest.fixture(scope="session", autouse=True)

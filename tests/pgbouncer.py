@@ -4,7 +4,6 @@ import os
 import pwd
 import re
 import secrets
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -17,10 +16,10 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import psycopg
-import pytest
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
+from tests.programs import program
 from tests.server import ROOT, free_port
 
 #: Fewer than the clients have, so that they share server connections.
@@ -49,9 +48,7 @@ class Pooled:
 
 @contextmanager
 def pgbouncer(pool_size: int = POOL_SIZE) -> Iterator[Pooled]:
-    """Start it in front of the server in DATABASE_URL; skips the test if it is not installed."""
-    if not program():
-        pytest.skip("PgBouncer is not installed")
+    """Start it in front of the server in DATABASE_URL."""
     name = f"tripcompanion_pooled_{secrets.token_hex(4)}"
     direct = urlsplit(settings.DATABASE_URL)._replace(scheme="postgresql")
     with pooling(settings.DATABASE_URL, pool_size) as login:
@@ -62,16 +59,9 @@ def pgbouncer(pool_size: int = POOL_SIZE) -> Iterator[Pooled]:
             yield pooled
 
 
-def program() -> str | None:
-    """Its path, if it is installed; TEST_PGBOUNCER names another one."""
-    if named := os.environ.get("TEST_PGBOUNCER"):
-        return named
-    return shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
-
-
 def version() -> tuple[int, ...]:
-    """Such as (1, 18, 0); it must be installed."""
-    command = [program() or "pgbouncer", "--version"]
+    """Such as (1, 18, 0)."""
+    command = [program("pgbouncer"), "--version"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     [(major, minor, patch)] = re.findall(r"^PgBouncer (\d+)\.(\d+)\.(\d+)", text)
     return int(major), int(minor), int(patch)
@@ -92,7 +82,7 @@ def pooling(server_url: str, pool_size: int) -> Iterator[str]:
             # The default only from 1.24 on.
             configuration += "max_prepared_statements = 200\n"
         (home / "pgbouncer.ini").write_text(f"{configuration}stats_users = {user}\n")
-        command = [program() or "pgbouncer", "--quiet", str(home / "pgbouncer.ini")]
+        command = [program("pgbouncer"), "--quiet", str(home / "pgbouncer.ini")]
         process = subprocess.Popen(command, **_unprivileged(home), stderr=subprocess.DEVNULL)
         try:
             _wait_until_it_listens(port, process)

@@ -1,7 +1,6 @@
 """HAProxy and nginx in front of servers, with the files in deploy/."""
 
 import os
-import shutil
 import socket
 import ssl
 import subprocess
@@ -14,9 +13,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.programs import program
 from tests.server import ROOT, free_port
 
 DEPLOY = ROOT / "deploy"
+#: What the tests of each need: the program, and those that write its files.
+HAPROXY = pytest.mark.needs("haproxy", "openssl")
+NGINX = pytest.mark.needs("nginx", "envsubst", "openssl")
 START_SECONDS = 10
 #: Of the service's processes times its threads; the test servers have two processes.
 MAXCONN = "512"
@@ -42,19 +45,11 @@ class Proxy:
             return b"".join(iter(lambda: admin.recv(4096), b"")).decode()
 
 
-def program(name: str) -> str:
-    """The path of a program; skips the test if it is not installed."""
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if not found:
-        pytest.skip(f"{name} is not installed")
-    return found
-
-
 @contextmanager
 def haproxy(server_url: str, folder: Path, **variables: str) -> Iterator[str]:
     """Start HAProxy in front of one server, without TLS, and yield its URL.
 
-    `variables` are for deploy/haproxy.cfg. Skips the test if HAProxy is not installed.
+    `variables` are for deploy/haproxy.cfg.
     """
     port = free_port()
     lines = (DEPLOY / "haproxy.cfg").read_text().splitlines(keepends=True)
@@ -166,3 +161,10 @@ def _started(command: list[str], variables: dict[str, str]) -> Iterator[None]:
     finally:
         process.terminate()
         process.wait(timeout=START_SECONDS)
+
+
+#: For `parametrize`, and for the parameters of a fixture.
+PROXIES = [
+    pytest.param(haproxy_of_hosts, id="HAProxy", marks=HAPROXY),
+    pytest.param(nginx_of_hosts, id="nginx", marks=NGINX),
+]

@@ -2,7 +2,6 @@
 
 import copy
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -117,7 +116,7 @@ def test_the_moves_between_files_are_as_documented() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="COPY is PostgreSQL's")
-@pytest.mark.skipif(not shutil.which("pg_dump"), reason="pg_dump is not installed")
+@pytest.mark.needs("pg_dump")
 def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixture[str]) -> None:
     with home(sqlite=False) as place:
         measure_growth(place, 0.002)

@@ -64,5 +64,5 @@ def test_without_a_current_node_the_target_says_so_in_one_line(tmp_path: Path) -
     )
     assert done.stdout == ""
     line, makes_own = done.stderr.splitlines()
-    assert line.startswith("make clients needs Node.js 20.19 or newer")
+    assert line.startswith("make clients and make check need Node.js 20.19 or newer")
     assert makes_own.endswith("Error 1")

@@ -166,6 +166,7 @@ def test_throttling_and_faults_can_be_read_across_origins(api, olga, trip, limit
         assert response.headers["Access-Control-Allow-Origin"] == ORIGIN
 
 
+@pytest.mark.needs("chromium")
 def test_a_front_end_in_a_real_browser_registers_logs_in_makes_a_trip_and_reads_errors(
     server, tmp_path
 ):
@@ -191,6 +192,7 @@ def test_a_front_end_in_a_real_browser_registers_logs_in_makes_a_trip_and_reads_
     assert found["nothing"]["body"]["detail"] == "No existe esta ruta."
 
 
+@pytest.mark.needs("chromium")
 @pytest.mark.slow
 def test_swagger_ui_draws_every_operation_in_a_real_browser(server, tmp_path):
     """Of a long document, it draws only what is on the screen, so the page is scrolled."""

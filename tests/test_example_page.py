@@ -96,6 +96,7 @@ def register(server: Server, name: str) -> dict[str, Any]:
     return call(server, "", "POST", "/users/register", body)
 
 
+@pytest.mark.needs("chromium")
 def test_the_page_records_every_split_type_pays_and_draws_the_balances(
     server: Server, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.proxy import haproxy
+from tests.proxy import HAPROXY, haproxy
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import HOST, Wire
@@ -137,6 +137,7 @@ def test_the_server_does_not_complain_of_a_missing_body(capfd: pytest.CaptureFix
 # -- Behind a proxy -------------------------------------------------------------------------------
 
 
+@HAPROXY
 def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path) -> None:
     def ask(url: str, number: int) -> Counter[tuple[str, int]]:
         seen: Counter[tuple[str, int]] = Counter()

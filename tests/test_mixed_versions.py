@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from django.conf import settings
 
+from tests.programs import do_without
 from tests.releases import previous_release
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up, split_path
@@ -28,7 +29,7 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout of the previous release, if the history has it."""
     folder = tmp_path_factory.mktemp("previous")
     if not previous_release(folder):
-        pytest.skip("the history does not have the previous release")
+        do_without("the history does not have the previous release")
     return folder
 
 

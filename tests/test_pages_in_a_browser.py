@@ -10,7 +10,7 @@ from tests.chromium import Page, chromium
 from tests.factories import PASSWORD
 from tests.server import Server
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.needs("chromium")]
 
 #: What a phone shows.
 NARROW = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}

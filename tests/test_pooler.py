@@ -28,6 +28,7 @@ pytestmark = [
     ),
     # They start clusters of their own, which `make cluster` hurts for longer.
     pytest.mark.slow,
+    pytest.mark.needs("pgbouncer"),
 ]
 THREADS = 16
 #: Of each thread; see `tests.own_rows`. `make cluster` sends a hundred thousand statements.

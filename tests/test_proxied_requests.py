@@ -11,15 +11,14 @@ import httpx
 import pytest
 from django.conf import settings
 
-from tests.proxy import Proxy, haproxy_of_hosts, nginx_of_hosts
+from tests.proxy import PROXIES, Proxy
 from tests.server import Server, running_server
 from tests.splits.journey import sign_up
 
 pytestmark = pytest.mark.once
 
 Start = Callable[[Sequence[str], Path], AbstractContextManager[Proxy]]
-PROXIES = {"HAProxy": haproxy_of_hosts, "nginx": nginx_of_hosts}
-both = pytest.mark.parametrize("start", PROXIES.values(), ids=PROXIES)
+both = pytest.mark.parametrize("start", PROXIES)
 KEYED = {"Idempotency-Key": "a-key-of-this-test"}
 
 
@@ -29,7 +28,7 @@ def behind() -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture(params=PROXIES.values(), ids=PROXIES)
+@pytest.fixture(params=PROXIES)
 def http(request: pytest.FixtureRequest, behind: Server, tmp_path: Path) -> Iterator[httpx.Client]:
     with (
         request.param([behind.url, behind.url], tmp_path) as proxy,

@@ -11,12 +11,12 @@ import httpx
 import pytest
 
 from tests.clusters import wait_until
-from tests.proxy import haproxy
+from tests.proxy import HAPROXY, haproxy
 from tests.server import Server, running_server
 from tests.splits.journey import sign_up
 from tests.wire import Wire
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, HAPROXY]
 
 #: More than the threads of one process.
 SLOW_CLIENTS = 300

@@ -1,7 +1,6 @@
 """Point-in-time recovery with pgBackRest, by the files in deploy/pgbackrest."""
 
 import secrets
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ pytestmark = [
     pytest.mark.skipif(
         not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no such log"
     ),
-    pytest.mark.skipif(not shutil.which("pgbackrest"), reason="pgBackRest is not installed"),
+    pytest.mark.needs("pgbackrest"),
 ]
 
 

@@ -16,13 +16,15 @@ import httpx
 import pytest
 from django.conf import settings
 
+from tests.programs import program
 from tests.proxy import (
     DEPLOY,
+    HAPROXY,
+    NGINX,
+    PROXIES,
     Proxy,
     deployment_variables,
     haproxy_of_hosts,
-    nginx_of_hosts,
-    program,
     write_nginx,
 )
 from tests.server import Server, running_server
@@ -39,6 +41,7 @@ needs_postgresql = pytest.mark.skipif(
 Started = Callable[[list[str], Path], AbstractContextManager[Proxy]]
 
 
+@HAPROXY
 def test_haproxy_accepts_its_file(tmp_path: Path) -> None:
     checked = subprocess.run(
         [program("haproxy"), "-c", "-f", str(DEPLOY / "haproxy.cfg")],
@@ -50,6 +53,7 @@ def test_haproxy_accepts_its_file(tmp_path: Path) -> None:
     assert (checked.returncode, "WARNING" in checked.stderr) == (0, False), checked.stderr
 
 
+@NGINX
 def test_nginx_accepts_its_file(tmp_path: Path) -> None:
     main = write_nginx(tmp_path, deployment_variables(tmp_path))
     checked = subprocess.run(
@@ -73,7 +77,7 @@ def two_hosts() -> Iterator[list[Server]]:
 
 @pytest.mark.slow
 @needs_postgresql
-@pytest.mark.parametrize("start", [haproxy_of_hosts, nginx_of_hosts], ids=["HAProxy", "nginx"])
+@pytest.mark.parametrize("start", PROXIES)
 def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: Path) -> None:
     with two_hosts() as hosts, start([host.url for host in hosts], tmp_path) as proxy:
         with load(proxy, may_repeat=True) as seen:
@@ -82,6 +86,7 @@ def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: 
 
 
 @pytest.mark.slow
+@HAPROXY
 @needs_postgresql
 def test_a_drained_host_stops_without_repeated_requests(tmp_path: Path) -> None:
     """A POST without a key is never sent twice, so the host gets no more requests first."""

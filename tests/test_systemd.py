@@ -17,13 +17,12 @@ SERVICES = sorted(path.name for path in UNITS.glob("*.service"))
 JOBS = sorted(path.stem for path in UNITS.glob("*.timer"))
 #: systemd's scale of exposure ends at 10; below 2 it says OK. The option takes tenths.
 MAX_EXPOSURE_TENTHS = 20
+needs_systemd = pytest.mark.needs("systemd-analyze")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The units, which call this Python instead of the installed one."""
-    if not shutil.which("systemd-analyze"):
-        pytest.skip("systemd is not installed")
     shutil.copytree(UNITS, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.glob("*.service"):
         path.write_text(path.read_text().replace(INSTALLED, sys.executable))
@@ -39,6 +38,7 @@ def analyze(*arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+@needs_systemd
 def test_systemd_accepts_the_units(folder: Path) -> None:
     units = [str(path) for path in folder.iterdir() if path.is_file()]
     assert len(units) == len(SERVICES) + len(JOBS) + 1
@@ -47,6 +47,7 @@ def test_systemd_accepts_the_units(folder: Path) -> None:
     assert str(folder) not in said
 
 
+@needs_systemd
 @pytest.mark.parametrize("name", SERVICES)
 def test_a_service_has_few_rights(folder: Path, name: str) -> None:
     limit = f"--threshold={MAX_EXPOSURE_TENTHS}"

@@ -6,7 +6,6 @@ primary PostgreSQL and its standbys, PgBouncer with the configuration of docs/op
 
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ import psycopg
 from chaos.service import ROOT, Service
 from tests import pgbouncer
 from tests.postgres import Cluster, Unavailable, installed_programs, wheel_programs
+from tests.programs import program
 from tests.proxy import Proxy, haproxy_of_hosts
 
 ADDRESSES = ("127.0.0.2", "127.0.0.3")
@@ -34,13 +34,6 @@ SETTLED_SECONDS = 3
 #: Durable, as in production.
 _SETTINGS = "max_connections = 100\nfsync = on\n"
 _DEADLINE_SECONDS = 60
-
-
-def require_programs(*names: str) -> None:
-    """Raise `LookupError` if one of these programs is not installed."""
-    for name in names:
-        if not (shutil.which(name) or shutil.which(name, path="/usr/sbin")):
-            raise LookupError(f"{name} is not installed")
 
 
 def wait_until(is_done: Callable[[], bool], what: str) -> None:
@@ -118,11 +111,10 @@ def pooled(cluster: Cluster, pool_size: int) -> Iterator[str]:
 @contextmanager
 def redis() -> Iterator[str]:
     """A Redis of its own, which keeps nothing; yields its URL."""
-    require_programs("redis-server")
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     process = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+        [program("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -172,7 +164,6 @@ def site(
     database_url: str, *, roots: Sequence[Path] = (ROOT, ROOT), **environment: str
 ) -> Iterator[Site]:
     """Two migrated and running hosts behind HAProxy; `roots` are the checkouts that they run."""
-    require_programs("haproxy", "openssl")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(_home()))
         shared = {

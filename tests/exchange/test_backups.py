@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -20,8 +19,8 @@ from tests.splits.journey import Traveller, sign_up
 from tests.trips.bodies import lisbon
 from tripcompanion.exchange import backups
 
-needs_programs = pytest.mark.skipif(
-    not shutil.which("pg_dump"), reason="PostgreSQL's programs are not installed"
+needs_programs = pytest.mark.needs(
+    *(("pg_dump", "psql") if connection.vendor == "postgresql" else ())
 )
 of_postgresql = pytest.mark.skipif(
     connection.vendor != "postgresql", reason="SQLite replaces the whole file"
