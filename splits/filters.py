@@ -21,8 +21,8 @@ from rest_framework import serializers
 from splits.models import Category, Comment, Debt, Expense, Payer, Split
 from splits.models.saved_filter import MAX_QUERY_CHARS
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, tagged
-from tripcompanion.api.near_misses import refused_names
 from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, IdField
+from tripcompanion.api.unknown_names import refused_names
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT
 from tripcompanion.currency.formats import amount_between
 from tripcompanion.database.expressions import HasWords, Lines
@@ -265,7 +265,7 @@ def stored_query(text: str) -> str:
     for name, value in parse_qsl(text):
         sent.appendlist(name, value)
     known = ExpenseFilter.base_filters.keys() - {"filter"}
-    errors: Any = refused_names(sent, sorted(known), strict=True)
+    errors: Any = refused_names(sent, sorted(known))
     errors = errors or ExpenseFilter(sent, Expense.objects.none()).errors
     if errors:
         texts = [f"{name}: {text}" for name, some in errors.items() for text in some]

@@ -430,7 +430,9 @@ class World:
     def url(self, operation: Operation, **ids: Any) -> str:
         return operation.url(self.ids_at(operation.path) | ids)
 
-    def send(self, op: Operation, body: bytes, language: str = "en", **more: Any) -> Any:
+    def send(
+        self, op: Operation, body: bytes, language: str = "en", query: str = "", **more: Any
+    ) -> Any:
         """Call `op` with a raw body; `more` may contain another `content_type`.
 
         Every POST has the same key, because a rejected request must leave it unused.
@@ -439,4 +441,4 @@ class World:
         headers = {"Accept-Language": language}
         if op.method == "POST":
             headers["Idempotency-Key"] = "the-same"
-        return self.client.generic(op.method, self.url(op), body, headers=headers, **more)
+        return self.client.generic(op.method, self.url(op) + query, body, headers=headers, **more)

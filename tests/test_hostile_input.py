@@ -331,6 +331,8 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
             query = f"?{parameter['name']}={quote(text, safe='', errors='surrogatepass')}"
             url = world.url(operation) + query
             response = world.client.get(url, HTTP_ACCEPT_LANGUAGE=language)
+            if parameter["name"] == "format" and response.status_code == 406:
+                continue
             if response.status_code != 400:
                 faults.append((query[:60], language, response.status_code))
                 continue

@@ -365,6 +365,7 @@ CORS_EXPOSE_HEADERS = [
     "ratelimit",
     "ratelimit-policy",
     "x-request-id",
+    "preference-applied",
 ]
 
 # -- Languages and time -----------------------------------------------------------------------

@@ -95,6 +95,8 @@ class LoginRequest(CamelCaseSerializer):
     LoginRequestDTO. The address is not validated: an invalid one is a failed login (401).
     """
 
+    is_flexible = True
+
     email = StrictText(
         max_length=MAX_EMAIL_CHARS, help_text="The address of the account, in any case."
     )
@@ -102,12 +104,18 @@ class LoginRequest(CamelCaseSerializer):
 
 
 class RefreshRequest(CamelCaseSerializer):
-    """The refresh token to exchange or, at logout, to revoke."""
+    """The refresh token to exchange."""
 
     refresh_token = StrictText(
         max_length=4096,
         help_text="The `refreshToken` of the latest login or refresh. It works once.",
     )
+
+
+class LogoutRequest(RefreshRequest):
+    """The refresh token to revoke."""
+
+    is_flexible = True
 
 
 class PasswordResetRequest(CamelCaseSerializer):

@@ -30,6 +30,7 @@ from users.passwords import HashedPassword
 from users.serializers import (
     LoginRequest,
     LoginResponse,
+    LogoutRequest,
     NewPasswordRequest,
     PasswordResetRequest,
     RefreshRequest,
@@ -82,7 +83,7 @@ class SessionViewSet(ApiViewSet):
         "register": RegisterRequest,
         "login": LoginRequest,
         "refresh": RefreshRequest,
-        "logout": RefreshRequest,
+        "logout": LogoutRequest,
     }
     response_serializer = LoginResponse
     response_serializers: ClassVar = {"logout": None}

@@ -21,9 +21,8 @@ from users.models import User
 #: How many open debts a trip may have.
 MAX_OPEN_DEBTS = 40_000
 #: Counting takes longer the more there are. So of the new expenses with few debts, only those are
-#: counted whose number is a multiple of `COUNT_EVERY`; the others use the room that a count leaves.
+#: counted whose number is a multiple of `COUNT_EVERY`: a trip may exceed the limit by a hundredth.
 COUNT_EVERY, FEW_DEBTS = 20, 20
-_ROOM = (COUNT_EVERY - 1) * FEW_DEBTS
 
 
 class TooManyDebts(Conflict):
@@ -140,9 +139,10 @@ class Debt(models.Model):
 
 
 def require_few_debts(trip_id: int) -> None:
-    """Raise `TooManyDebts` if the trip has so many that it could soon have over `MAX_OPEN_DEBTS`.
+    """Raise `TooManyDebts` if the trip has more than `MAX_OPEN_DEBTS`.
 
-    Call it after a command has opened debts: closing a trip with more would take too long.
+    Call it after a command has opened debts, and credit has covered some of them: closing a trip
+    with more would take too long.
     """
     if debt_above_limit.first(trip=trip_id):
         raise TooManyDebts(limit=MAX_OPEN_DEBTS)
@@ -150,7 +150,6 @@ def require_few_debts(trip_id: int) -> None:
 
 @CompiledQuery
 def debt_above_limit(trip: Param) -> models.QuerySet[Debt, tuple[int]]:
-    """An open debt of a trip that has more than `MAX_OPEN_DEBTS` minus the room."""
+    """An open debt of a trip that has more than `MAX_OPEN_DEBTS`."""
     debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
-    most = MAX_OPEN_DEBTS - _ROOM
-    return debts.order_by().values_list("pk")[most : most + 1]
+    return debts.order_by().values_list("pk")[MAX_OPEN_DEBTS : MAX_OPEN_DEBTS + 1]

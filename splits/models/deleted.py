@@ -158,8 +158,13 @@ class DeletedEntry(models.Model):
         return user_id in self.people or key_of(user_id) in (self.row.get("stored_items") or "")
 
     def rename(self, user_id: int, to: int) -> None:
-        """Replace one person by another, and save the entry if this changes it."""
+        """Replace one person by another, and save the entry if this changes it.
+
+        If it names both, it would have one person twice, so it is not restored any more.
+        """
         stored = self.stored
+        if self.names(user_id) and self.names(to):
+            stored["has_one_twice"] = True
         for row in stored.get("expense", ()):
             # The payers and splits still have the former name.
             if self.names(user_id):
@@ -173,8 +178,7 @@ class DeletedEntry(models.Model):
             for row in rows:
                 if row["created_by_id"] == user_id:
                     row["created_by_id"] = to
-        if user_id in stored.get("former", ()):
-            stored["former"] = [to if pk == user_id else pk for pk in stored["former"]]
+        stored["former"] = [to if pk == user_id else pk for pk in stored.get("former", ())]
         self.save_rows()
 
     def save_rows(self) -> None:
@@ -191,10 +195,12 @@ class DeletedEntry(models.Model):
         return user.pk == recorded_by or user.pk in payers
 
     def require_restorable(self) -> None:
-        """Raise `NotRestorable` if somebody in the entry has left, or the currency has changed.
+        """Raise `NotRestorable` if it does not fit the people or the currency of the trip any more.
 
         Call it under the trip's lock.
         """
+        if self.stored.get("has_one_twice"):
+            raise NotRestorable(reason=_("It names two people who have become one."))
         if self.currency != self.trip.currency:
             reason = _("The trip's currency was %(currency)s.") % {"currency": self.currency}
             raise NotRestorable(reason=reason)

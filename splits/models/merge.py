@@ -12,7 +12,6 @@ from rest_framework.exceptions import ParseError, PermissionDenied, ValidationEr
 
 from splits.models.comment import Comment
 from splits.models.debt import Debt
-from splits.models.deleted import DeletedKind
 from splits.models.expense import Expense
 from splits.models.items import key_of
 from splits.models.payer import Payer
@@ -56,13 +55,12 @@ class NotAGuest(Conflict):
 class NamesBoth(Conflict):
     """409 `names_both`: entries name both people, so one person would be in them twice.
 
-    `expenses` and `settlements` are the ids of these entries, including deleted ones.
+    `expenses` and `settlements` are the ids of these entries.
     """
 
     default_code = "names_both"
     default_detail = gettext_lazy(
-        "Some expenses or settlements name both people. Please change or delete these first; "
-        "deleted ones have to be restored before."
+        "Some expenses or settlements name both people. Please change or delete these first."
     )
     extensions: Mapping[str, Any] = {"expenses": [31, 47], "settlements": []}
 
@@ -134,16 +132,12 @@ class Merge:
         return Settlement.objects.filter(sides, trip=self.trip)
 
     def _require_apart(self) -> None:
-        """Raise `NamesBoth` if an entry, or a deleted one, names both."""
+        """Raise `NamesBoth` if an entry names both. A deleted one cannot be restored then."""
         both = {self.guest.user_id, self.member.user_id}
         with_member = _expenses_with(self.trip, self.member.user_id).values("pk")
         between = self._settlements_with(self.guest).filter(sender__in=both, receiver__in=both)
         expenses = {*self._of_guest.filter(pk__in=with_member).values_list("pk", flat=True)}
         settlements = {*between.values_list("pk", flat=True)}
-        for entry in self.trip.deleted_entries.one_by_one():
-            if all(map(entry.names, both)):
-                of_kind = expenses if entry.kind == DeletedKind.EXPENSE else settlements
-                of_kind.add(entry.object_id)
         if expenses or settlements:
             raise NamesBoth(sorted(expenses), sorted(settlements))
 

@@ -120,11 +120,11 @@ class ExpensePosting:
             ]
         )
         debts = insert(new_debts(self.trip.pk, splits, owed))
+        self._cover_by_credit(splits, debts, owed)
         is_new = not self.paid_by_user
         is_counted = len(debts) > FEW_DEBTS or self.number % COUNT_EVERY == 0
         if debts and (not is_new or is_counted):
             require_few_debts(self.trip.pk)
-        self._cover_by_credit(splits, debts, owed)
         return payers, splits
 
     def restore(
@@ -132,8 +132,7 @@ class ExpensePosting:
     ) -> list[Debt]:
         """Write a deleted expense again, with these rows and their ids.
 
-        Without `debts`, new ones are made. Returns the debts, none of which is covered yet. Raises
-        `TooManyDebts`.
+        Without `debts`, new ones are made. Returns the debts, none of which is covered yet.
         """
         owed, sums = self._debts_and_sums(payments_of(payers), parts_of(splits))
         Member.increment_balances(self.trip.pk, sums)
@@ -145,7 +144,6 @@ class ExpensePosting:
             for debt in debts:
                 debt.open_minor, debt.covered_at = debt.amount_minor, None
             Debt.objects.bulk_create(debts)
-        require_few_debts(self.trip.pk)
         return debts
 
     def note(

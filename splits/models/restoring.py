@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from splits.models.comment import Comment
-from splits.models.debt import Debt
+from splits.models.debt import Debt, require_few_debts
 from splits.models.deleted import AT_A_TIME, DeletedEntry, DeletedKind
 from splits.models.expense import Expense, expense_fields
 from splits.models.kept_allocations import allocate_again
@@ -47,6 +47,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         settlements = kept.rows_of("settlements", Settlement)
         _insert(kept.trip, settlements)
         _put_back(kept, debts)
+        require_few_debts(kept.trip_id)
         for settlement_id, split_id in kept.stored.get("awaited", ()):
             Settlement.objects.filter(trip=kept.trip, pk=settlement_id).update(split=split_id)
         Comment.objects.bulk_create(kept.rows_of("comments", Comment))

@@ -5,8 +5,10 @@ from typing import ClassVar
 
 from django.db import models
 from django.dispatch import receiver
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound
 
-from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import Trip
 from trips.signals import person_replaced
 from users.models import User
@@ -16,6 +18,14 @@ MAX_FILTERS = 50
 PERSON_PARAMETERS = ("paidBy", "payer", "participant")
 MAX_NAME_CHARS = 100
 MAX_QUERY_CHARS = 2048
+
+
+class FilterNameTaken(Conflict):
+    """409 `name_taken`: the caller has another saved filter of this name."""
+
+    default_code = "name_taken"
+    default_detail = gettext_lazy("You have a saved filter of this name already.")
+    field = "name"
 
 
 class SavedFilter(models.Model):
@@ -37,11 +47,22 @@ class SavedFilter(models.Model):
 
     @classmethod
     def save_for(cls, user: User, **fields: str) -> "SavedFilter":
-        """Save a new filter of `user`. Raises `LimitReached`."""
+        """Save a new filter of `user`. Raises `LimitReached` and `FilterNameTaken`."""
         with user.locked(by=user) as owner:
             if owner.saved_filters.count() >= MAX_FILTERS:
                 raise LimitReached(limit=MAX_FILTERS)
+            if owner.saved_filters.filter(name=fields["name"]).exists():
+                raise FilterNameTaken
             return owner.saved_filters.create(**fields)
+
+    def replace(self, **fields: str) -> None:
+        """Change it. Raises `FilterNameTaken`, and `NotFound` if it was deleted meanwhile."""
+        with self.user.locked(by=self.user) as owner:
+            rows = owner.saved_filters
+            if rows.filter(name=fields["name"]).exclude(pk=self.pk).exists():
+                raise FilterNameTaken
+            if not rows.filter(pk=self.pk).update(**fields):
+                raise NotFound
 
 
 @receiver(person_replaced)

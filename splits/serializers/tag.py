@@ -32,7 +32,6 @@ class TagRequest(CamelCaseSerializer):
 
     name = StrictText(
         max_length=MAX_TAG_CHARS,
-        required=False,
         help_text="The new name; if there is such a tag, they become one.",
     )
 

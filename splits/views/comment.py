@@ -54,7 +54,7 @@ class CommentViewSet(InTripViewSet):
     def update(self, request: Request, expense_id: int, comment_id: int) -> Response:
         """Replace the text of one's own comment."""
         comment = self.comment(expense_id, comment_id)
-        return self.answer(comment.change(self.caller, **self.body()))
+        return self.answer(comment.change(self.caller, **self.body(current=lambda: comment)))
 
     def destroy(self, request: Request, expense_id: int, comment_id: int) -> Response:
         """Delete a comment."""

@@ -265,7 +265,11 @@ class ExpenseViewSet(InTripViewSet):
 
     def _changes(self, *, partial: bool, **context: Any) -> dict[str, Any]:
         """The body of a change; in a complete one without payers, the caller paid everything."""
-        body = self.body(partial=partial, **context)
+
+        def current() -> Expense:
+            return self._shown(context["expense"])
+
+        body = self.body(partial=partial, current=current, **context)
         if not partial:
             body["division"] = {"entered": None, "items": None, **body["division"]}
             body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}

@@ -8,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.filters import stored_query
-from splits.models import SavedFilter
+from splits.models.saved_filter import FilterNameTaken, SavedFilter
 from splits.serializers.saved_filter import SavedFilterRequest, SavedFilterSerializer
-from tripcompanion.api.problems import LimitReached, StoredContradiction
+from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 
 
@@ -29,8 +29,8 @@ class SavedFilterViewSet(ApiViewSet):
     response_serializer = SavedFilterSerializer
     single_statement: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {
-        "create": [LimitReached, StoredContradiction],
-        "update": [NotFound, StoredContradiction],
+        "create": [LimitReached, FilterNameTaken],
+        "update": [NotFound, FilterNameTaken],
     }
 
     def list(self, request: Request) -> Response:
@@ -48,11 +48,8 @@ class SavedFilterViewSet(ApiViewSet):
 
     def update(self, request: Request, filter_id: int) -> Response:
         """Replace a saved filter."""
-        get_object_or_404(self.caller.saved_filters, pk=filter_id)
-        fields = self._fields()
-        with self.caller.locked(by=self.caller) as owner:
-            if not owner.saved_filters.filter(pk=filter_id).update(**fields):
-                raise NotFound
+        stored = get_object_or_404(self.caller.saved_filters, pk=filter_id)
+        stored.replace(**self._fields(current=lambda: stored))
         return self.retrieve(request, filter_id)
 
     def destroy(self, request: Request, filter_id: int) -> Response:
@@ -60,6 +57,6 @@ class SavedFilterViewSet(ApiViewSet):
         get_object_or_404(self.caller.saved_filters, pk=filter_id).delete()
         return self.no_content()
 
-    def _fields(self) -> dict[str, Any]:
-        body = self.body()
+    def _fields(self, **context: Any) -> dict[str, Any]:
+        body = self.body(**context)
         return body | {"query": stored_query(body["query"])}

@@ -41,5 +41,5 @@ class TagViewSet(InTripViewSet):
         are_own = partial(is_tag_of_own, trip, self.caller, tag_name)
         if not may(trip.caller_role, Can.CHANGE_EXPENSES, are_own):
             raise PermissionDenied
-        name = self.body(partial=True).get("name")
+        name = self.body(partial=True, current=lambda: tag).get("name")
         return self.answer(tag if name is None else rename_tag(trip, self.caller, tag_name, name))

@@ -12,6 +12,7 @@ _REFUSED = "tests/splits/test_refused_expenses.py"
 _BUDGET = "tests/trips/test_budget.py"
 _SETTINGS = "tests/test_settings.py"
 _SECRET_KEY = "tests/test_secret_key.py"
+_NAMES = "tests/test_unknown_names.py -k"
 _IDS = "tests/test_ids.py"
 _EXPORT = "tests/test_admin_export.py -k"
 _PROXIED = "tests/test_proxied_requests.py -k"
@@ -60,9 +61,13 @@ KIT: Guards = {
          "    if False:\n",
          f"{_BUDGET} {_REFUSED}"),
     ],
-    "tripcompanion/api/near_misses.py": [
-        ("long names stay in memory", "_similar(name[:_COMPARED_CHARS], known)",
-         "_similar(name, known)", "tests/test_near_misses.py -k long_name"),
+    "tripcompanion/api/unknown_names.py": [
+        ("long names repeated", "errors[name[:_MAX_CHARS]]", "errors[name]",
+         f"{_NAMES} long_name"),
+        ("all unknown names told", "if len(errors) == _MOST_TOLD:", "if False:",
+         f"{_NAMES} many_unknown"),
+        ("other values of what only responses have ignored", "if value not in values:",
+         "if not values:", f"{_NAMES} as_it_was_read"),
     ],
     "tripcompanion/api/serializers.py": [
         ("every item of a list that is too long is read",

@@ -114,7 +114,9 @@ def test_t68_nobody_makes_themselves_owner(environment: Environment) -> None:
 def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(environment: Environment) -> None:
     body = {"userId": environment.sam.pk, "role": "OWNER"}
     environment.hides(environment.sam, "POST", f"{environment.url}/members", body)
-    body = {"tripCode": environment.trip.code, "role": "OWNER", "joinRole": "OWNER"}
+    body = {"tripCode": environment.trip.code}
+    more = {**body, "role": "OWNER", "joinRole": "OWNER"}
+    environment.refuses(environment.sam, "POST", "/api/trips/join", more, status=400)
     joined = environment.ask(environment.sam, "POST", "/api/trips/join", body)
     assert (joined.status_code, joined.json()["role"]) == (201, "VIEWER")
     wrong = environment.ask(environment.olga, "PATCH", environment.url, {"joinRole": "OWNER"})

@@ -99,10 +99,9 @@ def test_t54_a_page_has_at_most_100_rows(environment: Environment) -> None:
         environment.olga, "GET", f"{environment.url}/expenses?pageSize=1&pageSize=1000"
     )
     assert doubled.status_code == 400
-    ignored = environment.ask(
-        environment.olga, "GET", f"{environment.url}/expenses?limit={2**63}&offset=-1&size=x"
-    )
-    assert len(ignored.json()["items"]) == 2
+    for other in (f"limit={2**63}", "offset=-1", "size=x"):
+        url = f"{environment.url}/expenses?{other}"
+        environment.refuses(environment.olga, "GET", url, status=400)
 
 
 def test_t55_a_head_of_a_request_has_an_end(server: Server) -> None:

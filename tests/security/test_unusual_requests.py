@@ -179,7 +179,8 @@ def test_t118_odd_bytes_in_paths_and_queries_break_nothing(world: World) -> None
             for text in HOSTILE_TEXTS:
                 url = f"{world.url(operation)}?{parameter['name']}={text}"
                 answer = world.client.generic(operation.method, url, b"{}", "application/json")
-                assert answer.status_code in {200, 400}, url
+                allowed = {406, 400} if parameter["name"] == "format" else {200, 400}
+                assert answer.status_code in allowed, url
 
 
 def test_t119_a_path_id_is_a_plain_64_bit_number(world: World) -> None:
@@ -259,11 +260,13 @@ def test_t122_what_looks_like_code_is_text(environment: Environment) -> None:
 def test_t123_a_query_names_no_column(environment: Environment) -> None:
     url = f"{environment.url}/expenses"
     plain = environment.ask(environment.olga, "GET", url).content
+    lenient = {"HTTP_PREFER": "handling=lenient"}
     for query in (
         *("role__in=OWNER", "__class__=x", "paidBy__password=x", "trip=1", "id=1", "_connector=OR"),
         *("created_by__email__startswith=o", "payers__user__password__startswith=a"),
     ):
-        assert environment.ask(environment.olga, "GET", f"{url}?{query}").content == plain
+        ignored = environment.ask(environment.olga, "GET", f"{url}?{query}", **lenient)
+        assert ignored.content == plain
     for order in (
         "password",
         "-paidBy__password",
@@ -277,6 +280,5 @@ def test_t123_a_query_names_no_column(environment: Environment) -> None:
             == 400
         )
     body = environment.expense_body(_connector="OR", paidBy__email="x", trip_id=environment.sams.pk)
-    assert (
-        environment.ask(environment.olga, "POST", url, body).json()["tripId"] == environment.trip.pk
-    )
+    made = environment.ask(environment.olga, "POST", url, body, **lenient).json()
+    assert made["tripId"] == environment.trip.pk

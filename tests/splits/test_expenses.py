@@ -144,15 +144,6 @@ def test_ids_may_come_as_strings_of_digits(ledger: Ledger, olga: User, ed: User)
     assert expense["paidBy"]["id"] == ed.pk
 
 
-def test_fields_that_an_expense_does_not_define_change_nothing(ledger: Ledger, olga: User) -> None:
-    expense = ledger.spend(
-        olga, 60, olga, id=7, tripId=7, createdAt="2001-01-01", paid=True, splits=[]
-    )
-    assert expense["tripId"] == ledger.trip.pk
-    assert len(expense["splits"]) == 1
-    assert not expense["createdAt"].startswith("2001")
-
-
 @pytest.mark.parametrize("role", ROLES)
 def test_who_may_record_an_expense(
     ledger: Ledger, cast: dict[TripRole, User], role: TripRole
@@ -223,7 +214,8 @@ def test_a_stranger_gets_the_same_404_as_for_no_expense_at_all(
 
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_stranger_neither_lists_nor_records(ledger: Ledger, sam: User, method: str) -> None:
-    response = ledger.answer(sam, method, "expenses", ledger.expense_body(1, sam))
+    body = ledger.expense_body(1, sam) if method == "post" else None
+    response = ledger.answer(sam, method, "expenses", body)
     assert response.status_code == 404
 
 
@@ -236,7 +228,8 @@ def test_an_expense_of_another_trip_is_404(ledger: Ledger, olga: User, method: s
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     expense = spend(other, 100, paid_by=olga, among=[olga])
-    response = ledger.answer(olga, method, f"expenses/{expense.pk}", ledger.expense_body(1, olga))
+    body = ledger.expense_body(1, olga) if method in {"put", "patch"} else None
+    response = ledger.answer(olga, method, f"expenses/{expense.pk}", body)
     assert response.status_code == 404
     assert Expense.objects.filter(pk=expense.pk, entered_minor=100).exists()
 

@@ -119,15 +119,33 @@ def test_it_is_refused_where_an_entry_names_both(
     assert trip.members.filter(user=grandma).exists()
 
 
-def test_deleted_entries_that_name_both_count_too(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User
+@pytest.mark.parametrize("way", ["merge", "claim"])
+def test_what_named_both_and_was_deleted_cannot_be_restored_afterwards(
+    api: Api, trip: Trip, olga: User, ed: User, grandma: User, way: str
 ) -> None:
     shared = spend(trip, 900, paid_by=olga, among=[ed, grandma])
+    alone = spend(trip, 900, paid_by=olga, among=[olga, grandma])
     between = settle(trip, grandma, ed, 500, by=olga)
-    shared.remove(by=olga)
-    between.remove(by=olga)
+    client, path = api(olga), f"/api/trips/{trip.pk}"
     problem = problem_of(merge(api, trip, grandma, ed, olga), 409, "names_both")
     assert (problem["expenses"], problem["settlements"]) == ([shared.pk], [between.pk])
+    named = (f"{path}/expenses/{shared.pk}", f"{path}/settlements/{between.pk}")
+    for url in (*named, f"{path}/expenses/{alone.pk}"):
+        assert client.delete(url).status_code == 204
+    if way == "merge":
+        assert merge(api, trip, grandma, ed, olga).status_code == 200
+    else:
+        assert accept(api, trip, olga, grandma, ed).status_code == 201
+    before = state(api, trip, olga)
+    for url in named:
+        document = problem_of(client.post(f"{url}/restore"), 409, "not_restorable")
+        assert "two people who have become one" in document["detail"]
+    for kind, row in (("expenses", shared), ("settlements", between)):
+        deleted = client.get(f"{path}/{kind}?deleted=true").json()["items"]
+        assert row.pk in [one["id"] for one in deleted]
+    assert state(api, trip, olga) == before
+    restored = client.post(f"{path}/expenses/{alone.pk}/restore").json()
+    assert {split["participant"]["id"] for split in restored["splits"]} == {olga.pk, ed.pk}
 
 
 @pytest.mark.parametrize("is_deleted", [False, True])
@@ -144,10 +162,13 @@ def test_items_that_name_both_count_too_after_a_split_was_deleted(
         if split["participant"]["id"] != olga.pk:
             path = f"/api/expenses/{dinner['id']}/splits/{split['id']}"
             assert client.delete(path).status_code == 204
-    if is_deleted:
-        assert client.delete(f"{url}/{dinner['id']}").status_code == 204
-    problem = problem_of(merge(api, trip, grandma, ed, olga), 409, "names_both")
-    assert problem["expenses"] == [dinner["id"]]
+    if not is_deleted:
+        problem = problem_of(merge(api, trip, grandma, ed, olga), 409, "names_both")
+        assert problem["expenses"] == [dinner["id"]]
+        return
+    assert client.delete(f"{url}/{dinner['id']}").status_code == 204
+    assert merge(api, trip, grandma, ed, olga).status_code == 200
+    problem_of(client.post(f"{url}/{dinner['id']}/restore"), 409, "not_restorable")
 
 
 @pytest.mark.parametrize("way", ["merge", "claim"])

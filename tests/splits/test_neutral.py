@@ -5,6 +5,7 @@ are deleted and restored in another order; in the end a guest is merged with a m
 an account, and the trip itself is deleted and restored.
 """
 
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from splits.models import Debt, debt, posting
+from splits.models import Debt, Expense, Split, debt, posting
 from splits.reports.audit import differences
 from tests.conftest import Api
 from tests.document import problem_of
+from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from tests.splits.undoing import KIND, STEP, History, Kind
 from tripcompanion.compiled import CompiledQuery, Param
@@ -174,6 +176,36 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
     problem_of(unpaid, 409, "too_many_debts")
     assert ledger.paid(dinner, ed) == (True, 15)
     assert list(differences(ledger.trip.pk)) == []
+
+
+@pytest.mark.either
+def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
+    ledger: Ledger, olga: User, vera: User
+) -> None:
+    people = [add_guest(ledger.trip, f"Guest {number}") for number in range(201)]
+    expense = Expense.objects.get(pk=ledger.spend(olga, 30, olga)["id"])
+    splits = Split.objects.bulk_create(
+        Split(trip=expense.trip, expense=expense, participant=person, amount_minor=1)
+        for person in people
+    )
+    others = [(split, one) for split, one in product(splits, people) if split.participant != one]
+    pairs = others[: debt.MAX_OPEN_DEBTS]
+
+    def owe(some: list[Any]) -> None:
+        Debt.objects.bulk_create(
+            Debt(trip=expense.trip, split=split, debtor=split.participant, creditor=person,
+                 amount_minor=1, open_minor=1)
+            for split, person in some
+        )  # fmt: skip
+
+    def spend_counted(number: int) -> Any:
+        Trip.objects.filter(pk=expense.trip_id).update(expenses_recorded=number * debt.COUNT_EVERY)
+        return ledger.answer(olga, "post", "expenses", ledger.expense_body(9, vera))
+
+    owe(pairs[:-1])
+    assert spend_counted(1).status_code == 201
+    refused = problem_of(spend_counted(2), 409, "too_many_debts")
+    assert "at most 40000 open debts" in refused["detail"]
 
 
 @pytest.mark.either

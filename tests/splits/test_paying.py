@@ -148,15 +148,6 @@ def test_paying_one_of_two_splits_between_the_same_two_leaves_the_other_open(
     assert ledger.paid(second, ed) == (True, 20)
 
 
-def test_paying_takes_no_body_into_account(
-    ledger: Ledger, expense: Json, ed: User, sam: User
-) -> None:
-    path = f"{split_url(ledger.split(expense, ed))}/pay"
-    body = {"amount": 1, "paid": False, "participantUserId": sam.pk}
-    paid = ledger.answer(ed, "put", path, body).json()
-    assert (paid["paid"], paid["paidAmount"]) == (True, 20)
-
-
 def test_deleting_a_paid_split_takes_its_settlement_along(
     ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
 ) -> None:

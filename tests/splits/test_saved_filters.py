@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 from splits.filters import ExpenseFilter, IdFilter
 from splits.models import SavedFilter, saved_filter
 from splits.models.saved_filter import MAX_FILTERS, MAX_QUERY_CHARS, PERSON_PARAMETERS
+from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest
 from tests.scoped import script_of
 from tests.splits.ledger import Ledger
@@ -57,8 +58,8 @@ def test_a_filter_is_saved_replaced_and_deleted(ledger: Ledger, olga: User) -> N
     page = ledger.answer(olga, "get", FILTERS).json()
     assert [row["name"] for row in page["items"]] == ["Meals", "Again"]
     assert ledger.answer(olga, "delete", url).status_code == 204
-    for method in ("get", "put", "delete"):
-        assert ledger.answer(olga, method, url, changed).status_code == 404
+    assert ledger.answer(olga, "put", url, changed).status_code == 404
+    assert all(ledger.answer(olga, name, url).status_code == 404 for name in ("get", "delete"))
 
 
 def test_a_saved_filter_narrows_the_list_by_name_and_by_id(
@@ -103,7 +104,8 @@ def test_a_name_is_used_once_by_an_account(ledger: Ledger, olga: User, ed: User)
     body = {"name": "Open food", "query": "paid=false"}
     for method, url in (("post", FILTERS), ("put", f"{FILTERS}/{other['id']}")):
         refused = ledger.answer(olga, method, url, body)
-        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        document = problem_of(refused, 409, "name_taken")
+        assert document["errors"] == {"name": ["You have a saved filter of this name already."]}
     assert ledger.answer(olga, "put", f"{FILTERS}/{saved['id']}", body).status_code == 200
 
 
@@ -112,10 +114,9 @@ def test_filters_of_others_are_as_if_there_were_none(
 ) -> None:
     saved = save(ledger, olga, "category=FOOD").json()
     url = f"{FILTERS}/{saved['id']}"
-    for method in ("get", "put", "delete"):
-        assert (
-            ledger.answer(ed, method, url, {"name": "a", "query": "paid=true"}).status_code == 404
-        )
+    body = {"name": "a", "query": "paid=true"}
+    assert ledger.answer(ed, "put", url, body).status_code == 404
+    assert all(ledger.answer(ed, name, url).status_code == 404 for name in ("get", "delete"))
     for called in (saved["id"], quote(saved["name"]), "0", "x", "%C3%A4"):
         refused = ledger.answer(ed, "get", f"expenses?filter={called}")
         assert (refused.status_code, [*refused.json()["errors"]]) == (400, ["filter"])

@@ -157,24 +157,13 @@ def test_a_wrong_body_is_refused_on_its_field(
     assert trip.members.count() == 3
 
 
-def test_what_a_body_does_not_define_is_ignored(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
-    extras = {"id": 4711, "tripId": 4711, "joinedAt": "2000-01-01T00:00:00Z", "paidMinor": 5}
-    member = add(api, olga, trip, userId=sam.pk, **extras).json()
-    assert member["tripId"] == trip.pk
-    assert member["id"] != 4711
-    assert member["joinedAt"] > "2001"
-    assert trip.members.get(user=sam).paid_minor == 0
-
-
 def test_the_list_is_a_complete_array_in_the_order_of_joining(
     api: Api, trip: Trip, vera: User
 ) -> None:
     others = [UserFactory() for _other in range(120)]
     for user in others:
         join(trip, user)
-    response = api(vera).get(f"/api/trips/{trip.pk}/members?page=2&pageSize=1")
+    response = api(vera).get(f"/api/trips/{trip.pk}/members")
     members = response.json()
     assert response.status_code == 200
     assert len(members) == 123

@@ -128,7 +128,7 @@ def test_a_change_keeps_what_is_not_sent(api: Api, olga: User) -> None:
     assert (changed["events"], changed["url"], changed["state"]) == (["split.paid"], URL, "on")
     assert api(olga).patch(path, {"state": "off"}).json()["state"] == "off"
     assert api(olga).patch(path, {}).json()["state"] == "off"
-    moved = api(olga).patch(path, {"url": f"{URL}/2", "tripId": 5}).json()
+    moved = api(olga).patch(path, {"url": f"{URL}/2", "tripId": None}).json()
     assert (moved["url"], moved["tripId"], moved["state"]) == (f"{URL}/2", None, "off")
 
 

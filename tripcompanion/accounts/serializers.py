@@ -61,6 +61,8 @@ class UserUpdateRequest(CamelCaseSerializer):
     UserUpdateRequestDTO. The context has the `user`.
     """
 
+    is_flexible = True
+
     name = user_name(required=False, help_text="2 to 50 characters.")
     email = EmailAddress(
         required=False,

@@ -11,6 +11,9 @@ from rest_framework.parsers import DataAndFiles, MultiPartParser
 
 from tripcompanion.api.problems import Unavailable
 
+#: Forms of the browsable API have it.
+_CSRF = "csrfmiddlewaretoken"
+
 
 class SentFile:
     """An uploaded file. `str()` is the hash of its content, by which repeats are recognised."""
@@ -62,7 +65,7 @@ class FileFormParser(MultiPartParser):
         if len(files) != 1 or "file" in form.data:
             raise ValidationError({"file": [_("Send one file.")]})
         # Browsers also send the fields that nobody filled in.
-        filled = {name: text for name, text in form.data.items() if text}
+        filled = {name: text for name, text in form.data.items() if text and name != _CSRF}
         others = dict.fromkeys(form.files.keys() - {"file"}, "") | filled
         return DataAndFiles(self.fields(others), SentFiles(file=SentFile(files[0])))
 

@@ -59,16 +59,22 @@ class Conflict(APIException):
 
     Each subclass is one reason: `default_code` is its stable snake_case code and `default_detail`
     its text, with placeholders for the values; `example_values` fill them in the OpenAPI document.
-    `extensions` are additional members of the problem document (RFC 9457, 3.2).
+    `extensions` are additional members of the problem document (RFC 9457, 3.2), and `field` is what
+    in the body conflicts.
     """
 
     status_code = 409
     example_values: ClassVar[Mapping[str, Any]] = {}
     extensions: Mapping[str, Any] = {}
+    field: ClassVar[str] = ""
 
     def __init__(self, **values: Any) -> None:
         text = str(self.default_detail)
         super().__init__(text % values if values else text)
+
+    @property
+    def errors(self) -> dict[str, list[str]]:
+        return {self.field: [str(self.detail)]} if self.field else {}
 
 
 class LimitReached(Conflict):
@@ -182,7 +188,11 @@ def answer_to(exc: APIException) -> tuple[dict[str, Any], dict[str, str]]:
 def as_api_exception(exc: Exception, method: str | None = None) -> APIException:
     """How the service answers an exception of a request with this method."""
     if isinstance(exc, exceptions.NotAcceptable):
-        return exceptions.NotAcceptable(_("Responses are JSON: send Accept: application/json."))
+        # Without the pages of the browsable API, which are for developers.
+        kinds = [kind.media_type for kind in exc.available_renderers or () if kind.format != "api"]
+        types = ", ".join(dict.fromkeys(kinds)) or ExactJSONRenderer.media_type
+        text = _("This path has %(types)s: send one of them in Accept, or leave it out.")
+        return exceptions.NotAcceptable(text % {"types": types})
     if isinstance(exc, exceptions.UnsupportedMediaType):
         text = _("Send JSON: with a body in UTF-8, and Content-Type: application/json.")
         return exceptions.UnsupportedMediaType("", text)
@@ -230,7 +240,7 @@ MEANINGS: dict[type[APIException], str] = {
     exceptions.PermissionDenied: "the caller may know of this, but may not do it.",
     exceptions.NotFound: "it does not exist, or the caller may not see it.",
     exceptions.MethodNotAllowed: "the path does not support this method.",
-    exceptions.NotAcceptable: "`Accept` excludes JSON.",
+    exceptions.NotAcceptable: "`Accept` excludes what this path answers with.",
     exceptions.UnsupportedMediaType: "the `Content-Type` is not JSON.",
     exceptions.Throttled: "too many requests; `Retry-After` says when the next one is allowed.",
 }

@@ -6,7 +6,7 @@ from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from django.utils.translation import get_language, gettext_lazy
@@ -14,7 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from tripcompanion.api.near_misses import refused_names
+from tripcompanion.api.unknown_names import refused_names
 
 MAX_URL_CHARS = 2048
 MAX_PEOPLE = 1000
@@ -40,20 +40,20 @@ class CamelCaseSerializer(serializers.Serializer):
     """Base of every serializer: declared in snake_case, camelCase in JSON.
 
     A field without `source` uses the snake_case name, so views, models and `validated_data` never
-    see camelCase. Unknown keys are ignored unless they are near misses, and so is `null` in a field
-    that is neither required nor nullable, because many clients send `null` for fields that they do
-    not set. The context may have `shown`, the names of responses, and `strict`; see
-    `near_misses.py`.
+    see camelCase. Unknown names are refused; see `unknown_names.py`. The context may have
+    `is_lenient`, to ignore them, and `answered`, a function that returns what the response has. A
+    `null` in a field that is neither required nor nullable is ignored, because many clients send
+    `null` for fields that they do not set.
     """
+
+    #: Whether the specification says that unknown names are ignored.
+    is_flexible: ClassVar[bool] = False
 
     default_error_messages = {"invalid": gettext_lazy("Must be an object.")}
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and not data.keys() <= self.fields.keys():
-            shown, strict = (self.context.get(name) for name in ("shown", "strict"))
-            errors = refused_names(data, self.fields, shown or (), strict=bool(strict))
-            if errors:
-                raise serializers.ValidationError(errors)
+            self._require_known(data)
         if isinstance(data, Mapping) and None in data.values():
             data = {
                 name: value
@@ -61,6 +61,28 @@ class CamelCaseSerializer(serializers.Serializer):
                 if value is not None or not self._may_lack(name)
             }
         return super().to_internal_value(data)
+
+    def _require_known(self, data: Mapping[str, Any]) -> None:
+        """Raise `ValidationError` for unknown names."""
+        if self.is_flexible or self.context.get("is_lenient"):
+            return
+        if errors := refused_names(data, self.fields, self._answered()):
+            raise serializers.ValidationError(errors)
+
+    def _answered(self) -> list[Mapping[str, Any]]:
+        """What the response has in the place of this object; of a list, all rows."""
+        answered, path = self.context.get("answered"), list[str]()
+        field: Any = self
+        while field.parent is not None:
+            path.append(field.field_name)
+            field = field.parent
+        found = [answered()] if answered else []
+        # The item of a list has no name.
+        for name in filter(None, reversed(path)):
+            inner = (place.get(name) for place in found)
+            rows = (one if isinstance(one, list) else [one] for one in inner)
+            found = [row for some in rows for row in some if isinstance(row, Mapping)]
+        return found
 
     def _may_lack(self, name: str) -> bool:
         """Whether `name` is a field that may be omitted and cannot be null."""
@@ -94,6 +116,12 @@ def _declared(
             field.source = name
         fields[wire_name] = field
     return fields
+
+
+@cache
+def names_of(serializer_class: type[serializers.Serializer]) -> tuple[str, ...]:
+    """The names of the fields."""
+    return tuple(serializer_class().fields)
 
 
 def _copied(field: Any) -> Any:

@@ -1,6 +1,8 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache, partial
 from io import SEEK_END
 from time import thread_time
@@ -20,10 +22,9 @@ from tripcompanion.api import pictures
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
-from tripcompanion.api.near_misses import names_in, refused_names
-from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, require_json
+from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, read_object, require_json
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
-from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.api.serializers import CamelCaseSerializer, names_of
 from tripcompanion.api.throttling import (
     BYTES_OF_A_REQUEST,
     SECONDS_OF_AN_EXPORT,
@@ -33,8 +34,11 @@ from tripcompanion.api.throttling import (
     limit_headers,
     requests_of,
 )
+from tripcompanion.api.unknown_names import refused_names
 from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database.snapshots import in_snapshot
+
+_LENIENT = "handling=lenient"
 
 
 class ApiViewSet(GenericViewSet):
@@ -147,6 +151,8 @@ class ApiViewSet(GenericViewSet):
         if self.after_success is not None and response.status_code < 400:
             self.after_success()
         self._charge_time()
+        if self._prefers_leniency:
+            response["Preference-Applied"] = _LENIENT
         if self.limits:
             for name, value in limit_headers(self.limits).items():
                 response[name] = value
@@ -169,6 +175,9 @@ class ApiViewSet(GenericViewSet):
         # without an action is refused by DRF after this.
         if self.action and request.method not in {"GET", "HEAD"} and has_no_body and sends_one:
             require_json(request.content_type or "")
+            # The parsers of the view may be those of another action.
+            if not self.is_lenient and (errors := refused_names(read_object(request.body), ())):
+                raise ValidationError(errors)
         # DRF looks up the handler after this; without an action there is none.
         has_key = request.method == "POST" and self.action and KEY_HEADER in request.headers
         if has_key and self.repeats_safely:
@@ -239,43 +248,94 @@ class ApiViewSet(GenericViewSet):
     def get_serializer_class(self) -> type[BaseSerializer]:
         return self.request_serializers.get(self.action, CamelCaseSerializer)
 
-    def body(self, *, partial: bool = False, sent: Any = None, **context: Any) -> dict[str, Any]:
+    def body(
+        self,
+        *,
+        partial: bool = False,
+        sent: Any = None,
+        current: Callable[[], Any] | None = None,
+        **context: Any,
+    ) -> dict[str, Any]:
         """The validated body of this action; raises `ValidationError` (400).
 
-        `sent` is one of its rows, which `row_serializer` validates.
+        `sent` is one of its rows, which `row_serializer` validates. `current` returns the object
+        that is changed: what responses have of it may be sent back.
         """
-        shown = (self.response_serializer, *self.response_serializers.values())
-        shapes = frozenset(filter(None, shown))
-        names = {"shown": names_in(shapes), "strict": self.is_strict}
-        whole = sent is None
-        shape = self.request_serializers[self.action] if whole else self.row_serializer
+        shape = self.request_serializers[self.action] if sent is None else self.row_serializer
+        action = self.action if sent is None else "retrieve"
         serializer = shape(
-            data=self.request.data if whole else sent,
+            data=self.request.data if sent is None else sent,
             partial=partial,
-            context={**self.get_serializer_context(), **names, **context},
+            context={
+                **self.get_serializer_context(),
+                **self.names_context(current, action),
+                **context,
+            },
         )
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
 
-    @property
-    def is_strict(self) -> bool:
-        """Whether every unknown name in the body and in the query is refused."""
-        preferences = self.request.headers.get("Prefer", "").split(",")
-        return any(one.replace(" ", "").lower() == "handling=strict" for one in preferences)
+    def names_context(
+        self, current: Callable[[], Any] | None = None, action: str | None = None
+    ) -> dict[str, Any]:
+        """What serializers of bodies have to know to refuse names.
 
-    def require_known_parameters(self) -> None:
-        """Raise `ValidationError` for near misses of the query parameters of this action."""
+        `current` returns an object as `action` answers it; its names may be sent back.
+        """
+        if current is None:
+            return {"is_lenient": self.is_lenient}
+        shape, own = self.response_shape(action or self.action), self.get_serializer_context()
+
+        def answered() -> Any:
+            shown = ExactJSONRenderer().render(serialize(shape, current(), own))
+            return json.loads(shown, parse_float=Decimal)
+
+        return {"is_lenient": self.is_lenient, "answered": cache(answered)}
+
+    #: Whether unknown names in bodies and queries are always ignored.
+    always_lenient: ClassVar[bool] = False
+
+    @property
+    def is_lenient(self) -> bool:
+        """Whether unknown names in the body and in the query of this request are ignored."""
+        return self.always_lenient or self._prefers_leniency
+
+    @property
+    def _prefers_leniency(self) -> bool:
+        """Whether the client asked for it, by `Prefer: handling=lenient` (RFC 7240)."""
+        preferences = self.request.META.get("HTTP_PREFER", "").lower().split(",")
+        tokens = (one.partition(";")[0].replace(" ", "").replace('"', "") for one in preferences)
+        # Of a preference that is repeated, the first counts.
+        return next((one for one in tokens if one.startswith("handling=")), "") == _LENIENT
+
+    def parameter_names(self) -> set[str]:
+        """The query parameters of this action."""
         known: set[str] = set()
+        if self.request.method in {"GET", "HEAD"} and self.only_format is None:
+            known.add("format")
         if self.action in self.lists and self.pagination_class is not None:
             known |= {"page", "pageSize"}
         if serializer := self.query_serializers.get(self.action):
-            known |= serializer().fields.keys()
+            known |= {*names_of(serializer)}
         if self.action == "list" and self.filterset_class is not None:
             known |= self.filterset_class.base_filters.keys()
-        if not self.request.query_params.keys() <= known:
-            sent = self.request.query_params.dict()
-            if errors := refused_names(sent, sorted(known), strict=self.is_strict):
-                raise ValidationError(errors)
+        return known
+
+    def require_known_parameters(self) -> None:
+        """Raise `ValidationError` for query parameters that this action does not have.
+
+        Those that begin with `_` are ignored: scripts add them to avoid caches.
+        """
+        body = self.request_serializers.get(self.action)
+        # The forms of the browsable API send the query of the page that they are on.
+        is_form = self.request.method not in {"GET", "HEAD"} and not is_json(self.request)
+        if self.is_lenient or is_form or (body is not None and body.is_flexible):
+            return
+        params = self.request.query_params
+        sent = {name: text for name, text in params.items() if not name.startswith("_")}
+        known = self.parameter_names()
+        if not sent.keys() <= known and (errors := refused_names(sent, sorted(known))):
+            raise ValidationError(errors)
 
     def query(self) -> dict[str, Any]:
         """The validated query parameters of this action; raises `ValidationError` (400)."""
@@ -283,7 +343,8 @@ class ApiViewSet(GenericViewSet):
         if not self.request.query_params:
             return dict(_without_parameters(serializer))
         # DRF treats an empty form value as absent; here it is invalid.
-        return _validated(serializer, self.request.query_params.dict())
+        # Other names are those of pages and filters, or are ignored.
+        return _validated(serializer, self.request.query_params.dict(), is_lenient=True)
 
     def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
         """`instance`, or a list of them, with this action's response serializer."""
@@ -377,8 +438,8 @@ class ApiViewSet(GenericViewSet):
         return self.get_paginated_response(self._as_declared(rows))
 
 
-def _validated(serializer_class: type[BaseSerializer], data: Any) -> dict[str, Any]:
-    serializer = serializer_class(data=data)
+def _validated(serializer_class: type[BaseSerializer], data: Any, **context: Any) -> dict[str, Any]:
+    serializer = serializer_class(data=data, context=context)
     serializer.is_valid(raise_exception=True)
     return serializer.validated_data
 

@@ -311,7 +311,8 @@ def _items_text(entry: DescribedExpense) -> str | None:
 
 def items_from(shown: Any, currency: str, people: Mapping[int, int], line: int) -> Items:
     """The items of a file in our own format, with other ids of people. Raises `UnreadableFile`."""
-    wrong, fields = UnreadableFile("bad_value", line, name="items"), ExpenseRequest().fields
+    wrong = UnreadableFile("bad_value", line, name="items")
+    fields = ExpenseRequest(context={"is_lenient": True}).fields
     if not isinstance(shown, dict) or currency not in EXPONENTS:
         raise wrong
     try:

@@ -236,7 +236,8 @@ class Copy:
             if isinstance(made, Recurrence):
                 return as_text(imported(shown, people))
             if isinstance(made, Trip):
-                value = _checked(TripRequest().fields[name], {"it": shown}, "it", line)
+                fields = TripRequest(context={"is_lenient": True}).fields
+                value = _checked(fields[name], {"it": shown}, "it", line)
                 if name == "categoryBudgets":
                     return budgets_text(value, self.currency)
                 return division_text(value and renamed_division(value, people))

@@ -147,7 +147,7 @@ class ImportTexts(_Choices):
                     raise serializers.ValidationError({name: [str(error.detail)]}) from error
                 if not read[name]:
                     del read[name]
-        options = ImportOptions(data=read)
+        options = ImportOptions(data=read, context=self.context)
         options.is_valid(raise_exception=True)
         return options.validated_data
 

@@ -1,6 +1,7 @@
 """Views of imports (plan, read, confirm, undo) and of exports."""
 
 from collections.abc import Mapping
+from functools import partial
 from io import BytesIO
 from typing import IO, Any, ClassVar
 
@@ -17,6 +18,7 @@ from rest_framework.response import Response
 from tripcompanion.api.forms import FileFormParser, SentFile
 from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import UserThrottle
 from tripcompanion.exchange.confirming import confirm, delete, undo
 from tripcompanion.exchange.models import (
@@ -133,10 +135,15 @@ class ImportViewSet(InTripViewSet):
     def choices(self) -> dict[str, Any]:
         """What the caller chose, by the body of a change, a form, or the query."""
         body: Any = self.request.data
-        sent = {**self.request.query_params.dict(), **body}
+        known, query = self.parameter_names(), self.request.query_params.items()
+        sent = {name: text for name, text in query if name in known} | {**body}
         sent.pop("file", None)
-        shape = ImportTexts if self.action == "create" else ImportOptions
-        serializer = shape(data=sent, context={"strict": self.is_strict})
+        serializer: CamelCaseSerializer
+        if self.action == "create":
+            serializer = ImportTexts(data=sent, context=self.names_context())
+        else:
+            stored = partial(self._get, self.kwargs["import_id"])
+            serializer = ImportOptions(data=sent, context=self.names_context(stored))
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
 

@@ -18,6 +18,8 @@ class MapMyJourney:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.META.get("HTTP_X_APP_CLIENT", "").startswith("MapMyJourney"):
             request.urlconf = "tripcompanion.mapmyjourney.urls"
+            # It sends fields that this service does not have.
+            request.META.setdefault("HTTP_PREFER", "handling=lenient")
         response = self.get_response(request)
         if request.path_info.startswith(_PATHS):
             patch_vary_headers(response, ["X-App-Client"])

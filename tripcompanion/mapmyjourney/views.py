@@ -61,7 +61,7 @@ class FlatExpenseViewSet(ExpenseViewSet):
 
     def record(self, request: Request) -> Response:
         """Record an expense in the trip that the body names, and divide it equally."""
-        reference = TripReference(data=request.data)
+        reference = TripReference(data=request.data, context=self.names_context())
         reference.is_valid(raise_exception=True)
         return self.create(request, reference.validated_data["trip_id"])
 

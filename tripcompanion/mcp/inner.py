@@ -19,7 +19,13 @@ from rest_framework.request import Request
 from tripcompanion.api.rendering import ExactJSONRenderer
 
 #: What the request to a tool says of itself.
-_OWN_HEADERS = ("HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IDEMPOTENCY_KEY", "HTTP_ORIGIN")
+_OWN_HEADERS = (
+    "HTTP_IF_MATCH",
+    "HTTP_IF_NONE_MATCH",
+    "HTTP_IDEMPOTENCY_KEY",
+    "HTTP_ORIGIN",
+    "HTTP_PREFER",
+)
 
 
 class ToolFailed(Exception):
@@ -69,7 +75,6 @@ class Api:
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": io.BytesIO(content),
             "HTTP_ACCEPT": "application/json",
-            "HTTP_PREFER": "handling=strict",
         }
         if key:
             environ["HTTP_IDEMPOTENCY_KEY"] = key

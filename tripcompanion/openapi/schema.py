@@ -89,8 +89,23 @@ class ProblemAwareSchema(AutoSchema):
             OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text)
             for name, text in headers
         ]
+        if "format" in self.view.parameter_names():
+            parameters.append(self._format_parameter())
         query = self.view.query_serializers.get(self.view.action)
         return [*parameters, query] if query else parameters
+
+    def _format_parameter(self) -> OpenApiParameter:
+        kinds = [kind.format for kind in self.view.get_renderers() if kind.format != "api"]
+        values = {"pattern": f"^({'|'.join(kinds)})$"} if kinds[1:] else {"const": kinds[0]}
+        text = "The format of the response, instead of `Accept`."
+        return OpenApiParameter("format", {"type": "string", **values}, description=text)
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
+        """The schema of an object; a body has no other names, unless it is flexible."""
+        schema = super()._map_basic_serializer(serializer, direction)
+        if direction == "request" and not getattr(serializer, "is_flexible", True):
+            schema["additionalProperties"] = False
+        return schema
 
     def _retries_safely(self) -> bool:
         return self.method == "POST" and self.view.repeats_safely
@@ -208,16 +223,12 @@ class ProblemAwareSchema(AutoSchema):
                 kind = type(refusal)
                 document = problem(refusal.status_code, code_of(kind), str(refusal.detail))
                 yield _example_of(kind, document, getattr(refusal, "example_name", ""))
-        if mistake := self._usual_mistake():
-            name, field, text = mistake
-            invalid = problem(400, "invalid", f"{field}: {text}", {field: [text]})
-            yield _example_of(exceptions.ValidationError, invalid, name)
+        name, field, text = self._usual_mistake()
+        invalid = problem(400, "invalid", f"{field}: {text}", {field: [text]})
+        yield _example_of(exceptions.ValidationError, invalid, name)
 
-    def _usual_mistake(self) -> tuple[str, str, str] | None:
-        """The name of an example, a field or parameter, and what may be wrong with it.
-
-        None if the operation reads no input.
-        """
+    def _usual_mistake(self) -> tuple[str, str, str]:
+        """The name of an example, a field or parameter, and what may be wrong with it."""
         view = self.view
         if body := view.request_serializers.get(view.action):
             required = [name for name, field in body().fields.items() if field.required]
@@ -228,14 +239,14 @@ class ProblemAwareSchema(AutoSchema):
             return "invalid_page", "page", "Must be a whole number of at least 1."
         if self._retries_safely():
             return "invalid_key", HEADER, "Must be 1 to 255 visible ASCII characters."
-        return None
+        return "unknown_name", "limit", "There is no such field."
 
     def _usual_refusals(self) -> Iterator[type[APIException]]:
         view = self.view
         if view.request_serializers.get(view.action):
-            yield from (MalformedJSON, PayloadTooLarge)
+            yield PayloadTooLarge
         if self.method != "GET":
-            yield exceptions.UnsupportedMediaType
+            yield from (MalformedJSON, exceptions.UnsupportedMediaType)
         if view.authentication_classes and not view.is_token_optional:
             yield exceptions.NotAuthenticated
         if "{" in self.path:
@@ -257,8 +268,10 @@ class ProblemAwareSchema(AutoSchema):
         text = str(kind.default_detail)
         if "{" in text:
             text = text.partition(" ")[0] + " is not possible here."
-        extensions = getattr(kind, "extensions", {})
-        document = problem(kind.status_code, code, text % values if values else text, **extensions)
+        text = text % values if values else text
+        field, extensions = getattr(kind, "field", ""), getattr(kind, "extensions", {})
+        errors = {field: [text]} if field else None
+        document = problem(kind.status_code, code, text, errors, **extensions)
         return _example_of(kind, document)
 
 

@@ -249,7 +249,8 @@ class Recurrence(models.Model):
         expense, left_out = body.without_former(self.expense, trip.present_roles)
         try:
             with override(self.created_by.notice_language), transaction.atomic():
-                new = body.arguments(expense, trip, day)
+                # What is stored may have names that were allowed when it was.
+                new = body.arguments(expense, trip, day, is_lenient=True)
                 recorded = Expense.record(trip, self.created_by, **new)
         except (APIException, DataError, IntegrityError) as error:
             # The database refuses sums that do not fit into 64 bits.

@@ -12,7 +12,13 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.serializers.expense_response import ExpensePreviewSerializer
-from tripcompanion.api.serializers import CamelCaseSerializer, StrictDate, StrictText
+from tripcompanion.api.serializers import (
+    CamelCaseSerializer,
+    StrictDate,
+    StrictText,
+    names_of,
+)
+from tripcompanion.api.unknown_names import refused_names
 from tripcompanion.recurring.body import RecurringExpense
 from tripcompanion.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, parse_rule
 
@@ -31,6 +37,9 @@ class ExpenseBody(serializers.Field):
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
             self.fail("invalid")
+        errors = refused_names(data, names_of(RecurringExpense))
+        if errors and not self.context.get("is_lenient"):
+            raise serializers.ValidationError(errors)
         return data
 
     def to_representation(self, value: Any) -> Any:
@@ -123,9 +132,9 @@ class RecurrenceRequest(CamelCaseSerializer):
 class RecurrenceChange(RecurrenceRequest):
     """What to change."""
 
-    rule = RuleField(max_length=MAX_RULE_CHARS, required=False, help_text="Another rule.")
-    starts_on = FirstDayField(required=False, help_text="Another first day.")
-    expense = ExpenseChange(required=False, help_text="The fields of the expense to change.")
+    rule = RuleField(max_length=MAX_RULE_CHARS, help_text="Another rule.")
+    starts_on = FirstDayField(help_text="Another first day.")
+    expense = ExpenseChange(help_text="The fields of the expense to change.")
 
 
 class SkipRequest(CamelCaseSerializer):

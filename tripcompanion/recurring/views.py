@@ -106,7 +106,7 @@ class RecurrenceViewSet(InTripViewSet):
         `expense`, the fields that are sent replace the stored ones.
         """
         found = self._found(trip_id, recurrence_id)
-        sent = self._sent(partial=True, starts_on=found.starts_on)
+        sent = self._sent(partial=True, current=lambda: found, starts_on=found.starts_on)
         return self.answer(found.change(self.caller, **sent))
 
     def destroy(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
@@ -135,4 +135,4 @@ class RecurrenceViewSet(InTripViewSet):
         return self.get_permitted_object(Recurrence.objects.all, trip_id=trip_id, pk=recurrence_id)
 
     def _sent(self, *, partial: bool = False, **context: Any) -> dict[str, Any]:
-        return self.body(partial=partial, **context) | {"context": {"strict": self.is_strict}}
+        return self.body(partial=partial, **context) | {"context": self.names_context()}

@@ -35,6 +35,8 @@ class SplitwiseViewSet(PeopleViewSet):
     parser_classes = (JsonBody, FormBody, MultipartBody)
     renderer_classes = (ExactJSONRenderer,)
     reads_forms = True
+    # Programs for Splitwise's API send what it ignores.
+    always_lenient = True
     scope_prefix = "expenses"
     #: What a refused write answers besides `errors`.
     stubs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -77,7 +79,7 @@ class SplitwiseViewSet(PeopleViewSet):
     ) -> dict[str, Any]:
         """What our own API reads from such a body; raises `ValidationError`."""
         partly = context.pop("partial", False)
-        context = {**self.get_serializer_context(), **context}
+        context = {**self.get_serializer_context(), **self.names_context(), **context}
         serializer = shape(data=body, partial=partly, context=context)
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data

@@ -74,11 +74,10 @@ class WebhookRequest(CamelCaseSerializer):
 class WebhookChange(CamelCaseSerializer):
     """What to change in a webhook; fields that are not sent stay."""
 
-    url = WebhookUrl(required=False)
-    events = patterns(required=False)
+    url = WebhookUrl()
+    events = patterns()
     state = StrictChoice(
         WebhookState.choices,
-        required=False,
         help_text="`on` goes on after the last message, also if the service turned it off.",
     )
 

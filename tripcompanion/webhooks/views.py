@@ -1,5 +1,6 @@
 """Views of the caller's webhooks."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 from rest_framework.exceptions import NotFound, PermissionDenied
@@ -88,7 +89,9 @@ class WebhookViewSet(ApiViewSet):
 
     def partial_update(self, request: Request, webhook_id: int) -> Response:
         """Change the address or the events of a webhook, or turn it on or off."""
-        return self.answer(Webhook.change(self.caller, webhook_id, **self.body(partial=True)))
+        own = partial(get_object_or_404, self.own(), pk=webhook_id)
+        body = self.body(partial=True, current=own)
+        return self.answer(Webhook.change(self.caller, webhook_id, **body))
 
     def destroy(self, request: Request, webhook_id: int) -> Response:
         """Delete a webhook, with the log of its deliveries."""

@@ -99,7 +99,8 @@ class MemberViewSet(InTripViewSet):
     def change_role(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Change the role of a member."""
         member = self.member(trip_id, user_id)
-        member.change_role(self.body()["role"], by=self.caller)
+        role = self.body(current=lambda: member)["role"]
+        member.change_role(role, by=self.caller)
         return self.answer(member)
 
     def destroy(self, request: Request, trip_id: int, user_id: int) -> Response:
@@ -146,5 +147,5 @@ class GuestViewSet(InTripViewSet):
         member: Any = self.get_permitted_object(
             Member.objects.guests, trip_id=trip_id, user_id=user_id
         )
-        member.rename_guest(by=self.caller, **self.body())
+        member.rename_guest(by=self.caller, **self.body(current=lambda: member))
         return self.answer(member)

@@ -117,7 +117,10 @@ class TripViewSet(InTripViewSet):
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         with self.unchanged(trip_id, lambda: self._detail(trip)):
-            trip.change(self.caller, **self.body(partial=partial, currency=trip.currency))
+            body = self.body(
+                partial=partial, current=lambda: self._detail(trip), currency=trip.currency
+            )
+            trip.change(self.caller, **body)
         return self.with_etag(request, self._detail(trip))
 
     def partial_update(self, request: Request, trip_id: int) -> Response:

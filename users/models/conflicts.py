@@ -12,6 +12,7 @@ class EmailTaken(Conflict):
 
     default_code = "email_taken"
     default_detail = gettext_lazy("This e-mail address is already in use.")
+    field = "email"
 
 
 class LastAdmin(Conflict):

@@ -140,7 +140,7 @@ class UserViewSet(ApiViewSet):
         ten minutes.
         """
         user = get_object_or_404(User.objects.present(), pk=user_id)
-        body = self.body(user=user)
+        body = self.body(user=user, current=lambda: user)
         user.change(by=self.caller, keep=self._own_session(user), **body)
         return self.answer(user)
 

@@ -1,0 +1,163 @@
+"""In every body and query of the document, a name that is not there is refused."""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.document import OPERATIONS, Operation, problem_of, resolved
+from tests.hostile import World, without_null
+from tests.stored import everything_stored, rolled_back
+
+pytestmark = pytest.mark.once
+
+LENIENT = {"HTTP_PREFER": "respond-async, handling=lenient"}
+WITH_BODY = [op for op in OPERATIONS if "properties" in (op.body or {})]
+#: "Flexible" in the specification, or "not declared as validated"; and logging out.
+FLEXIBLE = {
+    "POST /api/users/login",
+    "POST /api/users/logout",
+    "PUT /api/users/{userId}/profile",
+}
+CHANGES = [op for op in WITH_BODY if op.method in {"PUT", "PATCH"} and str(op) not in FLEXIBLE]
+FOR_ADMINS = "DELETE /api/users/{userId}"
+BODILESS = [
+    op
+    for op in OPERATIONS
+    if op.method != "GET" and "requestBody" not in op.spec and str(op) != FOR_ADMINS
+]
+
+
+@pytest.fixture
+def world(db: None, stored_world: World) -> World:
+    return stored_world.with_new_client()
+
+
+def objects_in(schema: Any, body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the objects with fields are in a body, with itself."""
+    schema = without_null(schema)
+    if isinstance(body, list):
+        for place, item in enumerate(body):
+            if isinstance(item, dict):
+                yield from objects_in(schema["items"], item, (*path, place))
+    elif isinstance(body, dict) and "properties" in schema:
+        yield path
+        for name, value in body.items():
+            yield from objects_in(schema["properties"].get(name, {}), value, (*path, name))
+
+
+def with_name(body: Any, path: tuple[Any, ...], name: str, value: Any = 1) -> Any:
+    """`body` with one more name in the object at `path`."""
+    changed = place = deepcopy(body)
+    for step in path:
+        place = place[step]
+    place[name] = value
+    return changed
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+def test_an_unknown_name_in_any_object_of_any_body_is_refused(
+    world: World, operation: Operation
+) -> None:
+    before = everything_stored()
+    for body in world.bodies[str(operation)]:
+        for path in objects_in(operation.body, body):
+            sent = json.dumps(with_name(body, path, "colour")).encode()
+            if str(operation) in FLEXIBLE and not path:
+                continue
+            document = problem_of(world.send(operation, sent), 400)
+            [(field, texts)] = document["errors"].items()
+            assert field == ".".join(map(str, (*path, "colour")))
+            assert texts[0].startswith("There is no such field")
+    assert everything_stored() == before
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+def test_the_document_says_where_a_body_has_no_other_names(operation: Operation) -> None:
+    is_open = operation.body.get("additionalProperties", True)
+    assert is_open is (str(operation) in FLEXIBLE)
+
+
+def test_what_is_answered_may_have_more_names_in_a_later_release() -> None:
+    for operation in OPERATIONS:
+        for status, response in operation.spec["responses"].items():
+            shown = response.get("content", {}).get("application/json", {}).get("schema", {})
+            if status.startswith("2") and "properties" in resolved(shown):
+                assert resolved(shown).get("additionalProperties", True) is True, operation
+
+
+@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
+def test_an_unknown_name_is_ignored_if_the_client_prefers_so(
+    world: World, operation: Operation
+) -> None:
+    body = world.bodies[str(operation)][0]
+    with rolled_back():
+        plain = world.send(operation, json.dumps(body).encode())
+    named = with_name(with_name(body, (), "colour"), (), "categry", "FOOD")
+    with rolled_back():
+        lenient = world.send(operation, json.dumps(named).encode(), **LENIENT)
+    assert lenient.status_code == plain.status_code
+    assert lenient["Preference-Applied"] == "handling=lenient"
+    assert "Preference-Applied" not in plain
+
+
+@pytest.mark.parametrize("operation", [op for op in OPERATIONS if str(op) != FOR_ADMINS], ids=str)
+def test_an_unknown_name_in_any_query_is_refused(world: World, operation: Operation) -> None:
+    good = world.bodies.get(str(operation))
+    body = json.dumps(good[0]).encode() if good else b""
+
+    def answer(query: str, **headers: Any) -> Any:
+        with rolled_back():
+            return world.send(operation, body, query=query, **headers)
+
+    response = answer("?colour=blue")
+    if str(operation) in FLEXIBLE:
+        assert response.status_code != 400
+        return
+    errors = problem_of(response, 400)["errors"]
+    assert errors.keys() == {"colour"}
+    assert errors["colour"][0].startswith("There is no such field")
+    plain = answer("").status_code
+    assert answer("?_=1&_colour=2").status_code == plain
+    assert answer("?colour=blue", **LENIENT).status_code == plain
+
+
+@pytest.mark.parametrize("operation", BODILESS, ids=str)
+def test_an_operation_without_a_body_refuses_every_name(world: World, operation: Operation) -> None:
+    before = everything_stored()
+    document = problem_of(world.send(operation, b'{"paid": true}'), 400)
+    assert document["errors"].keys() == {"paid"}
+    assert everything_stored() == before
+    with rolled_back():
+        plain = world.send(operation, b"").status_code
+    with rolled_back():
+        assert world.send(operation, b"{}").status_code == plain
+
+
+def answered_only(operation: Operation) -> set[str]:
+    shown = operation.spec["responses"]["200"]["content"]["application/json"]["schema"]
+    return resolved(shown)["properties"].keys() - operation.body["properties"].keys()
+
+
+@pytest.mark.parametrize("operation", CHANGES, ids=str)
+def test_what_only_a_response_has_may_be_sent_back_as_it_is(
+    world: World, operation: Operation
+) -> None:
+    body = world.bodies[str(operation)][0]
+    if "{tagName}" in operation.path:
+        body = {"name": world.ids["tagName"]}
+    with rolled_back():
+        stored = world.send(operation, json.dumps(body).encode()).json()
+        extra = {name: stored[name] for name in answered_only(operation)}
+        assert extra
+        before = everything_stored()
+        for name, value in extra.items():
+            other = {**body, **extra, name: "other" if value != "other" else None}
+            document = problem_of(world.send(operation, json.dumps(other).encode()), 400)
+            assert document["errors"].keys() == {name}
+            assert document["errors"][name][0].startswith("Only responses have this field")
+        assert everything_stored() == before
+        again = world.send(operation, json.dumps({**body, **extra}).encode())
+        assert again.status_code == 200, again.content

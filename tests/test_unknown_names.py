@@ -1,0 +1,238 @@
+"""Names that a body or a query does not have are refused, with the names that there are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import PASSWORD, spend
+from tests.trips.bodies import lisbon
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.once
+
+LENIENT = {"HTTP_PREFER": "respond-async, handling=lenient"}
+
+
+def dinner(user: User, **fields: Any) -> dict[str, Any]:
+    return {
+        "description": "Dinner",
+        "amount": 10,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": [user.pk],
+        **fields,
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ({"categry": "FOOD"}, "category"),
+        ({"Category": "FOOD"}, "category"),
+        ({"catgeory": "FOOD"}, "category"),
+        ({"paid_by_user_id": 7}, "paidByUserId"),
+        ({"paidBy": 7}, "paidByUserId"),
+        ({"paid_by": "7"}, "paidByUserId"),
+        ({"paidBy": {"id": 2}}, "paidByUserId"),
+        ({"expense_date": "2026-05-14"}, "expenseDate"),
+        ({"receipt-url": "/x"}, "receiptUrl"),
+        ({"participant": [1]}, "participantUserIds"),
+    ],
+)
+def test_the_text_says_which_name_is_spelt_nearly_so(
+    api: Api, trip: Trip, olga: User, sent: dict[str, Any], meant: str
+) -> None:
+    body = dinner(olga, **sent)
+    document = problem_of(api(olga).post(f"/api/trips/{trip.pk}/expenses", body), 400)
+    [name] = sent
+    assert document["errors"] == {name: [f"There is no such field; did you mean {meant}?"]}
+    assert document["detail"].startswith(f"{name}: ")
+    assert not trip.expenses.exists()
+
+
+def test_without_such_a_name_the_text_has_all(api: Api, trip: Trip, olga: User) -> None:
+    document = problem_of(api(olga).post("/api/trips", lisbon(payerId=7)), 400)
+    [text] = document["errors"]["payerId"]
+    assert text.startswith("There is no such field. There are: title, destination, ")
+    assert all(name in text for name in lisbon())
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "meant"),
+    [
+        ("/expenses", "pagesize=5", "did you mean pageSize?"),
+        ("/expenses", "limit=1", "There are: category, currency, "),
+        ("/expenses", "date_from=2026-05-01", "did you mean dateFrom?"),
+        ("/history", "evnt=trip.created", "did you mean event?"),
+        ("/balances", "search=x", "There are: format."),
+        ("", "search=x", "There are: format."),
+    ],
+)
+def test_the_text_for_a_query_does_so_too(
+    api: Api, trip: Trip, olga: User, path: str, query: str, meant: str
+) -> None:
+    response = api(olga).get(f"/api/trips/{trip.pk}{path}?{query}")
+    [texts] = problem_of(response, 400)["errors"].values()
+    assert meant in texts[0]
+
+
+def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User) -> None:
+    [texts] = problem_of(api(olga).get("/api/trips?search=lisbon"), 400)["errors"].values()
+    assert texts == ["There is no such field. There are: deleted, format, page, pageSize."]
+
+
+def test_other_names_of_who_paid_make_nobody_the_payer(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    path = f"/api/trips/{trip.pk}/expenses"
+    for wrong in ({"payerId": ed.pk}, {"paid_by": ed.pk}, {"paidBy": {"id": ed.pk}}):
+        problem_of(api(olga).post(path, dinner(olga, **wrong)), 400)
+        made = api(olga).post(path, dinner(olga, **wrong), **LENIENT)
+        assert made.json()["paidBy"]["id"] == olga.pk
+
+
+@pytest.mark.django_db
+def test_no_name_of_a_right_is_known_at_registration(api: Api) -> None:
+    account = {"email": "mallory@example.com", "password": PASSWORD}
+    for name in ("role", "id", "isStaff", "is_superuser", "firstName"):
+        document = problem_of(api(None).post("/api/users/register", account | {name: 1}), 400)
+        assert document["errors"].keys() == {name}
+    assert not User.objects.filter(email="mallory@example.com").exists()
+    named = account | {"role": "ADMIN", "isStaff": True, "id": 1}
+    made = api(None).post("/api/users/register", named, **LENIENT)
+    assert made.json()["user"]["role"] == "USER"
+
+
+def test_logging_in_ignores_other_names(api: Api, olga: User) -> None:
+    body = {"email": olga.email, "password": PASSWORD, "remember": True, "username": "olga"}
+    tokens = api(None).post("/api/users/login?next=/", body)
+    assert tokens.status_code == 200
+    out = {"refreshToken": tokens.json()["refreshToken"], "everywhere": False}
+    assert api(None).post("/api/users/logout", out).status_code == 204
+
+
+def test_a_profile_ignores_other_names_but_not_in_the_notices(api: Api, olga: User) -> None:
+    path = f"/api/users/{olga.pk}/profile"
+    changed = api(olga).put(path, {"name": "Olga P.", "role": "ADMIN", "paid": True})
+    assert (changed.json()["name"], changed.json()["role"]) == ("Olga P.", "USER")
+    me = api(olga).get("/api/users/me").json()
+    assert api(olga).put(path, me).status_code == 200
+    wrong = {"notices": {"email": "off", "evnts": ["split.paid"]}}
+    assert problem_of(api(olga).put(path, wrong), 400)["errors"].keys() == {"notices.evnts"}
+
+
+# -- What was read is sent back -------------------------------------------------------------------
+
+
+def test_a_payer_as_it_was_read_is_understood(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    client = api(olga)
+    [expense] = client.get(f"/api/trips/{trip.pk}/expenses").json()["items"]
+    path = f"/api/trips/{trip.pk}/expenses/{expense['id']}"
+    assert client.patch(path, {"payers": expense["payers"]}).json()["payers"] == expense["payers"]
+    another = [{"user": {"id": ed.pk}, "amount": 10}]
+    document = problem_of(client.patch(path, {"payers": another}), 400)
+    text = "Only responses have this field, and its value differs: send userId."
+    assert document["errors"] == {"payers.0.user": [text]}
+    document = problem_of(client.patch(path, {**expense, "paidBy": {"id": ed.pk}}), 400)
+    text = "Only responses have this field, and its value differs: send paidByUserId."
+    assert document["errors"] == {"paidBy": [text]}
+    made = client.post(f"/api/trips/{trip.pk}/expenses", dinner(olga, id=7))
+    assert problem_of(made, 400)["errors"].keys() == {"id"}
+
+
+def test_a_row_of_many_changes_may_be_what_was_read(api: Api, trip: Trip, olga: User) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
+    [expense] = client.get(path).json()["items"]
+    row = {"id": expense["id"], "notes": "Tasty", "createdAt": expense["createdAt"]}
+    assert client.post(f"{path}/bulk", {"change": [row]}).status_code == 200
+    row["createdAt"] = "2026-01-01T00:00:00Z"
+    document = problem_of(client.post(f"{path}/bulk", {"change": [row]}), 400)
+    assert document["errors"].keys() == {"change.0.createdAt"}
+
+
+@pytest.mark.parametrize(
+    ("split_type", "amounts"),
+    [("EQUAL", None), ("MANUAL", (4, 6)), ("PERCENTAGE", (40, 60)), ("SHARES", (1, 2))],
+)
+def test_an_expense_as_it_was_read_is_a_patch_that_changes_nothing(
+    api: Api, trip: Trip, olga: User, ed: User, split_type: str, amounts: Any
+) -> None:
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
+    division = {"splitType": split_type, "participantUserIds": [olga.pk, ed.pk]}
+    if amounts:
+        division["splitAmounts"] = {olga.pk: amounts[0], ed.pk: amounts[1]}
+    payers = [{"userId": ed.pk, "amount": 7}, {"userId": olga.pk, "amount": 3}]
+    location = client.post(path, dinner(olga, payers=payers, **division))["Location"]
+    read = client.get(location).json()
+    answer = client.patch(location, read)
+    assert (answer.status_code, answer.json()) == (200, read)
+
+
+def test_a_recurring_expense_has_no_date_of_its_own(api: Api, trip: Trip, olga: User) -> None:
+    rule = {"rule": "FREQ=DAILY", "startsOn": "2026-11-28", "expense": dinner(olga)}
+    document = problem_of(api(olga).post(f"/api/trips/{trip.pk}/recurring", rule), 400)
+    assert document["errors"].keys() == {"expense.expenseDate"}
+
+
+def test_amounts_of_an_equal_division_are_refused(api: Api, trip: Trip, olga: User) -> None:
+    path = f"/api/trips/{trip.pk}/expenses"
+    body = dinner(olga, splitAmounts={str(olga.pk): 10})
+    assert problem_of(api(olga).post(path, body), 400)["errors"].keys() == {"splitAmounts"}
+    for nothing in ({}, None):
+        body["splitAmounts"] = nothing
+        assert api(olga).post(path, body).status_code == 201
+
+
+# -- How it is preferred --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("preference", "is_lenient"),
+    [
+        ("handling=lenient", True),
+        ("Handling = Lenient; x=1", True),
+        ('return=minimal, handling="lenient"', True),
+        ("handling=strict, handling=lenient", False),
+        ("handling=strict", False),
+        ("lenient", False),
+        ("", False),
+    ],
+)
+def test_of_a_preference_the_first_counts(
+    api: Api, olga: User, preference: str, is_lenient: bool
+) -> None:
+    response = api(olga).get("/api/trips?colour=blue", HTTP_PREFER=preference)
+    assert response.status_code == (200 if is_lenient else 400)
+    assert ("Preference-Applied" in response) is is_lenient
+
+
+def test_pages_of_other_origins_may_prefer_it_and_see_that_it_was_applied(api: Api) -> None:
+    origin = {"HTTP_ORIGIN": "http://localhost:4200"}
+    asked = {"HTTP_ACCESS_CONTROL_REQUEST_METHOD": "POST", **origin}
+    preflight = api(None).options("/api/users/register", **asked)
+    assert "prefer" in preflight["Access-Control-Allow-Headers"]
+    answer = api(None).get("/api/health", **origin, **LENIENT)
+    assert "preference-applied" in answer["Access-Control-Expose-Headers"]
+
+
+# -- Many and long names --------------------------------------------------------------------------
+
+
+def test_of_many_unknown_names_some_are_told(api: Api, olga: User) -> None:
+    body = lisbon(**{f"x{number}": 1 for number in range(40_000)})
+    errors: Mapping[str, Any] = problem_of(api(olga).post("/api/trips", body), 400)["errors"]
+    assert list(errors) == [f"x{number}" for number in range(20)]
+
+
+def test_of_a_long_name_only_its_beginning_is_repeated(api: Api, olga: User) -> None:
+    response = api(olga).post("/api/trips", lisbon(**{"a" * 900_000: 1}))
+    assert problem_of(response, 400)["errors"].keys() == {"a" * 64}
+    assert len(response.content) < 2000
