@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +18,13 @@ pytestmark = pytest.mark.once
 FILE = ROOT / "tripcompanion" / "mcp" / "schemas.json"
 COMPONENT = "#/components/schemas/"
 #: Longer lists of values are left to the description.
-MOST_VALUES = 40
-NAMES_TOO = ' A name, an e-mail address or "me" is taken in place of a user id.'
+MOST_VALUES = 12
+#: Operations whose fields another tool describes, which their descriptions name.
+TOLD_ELSEWHERE = {"previewExpense", "updateExpense", "updateTrip"}
+#: How long the text on an argument may be.
+MOST_CHARS = 50
+#: What has another name, or what assistants have no use for.
+NOT_TAKEN = {"format", "from", "to", "payer", "receiptUrl", "imageUrl", "filter", "image_url"}
 OPERATIONS = {
     operation["operationId"]: operation
     for path in DOCUMENT["paths"].values()
@@ -33,34 +39,63 @@ def schema_of(tool: Tool) -> dict[str, Any]:
         name: {"type": ["integer", "string"], "description": REFERENCES[name]}
         for name in tool.references
     }
-    optional = {"trip"} if tool.run else set()
-    required = [name for name in tool.references if name not in optional]
-    if tool.run and tool.references:
-        text = "Words that the expense has."
-        properties["search"] = {"type": "string", "minLength": 1, "description": text}
-        required.append("search")
+    properties |= tool.own
+    required = [*(tool.needed if tool.run else tool.references)]
     if tool.takes:
         operation = OPERATIONS[tool.takes]
         for parameter in operation.get("parameters", ()):
-            if parameter["in"] == "query" and parameter["name"] != "format":
+            if parameter["in"] == "query" and parameter["name"] not in NOT_TAKEN:
                 schema = shown(parameter["schema"], parameter["name"])
-                properties[parameter["name"]] = {"description": parameter["description"], **schema}
+                text = {"description": parameter["description"]}
+                properties[parameter["name"]] = brief({**text, **schema})
         if "requestBody" in operation:
             body = operation["requestBody"]["content"]["application/json"]["schema"]
             component = DOCUMENT["components"]["schemas"][body["$ref"].removeprefix(COMPONENT)]
             for name, schema in component["properties"].items():
-                properties[name] = shown(schema, name)
+                if name not in NOT_TAKEN:
+                    kind = brief(shown(schema, name))
+                    properties[name] = kind if tool.takes not in TOLD_ELSEWHERE else _types(kind)
             required += component.get("required", [])
     if tool.takes_key:
-        text = "Calls with one key record once, for a day."
-        text += " Default: derived from the arguments." if tool.takes else ""
-        properties[KEY] = {"type": "string", "minLength": 1, "maxLength": 255, "description": text}
+        text = "Equal keys record once a day."
+        properties[KEY] = {"type": "string", "description": text}
     return {
         "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": False,
     }
+
+
+def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema without what the API checks anyway, and with the first sentence on it."""
+    text = re.split(r"[.:;] ", schema.get("description", ""))[0].rstrip(".")
+    text = text if len(text) <= MOST_CHARS else text.partition(", ")[0]
+    return {**_types(schema), **({"description": text} if text else {})}
+
+
+def _types(schema: Any) -> dict[str, Any]:
+    """Types, fields and choices of a schema."""
+    schema = {
+        key: value for one in (*schema.get("allOf", ()), schema) for key, value in one.items()
+    }
+    options = [_types(one) for one in schema.get("oneOf", schema.get("anyOf", ()))]
+    simple = [one["type"] for one in options if one.keys() == {"type"}]
+    if options and len(simple) == len(options):
+        kinds = [kind for one in simple for kind in ([one] if isinstance(one, str) else one)]
+        return {"type": list(dict.fromkeys(kinds))}
+    if options:
+        return next(one for one in options if one.get("type") != "null")
+    found = {key: schema[key] for key in ("type", "enum", "format") if key in schema}
+    found.pop("format", None) if found.get("format") != "date" else None
+    if "properties" in schema:
+        found["properties"] = {name: _types(one) for name, one in schema["properties"].items()}
+        if schema.get("required"):
+            found["required"] = schema["required"]
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), Mapping):
+            found[key] = _types(schema[key])
+    return found
 
 
 def shown(schema: Any, field: str = "") -> Any:
@@ -79,14 +114,9 @@ def shown(schema: Any, field: str = "") -> Any:
     if len(schema.get("enum", ())) > MOST_VALUES:
         return {"type": "string"}
     found = {key: shown_part(key, value, field) for key, value in schema.items()}
-    if names_people(field):
-        if found.get("type") == "integer":
-            found = {"type": ["integer", "string"]} | {
-                key: text for key, text in found.items() if key == "description"
-            }
-        found.pop("propertyNames", None)
-        if "description" in found:
-            found["description"] += NAMES_TOO
+    if names_people(field) and found.get("type") == "integer":
+        text = {key: value for key, value in found.items() if key == "description"}
+        return {"type": ["integer", "string"], **text}
     return found
 
 
@@ -109,4 +139,5 @@ def test_each_is_a_json_schema_that_is_complete_in_itself(name: str) -> None:
     schema = json.loads(FILE.read_text())[name]
     jsonschema.Draft202012Validator.check_schema(schema)
     assert "$ref" not in json.dumps(schema)
-    assert all("description" in one for one in schema["properties"].values())
+    if TOOLS[name].takes not in TOLD_ELSEWHERE:
+        assert all("description" in one for one in schema["properties"].values())

@@ -121,6 +121,54 @@ def test_an_assistant_records_a_dinner(
     assert sorted(split["amount"] for split in added["splits"]) == [31.27, 31.28]
 
 
+def test_a_whole_trip_by_tools_alone(server: Server, people: dict[str, Any]) -> None:
+    async def story() -> None:
+        async with over_http(server, people, "auto") as client:
+
+            async def call(tool: str, **arguments: Any) -> Any:
+                answer = await client.call_tool(tool, arguments)
+                assert not answer.is_error, answer.content
+                return answer.structured_content
+
+            days = {"startDate": "2026-05-14", "endDate": "2026-05-18", "currency": "EUR"}
+            trip = (await call("create_trip", title="Faro", destination="Faro", **days))["id"]
+            where = {"trip": "Faro"}
+            await call("add_person", **where, name="Grandma")
+            await call("add_person", **where, email="ed@mcp.example.com", role="EDITOR")
+            link = (await call("invite", **where, role="VIEWER"))["link"]
+            assert link.startswith("http")
+            assert (await call("change_trip", **where, budget=500))["budget"] == 500
+            dinner = {"description": "Dinner", "amount": 60, "expenseDate": "2026-05-14"}
+            dinner |= {"splitType": "EQUAL", "participantUserIds": ["me", "ed", "Grandma"]}
+            await call("add_expense", **where, **dinner)
+            await call("change_expense", **where, expense="Dinner", amount=90)
+            await call("pay_split", **where, expense="Dinner", person="Grandma")
+            await call("unpay_split", **where, expense="Dinner", person="Grandma")
+            await call("delete_expense", **where, expense="Dinner")
+            await call("restore_expense", **where, expense="Dinner")
+            plan = await call("settle_up_plan", **where)
+            assert [one["amount"] for one in plan["result"]] == [30, 30]
+            await call("settle_up", **where, tag=plan["tag"])
+            assert (await call("settle_up_plan", **where))["result"] == []
+            # The newest one closed the trip, so it is taken back first.
+            for payment in (await call("list_settlements", **where))["items"]:
+                await call("delete_settlement", **where, settlement=payment["id"])
+            assert len((await call("settle_up_plan", **where))["result"]) == 2
+            history = await call("history", **where, pageSize=100)
+            assert history["items"][-1]["text"] == "olga created the trip."
+            table = await call("export_trip", **where)
+            assert table["fileName"] == f"trip-{trip}.csv"
+            assert "Dinner" in table["content"]
+            file = (await call("export_trip", **where, format="json"))["content"]
+            planned = await call("import_file", content=file, title="Copy")
+            assert (planned["state"], planned["trip"]["title"]) == ("planned", "Copy")
+            done = await call("import_file", importId=planned["id"])
+            assert (done["state"], done["tripId"] != trip) == ("done", True)
+            assert (await call("list_expenses", trip="Copy"))["total"] == 1
+
+    anyio.run(story)
+
+
 def test_the_process_says_why_the_service_refuses(server: Server) -> None:
     lines = ['{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}', "{", "[]"]
     done = subprocess.run(

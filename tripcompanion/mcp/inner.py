@@ -6,6 +6,7 @@ quotas and validation are those of the view that answers.
 
 import io
 import json
+import secrets
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -28,6 +29,10 @@ _OWN_HEADERS = (
 )
 
 
+#: Nobody can put it into a field: it is another one in each process.
+_BOUNDARY = secrets.token_hex(16)
+
+
 class ToolFailed(Exception):
     """A tool that could not do its work: `text` for the assistant, and `data` that may help it."""
 
@@ -47,6 +52,8 @@ class Api:
         }
         #: Whether an answer is that of an earlier request with the same key.
         self.was_replayed = False
+        #: The tag of the last answer, without its quotes.
+        self.tag = ""
 
     def get(self, path: str, **query: Any) -> Any:
         """The answer to a GET; a list among the parameters is sent as one with commas."""
@@ -59,22 +66,29 @@ class Api:
         query: Mapping[str, Any] | None = None,
         body: Any = None,
         key: str = "",
+        form: Mapping[str, str] | None = None,
+        accept: str = "application/json",
     ) -> Any:
-        """The JSON of an answer, with numbers as `Decimal`; None if it has none."""
+        """The JSON of an answer, with numbers as `Decimal`; None if it has none, or its text.
+
+        `form` is sent in place of a JSON `body`; its `file` is the text of one.
+        """
+        kind = f"multipart/form-data; boundary={_BOUNDARY}" if form else "application/json"
         try:
             content = b"" if body is None else ExactJSONRenderer().render(body)
         except TypeError as error:  # a number beyond 64 bits
             raise ToolFailed("A number is too large.") from error
+        content = _multipart(form) if form else content
         environ = self._environ | {
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
             "QUERY_STRING": urlencode({name: _as_text(value) for name, value in query.items()})
             if query
             else "",
-            "CONTENT_TYPE": "application/json" if content else "",
+            "CONTENT_TYPE": kind if content else "",
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": io.BytesIO(content),
-            "HTTP_ACCEPT": "application/json",
+            "HTTP_ACCEPT": accept,
         }
         if key:
             environ["HTTP_IDEMPOTENCY_KEY"] = key
@@ -83,12 +97,25 @@ class Api:
         response = found.func(request, *found.args, **found.kwargs)
         if isinstance(response, SimpleTemplateResponse):  # a replayed one is not
             response.render()
-        content = response.content
-        answer: Any = json.loads(content, parse_float=Decimal) if content else None
+        content = response.getvalue()
+        self.tag = response.get("ETag", "").strip('"')
+        is_json = "json" in response.get("Content-Type", "json")
+        answer: Any = content.decode()
+        if is_json:
+            answer = json.loads(content, parse_float=Decimal) if content else None
         if response.status_code >= 400:
             raise ToolFailed(answer["detail"], answer)
         self.was_replayed = self.was_replayed or "Idempotency-Replayed" in response
         return answer
+
+
+def _multipart(form: Mapping[str, str]) -> bytes:
+    lines = []
+    for name, value in form.items():
+        file = '; filename="import.txt"' if name == "file" else ""
+        lines += [f"--{_BOUNDARY}", f'Content-Disposition: form-data; name="{name}"{file}']
+        lines += ["", str(value)]
+    return "\r\n".join([*lines, f"--{_BOUNDARY}--", ""]).encode()
 
 
 def _as_text(value: Any) -> str:

@@ -7,6 +7,7 @@ trips, expenses and people can be named in place of ids.
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -14,8 +15,10 @@ from typing import Any, NamedTuple
 
 from django.urls import resolve
 
+from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.mcp.inner import Api, ToolFailed
-from tripcompanion.mcp.names import InTrip
+from tripcompanion.mcp.names import InTrip, id_of
+from trips.roles import TripRole
 from users.models.token import ScopedToken
 from users.permissions import scopes_for
 
@@ -24,8 +27,13 @@ REFERENCES: Mapping[str, str] = {
     "trip": "The trip: its id or its title.",
     "expense": "The expense: its id or its description.",
     "person": 'Whose part: a user id, a name, an e-mail address, or "me".',
+    "settlement": "The id of the settlement.",
 }
+#: Rows of a page, unless another number is asked for: an assistant reads all of them.
+PAGE_SIZE = 10
 KEY = "idempotencyKey"
+#: How long a file may be in an answer.
+MOST_CHARS = 100_000
 #: How many of the newest trips a search without a trip looks through.
 _SEARCHED_TRIPS = 10
 
@@ -37,14 +45,15 @@ def schemas() -> Mapping[str, Any]:
 
 
 class Call(NamedTuple):
-    """A request to the API; `{trip}`, `{expense}`, `{split}` and `{me}` in the path are ids."""
+    """A request to the API; what stands in braces in the path are ids."""
 
     method: str
     path: str
 
     def references(self) -> list[str]:
         """The arguments that the path needs."""
-        named = [name for name in ("trip", "expense") if f"{{{name}}}" in self.path]
+        names = ("trip", "expense", "settlement")
+        named = [name for name in names if f"{{{name}}}" in self.path]
         return [*named, "person"] if "{split}" in self.path else named
 
 
@@ -62,6 +71,10 @@ class Tool(NamedTuple):
     #: Further arguments, which are not in the path: names are looked up with them.
     also: tuple[str, ...] = ()
     run: Callable[["Tool", Api, dict[str, Any]], Any] | None = None
+    #: Arguments that are neither references nor fields of an operation, with their schemas.
+    own: Mapping[str, Mapping[str, Any]] = {}
+    #: Which of the arguments are needed, where that does not follow.
+    needed: tuple[str, ...] = ()
 
     @property
     def only_reads(self) -> bool:
@@ -83,7 +96,7 @@ class Tool(NamedTuple):
         if not isinstance(token, ScopedToken):
             return True
         for call in self.calls.values():
-            path = call.path.format(trip=1, expense=1, split=1, me=1)
+            path = call.path.format(trip=1, expense=1, split=1, settlement=1, me=1, import_id=1)
             view = resolve(path).func.cls  # type: ignore[attr-defined]
             needed = scopes_for(view, call.method)
             if not needed or not {*needed} <= {*token.limits.scopes}:
@@ -94,14 +107,11 @@ class Tool(NamedTuple):
         """As `tools/list` shows it."""
         return {
             "name": name,
-            "title": name.replace("_", " ").capitalize(),
             "description": self.description,
             "inputSchema": schemas()[name],
             "annotations": {
                 "readOnlyHint": self.only_reads,
                 "destructiveHint": self.is_destructive,
-                # What is created takes an idempotency key; other changes set a state.
-                "idempotentHint": True,
                 "openWorldHint": False,
             },
         }
@@ -125,6 +135,8 @@ class Tool(NamedTuple):
         if not isinstance(key, str):
             raise ToolFailed(f"{KEY} must be text.")
         ids = self._ids(api, arguments)
+        if "pageSize" in schemas()[name]["properties"]:
+            arguments.setdefault("pageSize", PAGE_SIZE)
         answers = {
             label: api.send(
                 call.method,
@@ -155,7 +167,10 @@ class Tool(NamedTuple):
         scene = InTrip(api, arguments.pop("trip"))
         ids["trip"] = scene.id
         if "expense" in self.references:
-            ids["expense"] = scene.expense_id(arguments.pop("expense"))
+            is_deleted = any(call.path.endswith("/restore") for call in self.calls.values())
+            ids["expense"] = scene.expense_id(arguments.pop("expense"), deleted=is_deleted)
+        if "settlement" in self.references:
+            ids["settlement"] = scene.settlement_id(arguments.pop("settlement"))
         if "person" in self.references:
             ids["split"] = scene.split_id(ids["expense"], arguments.pop("person"))
         for field in arguments:
@@ -184,12 +199,70 @@ def _search(tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     found = []
     for trip in trips:
         query = {"search": arguments["search"]}
-        page = api.send(call.method, call.path.format(trip=trip), query)
+        page = api.send(call.method, call.path.format(trip=trip), query | {"pageSize": PAGE_SIZE})
         if page["items"]:
             found.append({"tripId": trip, "total": page["total"], "expenses": page["items"]})
     return {"searchedTripIds": trips, "found": found}
 
 
+def _add_person(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
+    """A guest by a name; an account by its address or id."""
+    trip = InTrip(api, arguments.pop("trip")).id
+    is_account = not arguments.keys().isdisjoint({"email", "userId"})
+    if is_account == ("name" in arguments):
+        raise ToolFailed("Give the name of a guest, or the email or userId of an account.")
+    path = f"/api/trips/{trip}/{'members' if is_account else 'guests'}"
+    return api.send("POST", path, body=arguments)
+
+
+def _plan(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
+    trip = InTrip(api, arguments["trip"]).id
+    payments = api.get(f"/api/trips/{trip}/settle-up")
+    return {"result": payments, "tag": api.tag}
+
+
+def _import(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
+    """Plan the import of a text, or record what was planned."""
+    if arguments.get("importId") is not None:
+        if (import_id := id_of(arguments["importId"])) is None:
+            raise ToolFailed("Give the importId that the plan has.")
+        return _without_rows(api.send("POST", f"/api/imports/{import_id}/confirm"))
+    content = arguments.pop("content", None)
+    if not isinstance(content, str) or not content:
+        raise ToolFailed("Give the content of a file, or the importId of a plan.")
+    if arguments.get("trip") is not None:
+        arguments["tripId"] = InTrip(api, arguments.pop("trip")).id
+    return _without_rows(api.send("POST", "/api/imports", form={**arguments, "file": content}))
+
+
+def _without_rows(planned: dict[str, Any]) -> dict[str, Any]:
+    """An import with its rows counted by outcome, and those alone that are not simply taken."""
+    rows = planned.pop("rows", [])
+    counts = Counter(row["outcome"] for row in rows)
+    told = [
+        {"line": row["line"], "outcome": row["outcome"], "notes": row["notes"]}
+        for row in rows
+        if row["outcome"] != "taken"
+    ]
+    return {**planned, "rowCounts": dict(counts), "rows": told[:PAGE_SIZE]}
+
+
+def _export(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
+    """The file as text."""
+    trip = InTrip(api, arguments["trip"]).id
+    kind = arguments.get("format") or "csv"
+    types = {"csv": "text/csv", "json": "application/json"}
+    if kind not in types:
+        raise ToolFailed("format is csv or json.", {"known": [*types]})
+    file = api.send("GET", f"/api/trips/{trip}/export", accept=types[kind])
+    content = file if isinstance(file, str) else ExactJSONRenderer().render(file).decode()
+    if len(content) > MOST_CHARS:
+        path = f"/api/trips/{trip}/export?format={kind}"
+        raise ToolFailed(f"The file is too long for an answer: download {path}.")
+    return {"fileName": f"trip-{trip}.{kind}", "content": content}
+
+
+_TEXT: Mapping[str, Any] = {"type": "string"}
 _EXPENSES = "/api/trips/{trip}/expenses"
 _EXPENSE = f"{_EXPENSES}/{{expense}}"
 
@@ -206,6 +279,62 @@ TOOLS: Mapping[str, Tool] = {
             "settleUp": Call("GET", "/api/trips/{trip}/settle-up"),
         },
     ),
+    "create_trip": Tool(
+        "Creates a trip; the caller becomes its owner.",
+        {"": Call("POST", "/api/trips")},
+        "createTrip",
+    ),
+    "change_trip": Tool(
+        "Changes the given fields of a trip, which are those of create_trip.",
+        {"": Call("PATCH", "/api/trips/{trip}")},
+        "updateTrip",
+        is_destructive=True,
+    ),
+    "add_person": Tool(
+        "Adds a guest by name, or an account by e-mail address or id.",
+        {"": Call("POST", "/api/trips/{trip}/members")},
+        run=_add_person,
+        own={
+            "name": {**_TEXT, "description": "Of a guest, who has no account."},
+            "email": {**_TEXT, "description": "Of an account."},
+            "userId": {"type": "integer", "description": "Of an account."},
+            "role": {"enum": TripRole.values, "description": "Of an account; VIEWER by default."},
+        },
+        needed=("trip",),
+    ),
+    "invite": Tool(
+        "Makes a link by which people join a trip, or mails it.",
+        {"": Call("POST", "/api/trips/{trip}/invitations")},
+        "createInvitation",
+    ),
+    "history": Tool(
+        "What happened in a trip, the newest first.",
+        {"": Call("GET", "/api/trips/{trip}/history")},
+        "listHistory",
+    ),
+    "import_file": Tool(
+        "Plans the import of a file of this or another service and records nothing; called with "
+        "the importId of the plan, records it.",
+        {
+            "plan": Call("POST", "/api/imports"),
+            "confirm": Call("POST", "/api/imports/{import_id}/confirm"),
+        },
+        also=("trip",),
+        run=_import,
+        own={
+            "content": {**_TEXT, "description": "The text of the file."},
+            "title": {**_TEXT, "description": "Of a new trip."},
+            "currency": {**_TEXT, "description": "If the file does not say it."},
+            "importId": {"type": "integer", "description": "The id of a plan to record."},
+        },
+    ),
+    "export_trip": Tool(
+        "A trip as a file: a table, or all that was entered as JSON.",
+        {"": Call("GET", "/api/trips/{trip}/export")},
+        run=_export,
+        own={"format": {"enum": ["csv", "json"], "description": "csv by default."}},
+        needed=("trip",),
+    ),
     "list_expenses": Tool(
         "The expenses of a trip, filtered and page by page.",
         {"": Call("GET", _EXPENSES)},
@@ -214,7 +343,7 @@ TOOLS: Mapping[str, Tool] = {
     "get_expense": Tool("One expense with payers and splits.", {"": Call("GET", _EXPENSE)}),
     "preview_expense": Tool(
         "What an expense would become: each person's part, and who would owe whom. Records "
-        "nothing.",
+        "nothing. Takes what add_expense takes.",
         {"": Call("POST", f"{_EXPENSES}/preview")},
         "previewExpense",
     ),
@@ -225,7 +354,7 @@ TOOLS: Mapping[str, Tool] = {
         "createExpense",
     ),
     "change_expense": Tool(
-        "Changes the given fields of an expense.",
+        "Changes the given fields of an expense, which are those of add_expense.",
         {"": Call("PATCH", _EXPENSE)},
         "updateExpense",
         is_destructive=True,
@@ -236,12 +365,29 @@ TOOLS: Mapping[str, Tool] = {
         is_destructive=True,
     ),
     "restore_expense": Tool(
-        "Puts a deleted expense back as it was. It takes the id of the expense.",
+        "Puts a deleted expense back as it was.",
         {"": Call("POST", f"{_EXPENSE}/restore")},
     ),
     "settle_up_plan": Tool(
-        "The fewest payments that settle a trip.",
+        "The fewest payments that settle a trip, with the tag that settle_up takes.",
         {"": Call("GET", "/api/trips/{trip}/settle-up")},
+        run=_plan,
+        needed=("trip",),
+    ),
+    "settle_up": Tool(
+        "Records all payments of the plan with this tag, as if they were made.",
+        {"": Call("POST", "/api/trips/{trip}/settle-up")},
+        "recordSettleUpPlan",
+    ),
+    "list_settlements": Tool(
+        "Payments between members.",
+        {"": Call("GET", "/api/trips/{trip}/settlements")},
+        "listSettlements",
+    ),
+    "delete_settlement": Tool(
+        "Deletes a payment; what it covered is open again.",
+        {"": Call("DELETE", "/api/trips/{trip}/settlements/{settlement}")},
+        is_destructive=True,
     ),
     "record_settlement": Tool(
         "Records money that one member handed to another. An equal call within a day changes "
@@ -252,6 +398,11 @@ TOOLS: Mapping[str, Tool] = {
     "pay_split": Tool(
         "Marks somebody's part of an expense as paid.",
         {"": Call("PUT", "/api/expenses/{expense}/splits/{split}/pay")},
+        also=("trip",),
+    ),
+    "unpay_split": Tool(
+        "Takes back that somebody's part of an expense was paid.",
+        {"": Call("PUT", "/api/expenses/{expense}/splits/{split}/unpay")},
         also=("trip",),
     ),
     "my_debts": Tool(
@@ -271,6 +422,8 @@ TOOLS: Mapping[str, Tool] = {
         {"": Call("GET", _EXPENSES)},
         also=("trip",),
         run=_search,
+        own={"search": {**_TEXT, "minLength": 1, "description": "Words that the expense has."}},
+        needed=("search",),
     ),
     "add_comment": Tool(
         "Comments on an expense. An equal call within a day changes nothing, unless it has "

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from tripcompanion.api.parsing import MalformedJSON, NotAnObject
 from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.mcp.answers import compact
 from tripcompanion.mcp.inner import Api, ToolFailed
 from tripcompanion.mcp.protocol import (
     HANDSHAKE,
@@ -132,8 +133,7 @@ class AssistantView(APIView):
             found = TOOLS[name].result(name, api, arguments)
         except ToolFailed as failure:
             return _content(failure.data, str(failure), is_error=True)
-        structured = found if isinstance(found, dict) else {"result": found}
-        return _content(structured, *([_REPLAYED] if api.was_replayed else []), _DATA)
+        return _content(compact(found), *([_REPLAYED] if api.was_replayed else []), _DATA)
 
 
 def _body_of(request: Request) -> Any:
