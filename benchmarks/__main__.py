@@ -25,7 +25,7 @@ _LEAST_REQUESTS = 5
 _READ_SLICES, _WRITE_SLICES = 10, 3
 _MOST_NAMED = 5
 _MIXED_AT_ONCE = 200
-#: A run fails if a worker ever uses more; see `WORKER_MAX_MB`.
+#: A run fails if a worker ever uses more.
 LIMIT_MB = 150
 #: A smaller trip has too few open splits for so many rounds.
 _SMALLEST, _MOST_ROUNDS = 20, 8

@@ -93,8 +93,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
-# A server process that uses more memory is replaced; see gunicorn.conf.py.
-WORKER_MAX_MB = env.count("WORKER_MAX_MB", 150, minimum=1)
 # Bearer token of /metrics; without it there is no such path, and nothing is measured.
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 if METRICS_TOKEN:
