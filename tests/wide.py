@@ -41,27 +41,27 @@ def wide_account(trips: int, people: int) -> Wide:
     join(trip, friend, TripRole.EDITOR)
     membership = join(trip, guest, TripRole.EDITOR)
     expense = spend(trip, 200, paid_by=owner, among=[owner, friend])
-    last_trip = _copy(trip, more, code=f"'{trip.pk}-' || n", title="'Trip ' || n")
+    last_trip = copies(trip, more, code=f"'{trip.pk}-' || n", title="'Trip ' || n")
     a_trip = f"{last_trip} + n"
     guests, place = trips * (people - 2) - 1, f"n / {people - 2}"
     of_guest = f"CASE WHEN {place} = 0 THEN {trip.pk} ELSE {last_trip} + {place} END"
-    user_id = f"{_copy(guest, guests)} + n"
-    _copy(membership, guests, trip_id=of_guest, user_id=user_id)
+    user_id = f"{copies(guest, guests)} + n"
+    copies(membership, guests, trip_id=of_guest, user_id=user_id)
     for user in (owner, friend):
-        _copy(trip.members.get(user=user), more, trip_id=a_trip)
-    _copy(JournalEntry.objects.filter(trip=trip).latest("number"), more, trip_id=a_trip)
+        copies(trip.members.get(user=user), more, trip_id=a_trip)
+    copies(JournalEntry.objects.filter(trip=trip).latest("number"), more, trip_id=a_trip)
     in_trip = {"trip_id": a_trip}
-    in_expense = {"expense_id": f"{_copy(expense, more, **in_trip)} + n", **in_trip}
-    _copy(expense.payers.get(), more, **in_expense)
+    in_expense = {"expense_id": f"{copies(expense, more, **in_trip)} + n", **in_trip}
+    copies(expense.payers.get(), more, **in_expense)
     split = expense.splits.get(participant=friend)
-    split_id = f"{_copy(split, more, **in_expense)} + n"
-    _copy(Debt.objects.get(split=split), more, **in_trip, split_id=split_id)
+    split_id = f"{copies(split, more, **in_expense)} + n"
+    copies(Debt.objects.get(split=split), more, **in_trip, split_id=split_id)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return Wide(owner, friend, trip, expense)
 
 
-def _copy(row: models.Model, count: int, **columns: str) -> int:
+def copies(row: models.Model, count: int, **columns: str) -> int:
     """Insert so many copies of a row, numbered by `n` from 1, with these columns.
 
     Returns the id before theirs.

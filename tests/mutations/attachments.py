@@ -6,6 +6,7 @@ _ATTACHMENTS = "tests/attachments/test_attachments.py"
 _HOSTILE = "tests/attachments/test_hostile_files.py"
 _MOVING = "tests/attachments/test_moving.py"
 _WORKERS = "tests/attachments/test_workers.py"
+_TURNS = "tests/attachments/test_turns.py"
 
 ATTACHMENTS: Guards = {
     "tripcompanion/attachments/views.py": [
@@ -48,6 +49,8 @@ ATTACHMENTS: Guards = {
     "tripcompanion/attachments/cleaning.py": [
         ("bombs are decoded", "if width * height > MAX_PIXELS[kind]:", "if False:",
          f"{_HOSTILE} -k bomb"),
+        ("scans are not counted", "MAX_SCANS = 32", "MAX_SCANS = 10**9",
+         f"{_TURNS} -k before_a_picture"),
         ("small files become large ones", "min(limit, MAX_BYTES)", "MAX_BYTES",
          f"{_HOSTILE} -k not_much_larger"),
         ("metadata stays", "    found.info.clear()\n", "", f"{_ATTACHMENTS} -k every_type"),
@@ -55,6 +58,10 @@ ATTACHMENTS: Guards = {
          f"{_ATTACHMENTS} -k cleaned"),
     ],
     "tripcompanion/attachments/processing.py": [
+        ("what takes too long is tried again", "status in _KILLED", "status < 0",
+         f"{_TURNS} -k too_long"),
+        ("the pictures of one account come first", "        last = row.created_by_id\n", "",
+         f"{_TURNS} -k take_turns"),
         ("workers die of a picture forever", "if row.attempts > MAX_ATTEMPTS:", "if False:",
          f"{_WORKERS} -k every_worker"),
         ("an unexpected error with a picture ends the worker", "except Exception:",

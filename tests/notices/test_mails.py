@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.conftest import Api
@@ -37,6 +39,27 @@ def test_between_two_mails_there_is_a_pause(
         [message] = delivered()
     assert message.body.count("was recorded") == 3
     assert waiting(ed) == []
+
+
+def test_all_notices_of_an_account_are_postponed_at_once(
+    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
+) -> None:
+    """Otherwise the mails of others would wait for each of them."""
+    wanting(ed)
+    with time_machine.travel(timezone.now(), tick=False):
+        ledger.spend(olga, 60, olga, ed)
+        assert len(delivered()) == 1
+        statements = []
+        for many in (1, 10):
+            Mail.objects.all().delete()
+            for _number in range(many):
+                ledger.spend(olga, 60, olga, ed)
+            with CaptureQueriesContext(connection) as captured:
+                assert delivered() == []
+            statements.append(len(captured))
+            assert not Mail.objects.due().exists()
+    assert len(waiting(ed)) == 10
+    assert statements[0] == statements[1]
 
 
 def test_a_digest_comes_once_a_day(

@@ -173,7 +173,9 @@ class Attachment(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(
-                fields=["id"], condition=Q(state=State.PROCESSING), name="attachment_processing"
+                fields=["created_by", "id"],
+                condition=Q(state=State.PROCESSING),
+                name="attachment_by_uploader",
             )
         ]
 
@@ -241,15 +243,21 @@ class Attachment(models.Model):
         return Entry(Event.EXPENSE_CHANGED, self.expense_id, changes, self.expense_id)
 
     @classmethod
-    def claim(cls) -> "Attachment | None":
-        """Claim a picture for a worker; None if none waits."""
-        for row in cls.objects.unclaimed().order_by("pk")[:_CANDIDATES]:
-            # Only columns of the row, because PostgreSQL compares them again after waiting for it.
-            free = cls.objects.unclaimed().filter(trip=row.trip_id, pk=row.pk)
-            until = timezone.now() + LEASE
-            if free.update(claimed_until=until, attempts=F("attempts") + 1):
-                row.attempts += 1
-                return row
+    def claim(cls, after: int = 0) -> "Attachment | None":
+        """Claim a picture for a worker; None if none waits.
+
+        Accounts take turns: the oldest one of the next account after this id comes first. So many
+        pictures of one account delay those of others by one each.
+        """
+        waiting = cls.objects.unclaimed().order_by("created_by", "pk")
+        for turns in (waiting.filter(created_by__gt=after), waiting.filter(created_by__lte=after)):
+            for row in turns[:_CANDIDATES]:
+                # Only columns of the row, because PostgreSQL compares them again after waiting.
+                free = cls.objects.unclaimed().filter(trip=row.trip_id, pk=row.pk)
+                until = timezone.now() + LEASE
+                if free.update(claimed_until=until, attempts=F("attempts") + 1):
+                    row.attempts += 1
+                    return row
         return None
 
     def _mine(self) -> AttachmentQuerySet:

@@ -5,6 +5,7 @@ killing workers is refused after a few attempts.
 """
 
 import logging
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,8 @@ _PROGRAM = Path(__file__).with_name("cleaning.py")
 _SECONDS = 40
 #: The exit status of the program for a picture that is too large.
 _TOO_MANY_PIXELS = 3
+#: The statuses for which the picture is not to blame.
+_KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}
 
 
 def process(is_over: Callable[[], bool] = bool) -> bool:
@@ -30,7 +33,9 @@ def process(is_over: Callable[[], bool] = bool) -> bool:
     The storage may be away, or the disk for temporary files full. Call it outside transactions. Any
     number of processes may run it at once.
     """
-    while not is_over() and (row := Attachment.claim()) is not None:
+    last = 0
+    while not is_over() and (row := Attachment.claim(after=last)) is not None:
+        last = row.created_by_id
         try:
             if row.attempts > MAX_ATTEMPTS:
                 row.refuse(Refusal.UNREADABLE)
@@ -54,8 +59,8 @@ def _clean(row: Attachment) -> None:
         with (folder / "source").open("wb") as source:
             copy(row.file, source)
         status = _run(folder, row.type)
-        if status < 0:
-            # It was killed, perhaps for want of memory.
+        if status in _KILLED:
+            # From outside, perhaps for want of memory.
             row.release()
             return
         if status:
@@ -77,7 +82,10 @@ def _clean(row: Attachment) -> None:
 
 
 def _run(folder: Path, media_type: str) -> int:
-    """The exit status of the program; negative if it was killed or took too long."""
+    """The exit status of the program, or the negative number of the signal that ended it.
+
+    A picture that takes too long would do so again.
+    """
     # -P: the modules beside it are none of its own.
     command = [sys.executable, "-P", str(_PROGRAM), str(folder), media_type]
     try:
@@ -85,5 +93,5 @@ def _run(folder: Path, media_type: str) -> int:
             command, check=False, timeout=_SECONDS, capture_output=True, env={}
         )
     except subprocess.TimeoutExpired:
-        return -1
+        return -signal.SIGXCPU
     return done.returncode

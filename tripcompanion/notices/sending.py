@@ -114,18 +114,19 @@ def send(mail: Mail, connection: Any) -> bool:
 def _collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.QuerySet[Mail]]:
     """One message with all notices that are due for `reader`, and the rows to delete afterwards.
 
-    The message is None if nothing is to be sent now; within `PAUSE` after the last mail, the notice
-    is postponed. The account is locked, so that two senders do not report the same rows.
+    The message is None if nothing is to be sent now; within `PAUSE` after the last mail, they are
+    postponed. The account is locked, so that two senders do not report the same rows.
     """
     try:
         with reader.locked(by=None) as account:
             now = timezone.now()
-            if account.noticed_at is not None and now < account.noticed_at + PAUSE:
-                Mail.objects.filter(pk=mail.pk).update(due_at=account.noticed_at + PAUSE)
-                return None, Mail.objects.none()
             due = account.mails.due().filter(letter__in=NOTICES.values())
             ids = [mail.pk, *due.values_list("pk", flat=True)]
             rows = Mail.objects.filter(pk__in=ids)
+            if account.noticed_at is not None and now < account.noticed_at + PAUSE:
+                # All at once: thousands of one account would delay the mails of others.
+                rows.update(due_at=account.noticed_at + PAUSE)
+                return None, Mail.objects.none()
             wanted = [letter for event, letter in NOTICES.items() if account.wants(event)]
             present = account.memberships.filter(left_at=None)
             # They may have left since the notice was written.
