@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from django.db.models import Prefetch
 
+from splits.models.allocation import Allocation
+from splits.models.debt import Debt
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
 from splits.models.posting import debts_and_sums, parts_of, payments_of
@@ -23,7 +25,7 @@ _BATCH_ROWS = 500
 def erase(trip: Trip, by: User, expense_ids: Sequence[int], settlement_ids: Sequence[int]) -> None:
     """Delete expenses and settlements of the locked `trip`, in a few statements for hundreds.
 
-    Nothing else may be allocated to them. Unlike deleted entries, they are not kept.
+    What they had of the credit or the debts of others is these again. They are not kept.
     """
     for some in _portions(settlement_ids):
         deleted = Settlement.objects.filter(trip=trip.pk, pk__in=some).revoke()
@@ -38,6 +40,8 @@ def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _erase_expenses(trip: Trip, by: User, ids: Iterable[int]) -> None:
+    debts = Debt.objects.filter(trip=trip.pk, split__expense__in=ids, split__trip=trip.pk)
+    Allocation.objects.filter(trip=trip.pk, debt__in=debts.values("pk")).unallocate(trip.pk)
     rows = Expense.objects.filter(trip=trip.pk, pk__in=ids)
     relations = {"payers": Payer.objects, "splits": Split.objects}
     with_people = rows.prefetch_related(

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.conftest import Api
 from tests.splits.ledger import exact
+from tripcompanion.exchange.own_file import OwnFile
 from tripcompanion.exchange.restoring import trip_from
 from tripcompanion.exchange.source import SourceFile
 from tripcompanion.exchange.tables import TABLES
@@ -34,7 +35,7 @@ def file_of(api: Api, trip: Trip, reader: User) -> bytes:
 
 
 def copied(content: bytes, by: User) -> Trip:
-    return trip_from(SourceFile(io.BytesIO(content)), by).trip
+    return trip_from(OwnFile(SourceFile(io.BytesIO(content))), by).trip
 
 
 def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:

@@ -6,6 +6,7 @@ _IMPORTING = "tests/exchange/test_importing.py -k"
 _WIRE = "tests/exchange/test_import_wire.py -k"
 _RIGHTS = "tests/exchange/test_import_rights.py -k"
 _REPORTED = "tests/exchange/test_reported_files.py -k"
+_OWN = "tests/exchange/test_own_file.py -k"
 _TRAPS = "tests/exchange/traps -k"
 _WRITTEN = "tests/exchange/test_written_files.py -k"
 _HOSTILE = "tests/exchange/test_hostile_files.py"
@@ -62,9 +63,6 @@ EXCHANGE: Guards = {
         ("new trip by a confined token",
          "if trip is None and caller.confined_to is not None:", "if False:",
          f"{_RIGHTS} token_of_one_trip"),
-        ("refused file leaves a plan",
-         "        with transaction.atomic():\n            stored = _started",
-         "        if True:\n            stored = _started", f"{_IMPORTING} leaves_no_plan"),
         ("plans of an account not counted", "    if old:\n", "    if False:\n",
          f"{_IMPORTING} oldest_plan"),
         ("expenses of a plan not counted",
@@ -81,7 +79,14 @@ EXCHANGE: Guards = {
         ("payments of others in a plan",
          "        require_payments(trip, caller, (map(", "        list((map(",
          f"{_RIGHTS} by_hand"),
-        ("rows imported twice", "changed = self.known.changes(identity, shown)", "changed = None",
+        ("rows of the trip's own file doubled", "if trip is None or not described.is_own:",
+         "if True:", f"{_OWN} knows_every_row"),
+        ("what a copy cannot have in its plan",
+         "            if self.is_copy:\n                raise UnreadableFile(",
+         "            if False:\n                raise UnreadableFile(",
+         f"{_OWN} refused_by_its_plan"),
+        ("rows imported twice", "changed = self.known.changes(entry, identity, shown)",
+         "changed = None",
          f"{_IMPORTING} same_file_again"),
     ],
     "tripcompanion/exchange/fitting.py": [
@@ -135,6 +140,10 @@ EXCHANGE: Guards = {
          f"{_IMPORTING} touched"),
         ("imported trip undone after changes", "return later.exists()", "return False",
          f"{_IMPORTING} anything_happened"),
+        ("import that took old credit not undone", "pk__gt=since", "pk__gt=0",
+         f"{_OWN} took_old_credit"),
+        ("file of a copy read in the transaction", "own_file = _own_file(import_id, by)",
+         "own_file = None", f"{_OWN} waits"),
         ("changed entry undone", "if expense_id in expenses or is_settlement:", "if False:",
          f"{_IMPORTING} touched"),
         ("covered import undone", "if len(sides) > 1:", "if False:", f"{_IMPORTING} touched"),
@@ -166,6 +175,9 @@ EXCHANGE: Guards = {
          _HOSTILE),
         ("long numbers end the process",
          'match.start() if (match := LONG_NUMBER.search(text)) else -1', "-1", _HOSTILE),
+        ("half a character in JSON", "        if escape[1]:", "        if False:",
+         f"{_OWN} strictly"),
+        ("key twice in JSON", "if value in keys[-1]:", "if False:", f"{_OWN} strictly"),
         ("NUL in JSON of an import", r"""    if "\x00" in text:""", "    if False:", _HOSTILE),
     ],
     "tripcompanion/exchange/formats/reading.py": [

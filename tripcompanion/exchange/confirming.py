@@ -28,9 +28,9 @@ from tripcompanion.exchange.models import (
     ImportedMeanwhile,
     ImportedRow,
     NotImported,
-    Outcome,
 )
 from tripcompanion.exchange.notes import FileUnreadable
+from tripcompanion.exchange.own_file import OwnFile
 from tripcompanion.exchange.planning import BATCH_ROWS, require_payments
 from tripcompanion.exchange.restoring import trip_from
 from tripcompanion.exchange.source import SourceFile, as_json
@@ -49,13 +49,14 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
     Raises `NotFound` if there is no such plan any more, `AlreadyImported`, `ImportedMeanwhile`, and
     whatever the commands raise that add members and record entries by hand.
     """
+    own_file = _own_file(import_id, by)
     with transaction.atomic():
         stored = Import.objects.locked(import_id, by)
         if stored.confirmed_at is not None:
             raise AlreadyImported
         plan = stored.plan
         if plan.is_copy:
-            return _make_copy(stored, by)
+            return _make_copy(stored, by, own_file)
         trip = stored.trip or Trip.start(by, **{name: getattr(plan, name) for name in _OF_TRIP})
         people = _admit(trip, by, plan.people)
         can = Can.RECORD if plan.counts[EntryKind.EXPENSE] else Can.SETTLE
@@ -76,6 +77,15 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         return stored
 
 
+def _own_file(import_id: int, by: User) -> OwnFile | None:
+    """The file of a plan for a copy, read before the transaction. Raises `FileUnreadable`."""
+    stored = Import.objects.of(by).filter(pk=import_id, confirmed_at=None).first()
+    try:
+        return OwnFile(SourceFile(stored.opened())) if stored and stored.plan.is_copy else None
+    except UnreadableFile as error:
+        raise FileUnreadable.of(error) from error
+
+
 def _require_new_rows(stored: Import, trip: Trip) -> None:
     """Raise `ImportedMeanwhile` if another import has recorded some of the rows since."""
     later = Import.objects.rows_in(trip.pk)
@@ -92,6 +102,8 @@ def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
     stored.last_number = numbers.values_list("number", flat=True).first() or 0
     content = orjson.loads(stored.content)
+    allocations = Allocation.objects.filter(trip=trip.pk).order_by("-pk")
+    content["last_allocation"] = allocations.values_list("pk", flat=True).first() or 0
     guests = set(
         User.objects.filter(pk__in=people.values(), is_guest=True).values_list("pk", flat=True)
     )
@@ -105,7 +117,7 @@ def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     stored.save()
 
 
-def _make_copy(stored: Import, by: User) -> Import:
+def _make_copy(stored: Import, by: User, file: OwnFile | None) -> Import:
     """Make a new trip of our own export, as it was; mapped accounts take the place of guests.
 
     Its title and its destination are those of the plan.
@@ -116,7 +128,7 @@ def _make_copy(stored: Import, by: User) -> Import:
     people = {person.key: person.user_id for person in plan.people}
     own = next((int(key) for key, user_id in people.items() if user_id == by.pk), None)
     try:
-        made = trip_from(SourceFile(stored.opened()), by, own)
+        made = trip_from(file or OwnFile(SourceFile(stored.opened())), by, own)
     except UnreadableFile as error:
         raise FileUnreadable.of(error) from error
     made.trip.change(by, title=plan.title, destination=plan.destination)
@@ -133,8 +145,7 @@ def _make_copy(stored: Import, by: User) -> Import:
     rows = list(stored.rows.exclude(kind=""))
     for row in rows:
         row.object_id = ids[row.kind][row.line - 1]
-        row.outcome = row.outcome if row.outcome in TAKEN else Outcome.TAKEN
-    ImportedRow.objects.bulk_update(rows, ["object_id", "outcome"], batch_size=BATCH_ROWS)
+    ImportedRow.objects.bulk_update(rows, ["object_id"], batch_size=BATCH_ROWS)
     _finish(stored, made.trip, people)
     return stored
 
@@ -267,8 +278,9 @@ def _is_touched(stored: Import, trip: Trip, ids: Mapping[str, list[int]]) -> boo
         is_settlement = event.startswith("settlement.") and object_id in settlements
         if expense_id in expenses or is_settlement:
             return True
-    # Something of the import covers, or is covered by, something else.
-    rows = Allocation.objects.filter(trip=trip.pk).order_by()
+    # Something of the import covers, or is covered by, something else, and was not by the import.
+    since = getattr(stored.plan, "last_allocation", 0)
+    rows = Allocation.objects.filter(trip=trip.pk, pk__gt=since).order_by()
     pairs = rows.values_list("debt__split__expense", "settlement", "closed_by")
     for expense_id, settlement_id, cause_id in pairs.iterator():
         sides = {expense_id in expenses} if expense_id else set()

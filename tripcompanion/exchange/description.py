@@ -62,7 +62,8 @@ class Row:
     An amount is in minor units of `currency`. `rate` is how many units of the trip's currency one
     unit of `currency` is worth; only our own file has its source and day. `converted_minor` is the
     amount in the trip's currency, if the file has it; it takes precedence. `instant` is the time in
-    the words of a source whose `date` depends on the caller's time zone.
+    the words of a source whose `date` depends on the caller's time zone. `made_at` is when it was
+    entered, in our own file.
     """
 
     line: int
@@ -71,6 +72,7 @@ class Row:
     currency: str
     key: str | None = None
     instant: str = ""
+    made_at: str = ""
     rate: Decimal | None = None
     rate_source: str = ""
     rate_day: Day | None = None

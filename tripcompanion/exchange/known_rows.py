@@ -7,6 +7,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple
 
+from tripcompanion.currency.amounts import to_major
 from tripcompanion.exchange.description import (
     DescribedExpense,
     DescribedSettlement,
@@ -74,6 +75,16 @@ def _digest(*values: object) -> str:
     return blake2b(as_json(values).encode(), digest_size=16).hexdigest()
 
 
+def shown_of(entry: DescribedExpense | DescribedSettlement) -> dict[str, Any]:
+    """What a plan shows of an entry; `KnownRows.changes` compares it with earlier imports."""
+    return {
+        "description": entry.description if isinstance(entry, DescribedExpense) else entry.note,
+        "date": str(entry.date),
+        "amount": f"{to_major(entry.amount_minor, entry.currency):f}",
+        "currency": entry.currency,
+    }
+
+
 def known_trip(caller: User, described: TripDescription) -> Trip | None:
     """The trip that the caller imported an older file of the same group into, if there is one."""
     sample = islice(identified(described), _SAMPLE_ROWS)
@@ -85,10 +96,21 @@ def known_trip(caller: User, described: TripDescription) -> Trip | None:
 
 
 class KnownRows:
-    """The rows of earlier imports into a trip."""
+    """The rows of earlier imports into a trip, and what its own file has of it at `present`."""
 
-    def __init__(self, trip: Trip | None, described: TripDescription) -> None:
+    def __init__(
+        self,
+        trip: Trip | None,
+        described: TripDescription,
+        present: TripDescription | None = None,
+    ) -> None:
         self.rows: dict[str, tuple[str, str]] = {}
+        #: By what nothing else has: another service has the same ids, but not at the same moment.
+        self.own = {
+            (entry.key, entry.made_at): (identity.digest, as_json(shown_of(entry)))
+            for entry, identity in (identified(present) if present else ())
+            if identity and not isinstance(entry, SkippedRow)
+        }
         self.by_match: dict[str, list[str]] = defaultdict(list)
         #: When the last of these imports was confirmed.
         self.until: datetime | None = None
@@ -106,9 +128,10 @@ class KnownRows:
             if key not in in_file:
                 self.by_match[match].append(shown)
 
-    def changes(self, identity: Identity, shown: Mapping[str, Any]) -> list[str] | None:
+    def changes(self, entry: Any, identity: Identity, shown: Mapping[str, Any]) -> list[str] | None:
         """The fields that have changed in a row since it was imported; None for a new row."""
-        if known := self.rows.get(identity.key):
+        own = self.own.get((entry.key, entry.made_at))
+        if known := own or self.rows.get(identity.key):
             digest, before = known
             return [] if digest == identity.digest else _changed(before, shown)
         if left := self.by_match.get(identity.match):

@@ -33,7 +33,9 @@ _TEXTS: Mapping[str, Any] = {
     "missing_field": gettext_lazy("The field %(name)s is missing, or is not what it should be."),
     "not_an_object": gettext_lazy("This should be an object."),
     "not_text": gettext_lazy("The file contains NUL characters, so it is not text."),
+    "lone_surrogate": gettext_lazy("The file contains half a character (a lone surrogate)."),
     "repeated_id": gettext_lazy("Two rows of %(table)s have the id %(id)s."),
+    "repeated_key": gettext_lazy("The file has the key %(name)s twice in one object."),
     "several_groups": gettext_lazy(
         "The file has several groups. Please send `group`, one of: %(groups)s."
     ),

@@ -96,7 +96,7 @@ def _require_named(people: Iterable[Person], mapping: Iterable[str]) -> None:
 
 def _name(name: str) -> str:
     """A name that a guest may have."""
-    shown = " ".join(plain(name).split())
+    shown = plain(name).replace("\n", " ").replace("\t", " ")
     return shown[:_LONGEST].strip().ljust(_SHORTEST, ".")
 
 

@@ -3,12 +3,12 @@
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
 from operator import contains
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -20,7 +20,7 @@ from rest_framework.generics import get_object_or_404
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import insert
-from tripcompanion.currency.amounts import to_major
+from tripcompanion.database.snapshots import snapshot
 from tripcompanion.exchange.balances import compared
 from tripcompanion.exchange.currencies import in_use
 from tripcompanion.exchange.description import (
@@ -35,7 +35,7 @@ from tripcompanion.exchange.description import (
 from tripcompanion.exchange.fitting import Fitting, longest
 from tripcompanion.exchange.formats import describe
 from tripcompanion.exchange.formats.reading import RowError, plain
-from tripcompanion.exchange.known_rows import Identity, KnownRows, identified, known_trip
+from tripcompanion.exchange.known_rows import Identity, KnownRows, identified, known_trip, shown_of
 from tripcompanion.exchange.models import (
     MAX_PLANS,
     AlreadyImported,
@@ -47,6 +47,7 @@ from tripcompanion.exchange.models import (
 from tripcompanion.exchange.notes import FileUnreadable
 from tripcompanion.exchange.people import PlannedPerson, changed_names, planned_people
 from tripcompanion.exchange.source import SourceFile, as_json
+from tripcompanion.exchange.trip_file import json_file
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may
 from users.models import User
@@ -116,20 +117,21 @@ def plan_import(
         if trip is None and caller.confined_to is not None:
             raise InsufficientScope
         people = planned_people(described.people, caller, trip, choices.mapping)
-        with transaction.atomic():
-            stored = _started(caller, replaced)
-            plan = _Plan(stored, described, choices, people, trip)
-            if is_known and trip is not None:
-                plan.notes.append(Note("known_trip"))
-            plan.write_rows(progress)
-            if trip is not None:
-                plan.require_rights(trip, caller)
-            if replaced is None:
-                file.seek(0)
-                stored.file = zlib.compress(file.read())
-            plan.save()
+        plan = _Plan(described, choices, people, trip)
+        if is_known and trip is not None:
+            plan.notes.append(Note("known_trip"))
+        # No transaction waits for the file.
+        rows = list(plan.rows(progress))
     except UnreadableFile as error:
         raise FileUnreadable.of(error) from error
+    if trip is not None:
+        plan.require_rights(trip, caller)
+    file.seek(0)
+    content = zlib.compress(file.read())
+    with transaction.atomic():
+        stored = _started(caller, replaced)
+        stored.file = stored.file or content
+        plan.save(stored, rows)
     return stored
 
 
@@ -174,13 +176,12 @@ class _Plan:
 
     def __init__(
         self,
-        stored: Import,
         described: TripDescription,
         choices: Choices,
         people: list[PlannedPerson],
         trip: Trip | None,
     ) -> None:
-        self.stored, self.described, self.choices = stored, described, choices
+        self.described, self.choices = described, choices
         self.people, self.trip = people, trip
         self.currency = trip.currency if trip else choices.currency or _in_use(described)
         self.user_ids = {person.key: person.user_id for person in people}
@@ -194,27 +195,26 @@ class _Plan:
         self.noted: list[int] = []
         self.days: list[date] = []
         self.pairs: set[tuple[str, str]] = set()
-        self.notes = [*described.notes, *changed_names(people)]
-        self.known = KnownRows(trip, described)
+        #: A new trip is made of our own file as a whole, so each row is recorded as it is.
+        self.is_copy = described.is_own and not trip and self.currency == described.currency
+        self.notes = [*described.notes, *(() if self.is_copy else changed_names(people))]
+        self.known = _known(trip, described)
 
-    def write_rows(self, progress: Callable[[Any], Any]) -> None:
-        """Write a row for each of the file, in batches. Raises `LimitReached`."""
-        batch: list[ImportedRow] = []
+    def rows(self, progress: Callable[[Any], Any]) -> Iterator[ImportedRow]:
+        """A row for each of the file. Raises `LimitReached`."""
         for position, (entry, identity) in enumerate(progress(identified(self.described)), start=1):
-            batch.append(self._row(position, entry, identity))
+            yield self._row(position, entry, identity)
             if self.counts[EntryKind.EXPENSE] > settings.QUOTA_EXPENSES:
                 raise LimitReached(limit=settings.QUOTA_EXPENSES)
             # Fewer could be recorded in a day; a newer file also has what was imported before.
             if position > 2 * settings.QUOTA_CHANGES:
                 raise LimitReached(limit=2 * settings.QUOTA_CHANGES)
-            if len(batch) == BATCH_ROWS:
-                insert(batch)
-                batch = []
-        insert(batch)
 
     def _row(self, position: int, entry: Entry, identity: Any) -> ImportedRow:
-        row = ImportedRow(plan=self.stored, position=position, line=entry.line)
+        row = ImportedRow(position=position, line=entry.line)
         if isinstance(entry, SkippedRow):
+            if self.is_copy:
+                raise UnreadableFile(entry.reason.code, entry.line, **entry.reason.values)
             shown = {"description": entry.description}
             return self._finished(row, Outcome.SKIPPED, shown, [entry.reason])
         return self._identified(row, entry, identity)
@@ -224,14 +224,19 @@ class _Plan:
         row.entry_date = entry.date
         is_expense = isinstance(entry, DescribedExpense)
         row.kind = EntryKind.EXPENSE if is_expense else EntryKind.SETTLEMENT
-        shown = _shown(entry)
-        changed = self.known.changes(identity, shown)
+        shown = shown_of(entry)
+        changed = self.known.changes(entry, identity, shown)
+        fitted = entry
+        notes: list[Note] = []
         try:
-            if changed is None:
+            if changed is None and not self.is_copy:
                 fitted, notes = self.fitting.fitted(entry)
-                content = self.fitting.content(fitted)
+            if changed is None:
+                row.entry = self._entry_text(fitted)
             moved = self.fitting.moved(entry)
         except RowError as error:
+            if self.is_copy:
+                raise error.of_file(row.line) from error
             return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
         self.balances.update(moved)
         if changed is not None:
@@ -244,9 +249,17 @@ class _Plan:
         if isinstance(entry, DescribedSettlement):
             self.pairs.add((entry.sender, entry.receiver))
         self.counts[row.kind] += 1
-        row.entry = as_json(content)
-        shown |= {"description": _shown(fitted)["description"]}
+        shown |= {"description": shown_of(fitted)["description"]}
         return self._finished(row, Outcome.NOTED if notes else Outcome.TAKEN, shown, notes)
+
+    def _entry_text(self, entry: Any) -> str:
+        """What is recorded; of a copy, what is shown of it, which may be nothing."""
+        try:
+            return as_json(self.fitting.content(entry))
+        except RowError:
+            if self.is_copy:
+                return ""
+            raise
 
     def _finished(
         self, row: ImportedRow, outcome: Outcome, shown: Mapping[str, Any], notes: list[Note]
@@ -269,31 +282,34 @@ class _Plan:
             raise PermissionDenied
         require_payments(trip, caller, (map(self.user_ids.get, pair) for pair in self.pairs))
 
-    def save(self) -> None:
-        """Store the plan without its rows."""
-        stored = self.stored
+    def save(self, stored: Import, rows: list[ImportedRow]) -> None:
+        """Store the plan with its rows."""
         stored.trip, stored.makes_trip = self.trip, self.trip is None
         stored.format = self.described.format
         stored.content, stored.choices = as_json(self._content()), as_json(asdict(self.choices))
         stored.save()
+        for row in rows:
+            row.plan = stored
+        for first in range(0, len(rows), BATCH_ROWS):
+            insert(rows[first : first + BATCH_ROWS])
 
     def _content(self) -> dict[str, Any]:
         described, today = self.described, timezone.now().date()
-        title = self.choices.title or plain(described.name) or _("Imported trip")
-        destination = self.choices.destination or plain(described.destination) or title
+        cleaned = str if self.is_copy else plain
+        title = self.choices.title or cleaned(described.name) or _("Imported trip")
+        destination = self.choices.destination or cleaned(described.destination) or title
         first = described.start_date or min(self.days, default=today)
         last = described.end_date or max(self.days, default=first)
         entries = sum(self.counts[name] for name in Outcome.values if name != Outcome.SKIPPED)
         balances = compared(described, self.balances, self.skipped, self.noted, entries)
-        is_copy = described.is_own and self.trip is None and self.currency == described.currency
         return {
             "title": self.trip.title if self.trip else title[: longest(Trip, "title")],
             "destination": destination[: longest(Trip, "destination")],
-            "description": plain(described.description)[: longest(Trip, "description")],
+            "description": cleaned(described.description)[: longest(Trip, "description")],
             "start_date": first,
             "end_date": max(first, last),
             "currency": self.currency,
-            "is_copy": is_copy,
+            "is_copy": self.is_copy,
             "recorded_until": self.known.until,
             "people": list(map(asdict, self.people)),
             "balances": balances,
@@ -307,20 +323,17 @@ class _Plan:
         }
 
 
+def _known(trip: Trip | None, described: TripDescription) -> KnownRows:
+    """What the trip has of the file already; for its own file, as that says it now."""
+    if trip is None or not described.is_own:
+        return KnownRows(trip, described)
+    with snapshot(), json_file(trip) as file:
+        return KnownRows(trip, described, describe(SourceFile(cast(BinaryIO, file))))
+
+
 def _in_use(described: TripDescription) -> str:
     """The file's currency, or the one that took its place. Raises `UnreadableFile` without one."""
     found = in_use(described.currency)
     if found is None:
         raise UnreadableFile("currency_ended", currency=described.currency)
     return found
-
-
-def _shown(entry: Any) -> dict[str, Any]:
-    """What a plan shows of an entry; `KnownRows.changes` compares it with earlier imports."""
-    is_expense = isinstance(entry, DescribedExpense)
-    return {
-        "description": entry.description if is_expense else entry.note,
-        "date": str(entry.date),
-        "amount": f"{to_major(entry.amount_minor, entry.currency):f}",
-        "currency": entry.currency,
-    }

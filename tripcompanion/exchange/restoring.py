@@ -33,7 +33,7 @@ from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.fitting import items_from
 from tripcompanion.exchange.formats.trip_companion import FORMAT, VERSION
 from tripcompanion.exchange.imported_history import imported_history, instant, is_id
-from tripcompanion.exchange.source import SourceFile
+from tripcompanion.exchange.own_file import OwnFile
 from tripcompanion.exchange.tables import (
     AS_ENTERED,
     CHUNK_ROWS,
@@ -88,7 +88,7 @@ class _OrNobody(dict[int, int]):
         return max(key, MAX_INTEGER - key)
 
 
-def trip_from(file: SourceFile, by: User, own_id: int | None = None) -> "Copy":
+def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
     """Make the trip in `file`, with `by` as its OWNER; everybody else becomes a guest.
 
     The person with the id `own_id` is `by`; without one, that with the address of `by`. Raises
@@ -116,7 +116,7 @@ class Copy:
 
     trip: Trip
 
-    def __init__(self, file: SourceFile, by: User, own_id: int | None) -> None:
+    def __init__(self, file: OwnFile, by: User, own_id: int | None) -> None:
         self.file, self.by, self.own_id = file, by, own_id
         self.ids: dict[type[Model], Ids] = defaultdict(dict)
         #: The names of the guests, by the ids in the file.

@@ -40,6 +40,13 @@ _MAX_PATHS, _MAX_NAMES = 2000, 7
 _STARTS, _ENDS = ("start_map", "start_array"), ("end_map", "end_array")
 #: `ijson` ends the process at whole numbers that Python refuses to read.
 LONG_NUMBER = re.compile(r"(?<![0-9])[0-9]{1000}")
+#: An escape in JSON; the group is half of a character, of which the other half is missing.
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
+_LONGEST_ESCAPE = 12
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -242,18 +249,24 @@ class SourceFile:
         texts: dict[str, Any] = {}
         #: The path of each open object or list, and the name of the value in it that comes next.
         within: list[tuple[str, str]] = [("", "")]
+        keys: list[set[str]] = [set()]
         for line, (event, value) in self._events():
             path, name = within[-1]
             if event == "map_key":
                 _require_text(value, line)
+                if value in keys[-1]:
+                    raise UnreadableFile("repeated_key", line, name=value[:50])
+                keys[-1].add(value)
                 within[-1] = path, value
                 continue
             if event in _ENDS:
                 within.pop()
+                keys.pop()
                 continue
             here = f"{path}.{name}".strip(".") if len(within) <= _MAX_NAMES else path
             if event in _STARTS:
                 within.append((here, "item" if event == "start_array" else ""))
+                keys.append(set())
                 if len(within) > MAX_DEPTH + 1:
                     raise UnreadableFile("too_deep", line, limit=MAX_DEPTH)
             else:
@@ -270,15 +283,17 @@ class SourceFile:
         """The events of the JSON file with their lines."""
         events: Any = ijson.sendable_list()
         parser = ijson.basic_parse_coro(events)
-        text, line = _AsUTF8(self.text()), 1
+        text, line, rest = self.text(), 1, ""
         try:
             while piece := text.read(_PIECE):
+                rest = _after_escapes(rest + piece, line)
                 # In lines, so that the line of an error is known.
-                for part in piece.splitlines(keepends=True):
+                for part in piece.encode().splitlines(keepends=True):
                     parser.send(part)
                     yield from ((line, event) for event in events)
                     del events[:]
                     line += part.endswith(b"\n")
+            _after_escapes(rest.ljust(len(rest) + _LONGEST_ESCAPE), line)
             parser.close()
         except (ijson.JSONError, ValueError) as error:
             raise UnreadableFile("malformed_json", line) from error
@@ -299,6 +314,21 @@ def _inside(events: Iterable[Any], path: str, number: int) -> Iterator[Any]:
         count += event[:2] == (path, "start_map")
         if count == number:
             yield event
+
+
+def _after_escapes(text: str, line: int) -> str:
+    """The end of a piece of JSON, in which an escape may have begun.
+
+    Raises `UnreadableFile` for half a character, which `ijson` reads as a question mark.
+    """
+    at = last = max(len(text) - _LONGEST_ESCAPE, 0)
+    for escape in _ESCAPE.finditer(text):
+        if escape.start() >= last:
+            break
+        if escape[1]:
+            raise UnreadableFile("lone_surrogate", line)
+        at = max(at, escape.end())
+    return text[at:]
 
 
 def _require_text(text: str, line: int) -> None:

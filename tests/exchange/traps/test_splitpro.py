@@ -1,5 +1,8 @@
 """JSON and CSV of SplitPro: what a file leaves open or gets wrong, and what it is read as."""
 
+import json
+from typing import Any
+
 import pytest
 
 from tests.exchange import samples
@@ -96,3 +99,30 @@ def test_a_group_of_splitpro_without_a_proper_name_is_not_the_chosen_one() -> No
         read(file, group="Alps")
     assert caught.value.code == "several_groups"
     assert read(file, group="5").people
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"amount": "many"}, "bad_number"),
+        ({"amount": None}, "bad_number"),
+        ({"currency": "?"}, "unknown_currency"),
+        ({"friendId": None}, "missing_field"),
+    ],
+)
+def test_a_balance_of_splitpro_that_cannot_be_read_is_a_row(
+    fields: dict[str, Any], reason: str
+) -> None:
+    content = json.loads(samples.SPLITPRO_JSON)
+    first, second = content["groups"][0]["groupBalances"]
+    second |= fields
+    content["groups"][0]["groupBalances"] = [second]
+    assert [*skipped(read(json.dumps(content), currency="EUR")).values()] == [reason]
+    # The other half of the pair says the same.
+    content["groups"][0]["groupBalances"] = [second, first]
+    assert balances(read(json.dumps(content))) == {("1", "EUR"): 2000, ("2", "EUR"): -2000}
+    content["groups"][0]["groupBalances"] = []
+    content["friends"]["2"]["balances"] = [{"currency": "EUR", "amount": "3000"}, fields]
+    outside = read(json.dumps(content), group="0")
+    assert len(entries(outside)) == 1
+    assert len(skipped(outside)) == 1

@@ -35,6 +35,14 @@ _ENTERED = {
 }
 
 
+class _Row(Record):
+    """A row of our own file, whose texts stay as they were entered."""
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.values.get(name)
+        return value.strip() if isinstance(value, str) else super().text(name, default)
+
+
 def recognises(head: Head) -> bool:
     return head.kind == "json" and head.texts.get("format") == FORMAT
 
@@ -42,10 +50,10 @@ def recognises(head: Head) -> bool:
 def read(file: SourceFile) -> TripDescription:
     if file.head.texts.get("version") != VERSION:
         raise UnreadableFile("unknown_version")
-    trip = Record(file.first("trip"))
+    trip = _Row(file.first("trip"))
     currency = trip.currency("currency")
     people = tuple(starmap(_person, enumerate(file.items("people.item"), start=1)))
-    named = {row.text("userId"): row for row in map(Record, file.items("members.item"))}
+    named = {row.text("userId"): row for row in map(_Row, file.items("members.item"))}
     claimed = {(key, currency): _balance(row, currency) for key, row in named.items()}
     if file.first("attachments.item") is not None:
         file.notes.append(Note("files_left_out"))
@@ -67,24 +75,24 @@ def read(file: SourceFile) -> TripDescription:
 
 
 def _person(line: int, value: Any) -> Person:
-    row = Record(value)
+    row = _Row(value)
     if type(row.values.get("id")) is not int:
         raise UnreadableFile("bad_value", line, name="id")
     return Person(row.text("id"), row.text("name"), row.text("email", "") or None)
 
 
-def _balance(row: Record, currency: str) -> int:
+def _balance(row: _Row, currency: str) -> int:
     names = ("paid", "share", "sent", "received")
     paid, share, sent, received = (row.minor(name, currency) for name in names)
     return paid - share + sent - received
 
 
-def _by_expense(file: SourceFile, table: str) -> dict[str, list[Record]]:
+def _by_expense(file: SourceFile, table: str) -> dict[str, list[_Row]]:
     """The rows of a table by the ids of their expenses; `UnreadableFile` for one without."""
-    rows: dict[str, list[Record]] = defaultdict(list)
+    rows: dict[str, list[_Row]] = defaultdict(list)
     for line, value in enumerate(file.items(f"{table}.item"), start=1):
         try:
-            row = Record(value)
+            row = _Row(value)
             rows[row.text("expenseId")].append(row)
         except RowError as error:
             raise error.of_file(line) from error
@@ -95,11 +103,11 @@ def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
     tables = [_by_expense(file, table) for table in ("payers", "splits", "comments")]
 
     def expense(line: int, value: Any) -> Iterable[Entry]:
-        row = Record(value)
+        row = _Row(value)
         return [_expense(line, row, currency, *(rows[row.text("id")] for rows in tables))]
 
     def settlement(line: int, value: Any) -> Iterable[Entry]:
-        return [_settlement(line, Record(value), currency)]
+        return [_settlement(line, _Row(value), currency)]
 
     yield from each(enumerate(file.items("expenses.item"), 1), expense, "description")
     yield from each(enumerate(file.items("settlements.item"), 1), settlement, "note")
@@ -107,11 +115,11 @@ def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
 
 def _expense(
     line: int,
-    row: Record,
+    row: _Row,
     currency: str,
-    payers: list[Record],
-    splits: list[Record],
-    comments: list[Record],
+    payers: list[_Row],
+    splits: list[_Row],
+    comments: list[_Row],
 ) -> DescribedExpense:
     own, amount_minor = row.currency("currency"), row.minor("amount", currency)
     shares, paid = (
@@ -133,6 +141,7 @@ def _expense(
     return DescribedExpense(
         line=line,
         key=f"expense {row.text('id')}",
+        made_at=row.text("createdAt", ""),
         date=row.day("expenseDate"),
         **_amounts(row, row.minor("entered", own), own, currency),
         description=row.text("description"),
@@ -149,7 +158,7 @@ def _expense(
     )
 
 
-def _entered(split: Record, split_type: str, currency: str) -> int | None:
+def _entered(split: _Row, split_type: str, currency: str) -> int | None:
     name = _ENTERED[split_type]
     if not name or (split_type == "ADJUSTMENT" and name not in split):
         return None
@@ -157,7 +166,7 @@ def _entered(split: Record, split_type: str, currency: str) -> int | None:
     return to_minor(value, currency) if name == "entered" else int(value * Decimal(10_000))
 
 
-def _amounts(row: Record, entered_minor: int, own: str, currency: str) -> dict[str, Any]:
+def _amounts(row: _Row, entered_minor: int, own: str, currency: str) -> dict[str, Any]:
     """The amount as entered in the currency `own`, and the rate to that of the trip."""
     amounts: dict[str, Any] = {"amount_minor": entered_minor, "currency": own}
     if own == currency:
@@ -170,11 +179,11 @@ def _amounts(row: Record, entered_minor: int, own: str, currency: str) -> dict[s
     }
 
 
-def _comment(row: Record) -> DescribedComment:
+def _comment(row: _Row) -> DescribedComment:
     return DescribedComment(row.text("text", ""), row.text("createdById"))
 
 
-def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
+def _settlement(line: int, row: _Row, currency: str) -> DescribedSettlement:
     # Until 1.0.0, a payment had no currency of its own.
     is_foreign = bool(row.text("foreignCurrency", ""))
     own = row.currency("foreignCurrency") if is_foreign else currency
@@ -182,6 +191,7 @@ def _settlement(line: int, row: Record, currency: str) -> DescribedSettlement:
     return DescribedSettlement(
         line=line,
         key=f"settlement {row.text('id')}",
+        made_at=row.text("createdAt", ""),
         date=row.day("settledOn"),
         **_amounts(row, entered_minor, own, currency),
         sender=row.text("senderId"),
