@@ -94,6 +94,7 @@ ALLOCATIONS: CsvColumns = {
     "amount": amount("amount_minor"),
     "currency": "trip__currency",
     "closed_by_id": "closed_by_id",
+    "offset_by_id": "offset_by",
 }
 RATES = named("currency", "per_euro", "day")
 AUDITS = named("id", "started_at", "finished_at", "trip_count", "difference_count", "report")

@@ -62,7 +62,7 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
         ),
         Settlement: (
             sources_of(SettlementSerializer) | ENTERED,
-            {"credit_minor", "split", "created_by"},
+            {"credit_minor", "split", "created_by", "closing"},
         ),
         Comment: (sources_of(CommentSerializer), {"trip"}),
         Trip: (
@@ -83,7 +83,10 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             sources_of(ExportedSplit),
             {"trip", "participant", "entered_minor", "weight_e4"},
         ),
-        Settlement: (sources_of(ExportedSettlement) | ENTERED, {"credit_minor", "split"}),
+        Settlement: (
+            sources_of(ExportedSettlement) | ENTERED,
+            {"credit_minor", "split", "closing"},
+        ),
         Comment: (sources_of(ExportedComment), {"trip", "created_by"}),
     },
     "CSV": {
@@ -91,7 +94,7 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             lookups_of(csv_columns.EXPENSES),
             {"number", "divided", "merged_guests"},
         ),
-        Settlement: (lookups_of(csv_columns.SETTLEMENTS), set()),
+        Settlement: (lookups_of(csv_columns.SETTLEMENTS), {"closing"}),
         Comment: (lookups_of(csv_columns.COMMENTS), {"trip"}),
         Trip: (
             lookups_of(trip_csv_columns.TRIPS),

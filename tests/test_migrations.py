@@ -29,6 +29,9 @@ _NO_ROWS = "Released with 1.0.0, so no table had rows."
 
 #: What is accepted, with the reason: by migration and by the linter's name of the rule.
 EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
+    "splits.0031_offsets": {
+        "adding-foreign-key-constraint": "The column is new and NULL, so no row is checked."
+    },
     "splits.0024_refunds": {"ban-drop-constraint": "Those that take their place allow more."},
     "trips.0004_claims": {
         "adding-foreign-key-constraint": _NO_ROWS,

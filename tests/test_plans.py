@@ -234,7 +234,7 @@ def assert_only_changes_are_read(asked: dict[str, list[Statement]]) -> None:
     assert [table for table in LEDGER if table in trips] == []
     _session, _trips, debts, settlements, _person = asked["between"]
     assert "debt_open" in plan_of(*debts)
-    assert "settlement_between" in plan_of(*settlements)
+    assert "settlement_sent" in plan_of(*settlements)
     # From the row that was read last, on either database.
     assert "using journal_number_in_trip" in plan or "(trip_id=? AND number>?)" in plan, plan
     _session, _trip, _journal, _days, (sql, values), _uncovered = asked["statistics after a change"]

@@ -61,7 +61,7 @@ QUERIES = {
     "/api/trips/{trip_id}/expenses": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/history": 7,
-    "/api/trips/{trip_id}/export": 16,
+    "/api/trips/{trip_id}/export": 17,
     # The first reads the sums of all days, and the next one whether something changed.
     "/api/trips/{trip_id}/statistics": 5,
     "/api/trips/{trip_id}/statistics.svg": 5,

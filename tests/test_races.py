@@ -216,6 +216,35 @@ def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
         journey.adds_up()
 
 
+def test_a_payment_deleted_while_another_one_closes_the_trip_goes_or_is_used(
+    travellers: list[Traveller],
+) -> None:
+    """A third owes the second what the second owes the first, and pays the first in two parts."""
+    owner, second, third = travellers[:3]
+    for _round in range(ROUNDS):
+        journey = Journey.start(owner)
+        for user in (second, third):
+            journey.admit(user)
+        second.done("POST", f"{journey.path}/expenses", journey.expense_body(10, third))
+        journey.spend(10, second)
+        path = f"{journey.path}/settlements"
+        body = {"fromUserId": third.id, "toUserId": owner.id, "amount": 4}
+        first = third.done("POST", path, body)["id"]
+        deleted, closing = answers_at_once(
+            [
+                partial(owner.call, "DELETE", f"{path}/{first}"),
+                partial(third.call, "POST", path, {**body, "amount": 6}),
+            ]
+        )
+        assert closing.status_code == 201
+        is_deleted = deleted.status_code == 204
+        if not is_deleted:
+            assert deleted.json()["settlementId"] == closing.json()["id"]
+        splits = [split for expense in journey.rows("expenses") for split in expense["splits"]]
+        assert [split["paid"] for split in splits] == [not is_deleted] * 2
+        journey.adds_up()
+
+
 def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(
     travellers: list[Traveller],
 ) -> None:

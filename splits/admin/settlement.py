@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import F
+from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
@@ -108,21 +108,33 @@ class DebtAdmin(LedgerAdmin):
 
     @admin.display(description=gettext_lazy("closed by settlement"))
     def closing(self, debt: Debt) -> str:
-        closing = debt.allocations.filter(trip=debt.trip_id, closed_by__isnull=False)
-        return numbered_link(Settlement, closing.values_list("closed_by", flat=True).last())
+        same: Any = {"trip": debt.trip_id, "settlement__trip": debt.trip_id}
+        offset = debt.allocations.filter(settlement__closing__isnull=False, **same).order_by("pk")
+        closings = offset.values_list("settlement__closing", flat=True)
+        return numbered_link(Settlement, closings.last())
 
 
 class AllocationState(StateFilter):
     title = gettext_lazy("origin")
     states: ClassVar = {
-        "covering": (gettext_lazy("settlement of a debt"), {"closed_by": None}),
-        "closing": (gettext_lazy("all balances were zero"), {"closed_by__isnull": False}),
+        "covering": (
+            gettext_lazy("settlement of a debt"),
+            {"closed_by": None, "offset_by": None},
+        ),
+        "offset": (
+            gettext_lazy("debt when all balances were zero"),
+            {"closed_by": None, "offset_by__isnull": False},
+        ),
+        "closing": (
+            gettext_lazy("credit when all balances were zero"),
+            {"closed_by__isnull": False},
+        ),
     }
 
 
 @admin.register(Allocation)
 class AllocationAdmin(LedgerAdmin):
-    """Which settlement covers which debt. A closing settlement clears what is left."""
+    """Which settlement, or which offset of a closing, covers which debt."""
 
     csv_columns = csv_columns.ALLOCATIONS
     list_display = (AMOUNT, "money", "owed", "closing", "id")
@@ -133,14 +145,19 @@ class AllocationAdmin(LedgerAdmin):
     search_help_text = gettext_lazy("The e-mail of the debtor or the sender")
     readonly_fields = (AMOUNT, "money", "owed", "closing")
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        entry = Settlement.with_offsets.filter(pk=OuterRef("settlement"), trip=OuterRef("trip"))
+        offset_by = {"offset_by": Subquery(entry.values("closing"))}
+        return super().get_queryset(request).annotate(**offset_by)
+
     @admin.display(description=gettext_lazy("of settlement"))
-    def money(self, allocation: Allocation) -> str:
-        return numbered_link(Settlement, allocation.settlement_id)
+    def money(self, allocation: Any) -> str:
+        return numbered_link(Settlement, None if allocation.offset_by else allocation.settlement_id)
 
     @admin.display(description=gettext_lazy("for debt"))
     def owed(self, allocation: Allocation) -> str:
         return numbered_link(Debt, allocation.debt_id)
 
     @admin.display(description=gettext_lazy("closed by settlement"))
-    def closing(self, allocation: Allocation) -> str:
-        return numbered_link(Settlement, allocation.closed_by_id)
+    def closing(self, allocation: Any) -> str:
+        return numbered_link(Settlement, allocation.closed_by_id or allocation.offset_by)

@@ -32,10 +32,10 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
     def of(
         self, trip_id: int, split_ids: Collection[int], settlement_ids: Collection[int]
     ) -> list[tuple[Any, ...]]:
-        """The allocations to these splits, and those by these settlements, oldest first.
+        """The allocations to these splits, and those by these settlements and by their offsets.
 
-        For each allocation: its id, the ids of its debt, its settlement and the settlement that
-        closed it, the amount, and when the debt was covered.
+        For each, the oldest first: its id, the ids of its debt, its settlement and the settlement
+        that closed it, the amount, and when the debt was covered.
         """
         rows = self.filter(trip=trip_id)
         found: set[tuple[Any, ...]] = set()
@@ -45,6 +45,7 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
         for condition in (
             Q(debt__split__in=split_ids),
             Q(settlement__in=settlement_ids),
+            Q(settlement__closing__in=settlement_ids, settlement__trip=trip_id),
             Q(closed_by__in=settlement_ids),
         ):
             of_debts = rows.filter(condition, debt__trip=trip_id)
@@ -83,8 +84,8 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
 class Allocation(InTrip):
     """An amount of a settlement that covers an amount of a debt.
 
-    When a settlement closes the trip (`closed_by`), the rest of each debt and of each settlement is
-    used up without a counterpart. Such a row names only the debt or only the settlement.
+    When a settlement closes the trip (`closed_by`), what is left of each settlement is used up.
+    Such a row names no debt. Those that name no settlement are from before there were offsets.
     """
 
     settlement = models.ForeignKey(

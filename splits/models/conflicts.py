@@ -1,6 +1,7 @@
 """Conflicts (409) raised by commands on an expense or its splits."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext_lazy
 
@@ -42,6 +43,24 @@ class ExpenseChanged(Conflict):
 
     default_code = "expense_changed"
     default_detail = gettext_lazy("This expense was changed in the meantime. Please reload it.")
+
+
+class ClosesTrip(Conflict):
+    """409 `closes_trip`: a later settlement closed the trip, and used up credit of this one.
+
+    `settlementId` is that of the later one.
+    """
+
+    default_code = "closes_trip"
+    default_detail = gettext_lazy(
+        "A later settlement brought every balance to zero and used up what was left of this one. "
+        "Please delete the later one first."
+    )
+    extensions: Mapping[str, Any] = {"settlementId": 31}
+
+    def __init__(self, settlement_id: int) -> None:
+        super().__init__()
+        self.extensions = {"settlementId": settlement_id}
 
 
 class QuotaExceeded(Conflict):

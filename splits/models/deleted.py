@@ -1,6 +1,6 @@
 """Deleted expenses and settlements, as they were: out of the ledger until they are restored."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar
 
 import orjson
@@ -18,12 +18,12 @@ from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
 
+_MONEY = ("settlement", "settlements")
 _PEOPLE = {
     "payers": ("user_id",),
     "splits": ("participant_id",),
     "debts": ("debtor_id", "creditor_id"),
-    "settlements": ("sender_id", "receiver_id"),
-    "settlement": ("sender_id", "receiver_id"),
+    **dict.fromkeys(_MONEY, ("sender_id", "receiver_id")),
 }
 
 #: How many rows are read at a time. That of a settlement which closed a trip may have 3 MB.
@@ -95,19 +95,22 @@ class DeletedEntry(models.Model):
         kind: str,
         object_id: int,
         allocations: list[tuple[Any, ...]],
+        offsets: list[tuple[Any, ...]],
         states: Iterable[tuple[Any, ...]] = (),
         **rows: Iterable[models.Model],
     ) -> None:
         """Store rows by name before they are deleted. Call it under the trip's lock.
 
-        `allocations` are those that are deleted with them, see `AllocationQuerySet.of`. `states`
-        contain what the splits had besides their columns: open amount, and time of payment.
+        `allocations` and `offsets` are deleted with them, see `AllocationQuerySet.of` and
+        `offsets_of`. `states` contain what the splits had besides their columns: open amount, and
+        time of payment.
         """
         stored: dict[str, Any] = {
             name: [_columns_of(row) for row in some] for name, some in rows.items()
         }
         stored |= {
             "allocations": allocations,
+            "offsets": offsets,
             "states": list(states),
             "former": sorted(_people_in(stored) - trip.present_roles.keys()),
         }
@@ -150,21 +153,34 @@ class DeletedEntry(models.Model):
 
     @property
     def people(self) -> set[int]:
-        """The ids of all people in the ledger whom the entry names."""
+        """The ids of all people in the ledger whom the entry names, if not only in offsets."""
         return _people_in(self.stored)
+
+    @property
+    def settlement_ids(self) -> set[int]:
+        """The ids of its settlements, and of the offsets."""
+        rows = (row["id"] for name in _MONEY for row in self.stored.get(name, ()))
+        return {*rows, *(offset[0] for offset in self.stored.get("offsets", ()))}
+
+    def offsets_between(self, both: Collection[int]) -> set[int]:
+        """The ids of the offsets between these two people."""
+        offsets = self.stored.get("offsets", ())
+        return {pk for pk, _closing, *pair, _minor in offsets if {*pair} <= {*both}}
 
     def names(self, user_id: int) -> bool:
         """Whether the entry names this person, if only in the items."""
         return user_id in self.people or key_of(user_id) in (self.row.get("stored_items") or "")
 
-    def rename(self, user_id: int, to: int) -> None:
+    def rename(self, user_id: int, to: int, dropped: Collection[int] = ()) -> None:
         """Replace one person by another, and save the entry if this changes it.
 
-        If it names both, it would have one person twice, so it is not restored any more.
+        If it names both, it would have one person twice, so it is not restored any more. Leave out
+        the `dropped` offsets.
         """
         stored = self.stored
         if self.names(user_id) and self.names(to):
             stored["has_one_twice"] = True
+        self._rename_in_offsets({user_id: to}, dropped)
         for row in stored.get("expense", ()):
             # The payers and splits still have the former name.
             if self.names(user_id):
@@ -180,6 +196,16 @@ class DeletedEntry(models.Model):
                     row["created_by_id"] = to
         stored["former"] = [to if pk == user_id else pk for pk in stored.get("former", ())]
         self.save_rows()
+
+    def _rename_in_offsets(self, renamed: Mapping[int, int], dropped: Collection[int]) -> None:
+        stored = self.stored
+        if "offsets" in stored:
+            stored["offsets"] = [
+                [pk, closing, *(renamed.get(person, person) for person in pair), minor]
+                for pk, closing, *pair, minor in stored["offsets"]
+                if pk not in dropped
+            ]
+            stored["allocations"] = [row for row in stored["allocations"] if row[2] not in dropped]
 
     def save_rows(self) -> None:
         text = _text_of(self.stored)

@@ -27,7 +27,8 @@ def erase(trip: Trip, by: User, expense_ids: Sequence[int], settlement_ids: Sequ
 
     What they had of the credit or the debts of others is these again. They are not kept.
     """
-    for some in _portions(settlement_ids):
+    # The latest first: what closed the trip goes before the money of which it used up the rest.
+    for some in _portions(sorted(settlement_ids, reverse=True)):
         deleted = Settlement.objects.filter(trip=trip.pk, pk__in=some).revoke()
         write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_DELETED, deleted, trip.currency))
     for some in _portions(expense_ids):

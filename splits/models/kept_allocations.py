@@ -1,4 +1,4 @@
-"""Puts back the allocations of a deleted entry, in statements that take any number of them.
+"""Puts back the allocations and offsets of a deleted entry, in statements for any number of them.
 
 They are written by hand: the rows are in the JSON of the entry, and the ORM has no INSERT … SELECT.
 A settlement may have closed 40,000 debts; as instances these would take 5 s and 40 MB.
@@ -32,6 +32,33 @@ _KEPT = {
         FROM splits_deletedentry AS entry, json_each(stored_rows, '$.allocations')
         WHERE entry.id = %s AND trip_id = %s""",
 }
+#: The kept offsets, with the columns of `offsets_of`.
+_OFFSETS = {
+    "postgresql": """
+        SELECT trip_id, (item->>0)::bigint AS id, (item->>1)::bigint AS closing_id,
+            (item->>2)::bigint AS sender_id, (item->>3)::bigint AS receiver_id,
+            (item->>4)::bigint AS amount_minor
+        FROM splits_deletedentry AS entry,
+            jsonb_array_elements(stored_rows::jsonb->'offsets') AS item
+        WHERE entry.id = %s AND trip_id = %s""",
+    "sqlite": """
+        SELECT trip_id, json_extract(value, '$[0]') AS id,
+            json_extract(value, '$[1]') AS closing_id, json_extract(value, '$[2]') AS sender_id,
+            json_extract(value, '$[3]') AS receiver_id,
+            json_extract(value, '$[4]') AS amount_minor
+        FROM splits_deletedentry AS entry, json_each(stored_rows, '$.offsets')
+        WHERE entry.id = %s AND trip_id = %s""",
+}
+_INSERT_OFFSETS = """
+    INSERT INTO splits_settlement (
+        id, trip_id, closing_id, sender_id, receiver_id, amount_minor, credit_minor, settled_on,
+        note, created_by_id, created_at
+    )
+    SELECT kept.id, kept.trip_id, kept.closing_id, kept.sender_id, kept.receiver_id,
+        kept.amount_minor, kept.amount_minor, closing.settled_on, '', closing.created_by_id,
+        closing.created_at
+    FROM ({kept}) AS kept JOIN splits_settlement AS closing
+        ON closing.id = kept.closing_id AND closing.trip_id = kept.trip_id"""
 #: With the rows that they name, which may be deleted.
 _JOINED = """({kept}) AS kept
     LEFT JOIN splits_debt AS debt ON debt.id = kept.debt_id AND debt.trip_id = kept.trip_id
@@ -42,10 +69,12 @@ _JOINED = """({kept}) AS kept
 _LACKS_ONE = """(kept.debt_id IS NOT NULL AND debt.id IS NULL
     OR kept.settlement_id IS NOT NULL AND settlement.id IS NULL
     OR kept.closed_by_id IS NOT NULL AND closing.id IS NULL)"""
-#: What earlier rows leave of a debt, or of a settlement; all if the row names none.
+#: What earlier rows leave of a debt, or of a settlement; all if the row names none. What closes
+#: comes first: a closing is put back whole.
 _LEFT = """COALESCE({column} - COALESCE(
     SUM(kept.amount_minor) FILTER (WHERE kept.{side} IS NOT NULL) OVER (
-        PARTITION BY kept.{side} ORDER BY kept.id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        PARTITION BY kept.{side} ORDER BY kept.closed_by_id IS NULL, kept.id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ), 0), kept.amount_minor)"""
 _INSERT = """
     INSERT INTO splits_allocation (
@@ -75,6 +104,13 @@ _SPEND = """
     FROM ({used}) AS used
     WHERE splits_settlement.id = used.row_id AND splits_settlement.trip_id = %s"""
 _MISSED = "SELECT kept.text FROM {joined} WHERE {lacks_one}"
+
+
+def insert_offsets(entry: DeletedEntry) -> None:
+    """Insert the offsets of the entry, with their whole amounts as credit."""
+    with connection.cursor() as cursor:
+        statement = _INSERT_OFFSETS.format(kept=_OFFSETS[connection.vendor])
+        cursor.execute(statement, [entry.pk, entry.trip_id])
 
 
 def allocate_again(entry: DeletedEntry) -> list[list[Any]]:

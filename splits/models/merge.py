@@ -19,6 +19,7 @@ from splits.models.settlement import Settlement
 from splits.models.split import Split
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import MAX_INTEGER
+from tripcompanion.database.deletes import delete_unread
 from trips.models import Invitation, Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
@@ -163,24 +164,38 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """
     with_pair = Concat(F("merged_guests"), Value(f" {to}:{user_id}"))
     _expenses_with(trip, user_id).update(merged_guests=with_pair)
+    dropped = _drop_offsets_between(trip, {user_id, to})
     for model, column in PEOPLE:
         named: dict[str, Any] = {"trip": trip, column: user_id}
-        rows: QuerySet = model._default_manager.filter(**named)
+        rows: QuerySet = model._base_manager.filter(**named)
         rows.update(**{column: to})
     trip.rename_in_default_division(user_id, to)
     itemized = Expense.objects.filter(trip=trip, stored_items__contains=key_of(user_id))
     renamed = Replace("stored_items", Value(key_of(user_id)), Value(key_of(to)))
     itemized.update(stored_items=renamed)
     for entry in trip.deleted_entries.one_by_one():
-        entry.rename(user_id, to)
+        entry.rename(user_id, to, dropped)
+
+
+def _drop_offsets_between(trip: Trip, both: set[int]) -> set[int]:
+    """Delete what was offset between two people who become one: for this person, it is nothing.
+
+    No debt between them is left that it could cover. Returns the ids, including those of offsets of
+    deleted entries.
+    """
+    between = Settlement.with_offsets.filter(trip=trip, closing__isnull=False)
+    offsets = between.filter(sender__in=both, receiver__in=both)
+    dropped = set(offsets.values_list("pk", flat=True))
+    delete_unread(offsets)
+    for entry in trip.deleted_entries.one_by_one():
+        dropped |= entry.offsets_between(both)
+    return dropped
 
 
 @receiver(person_sought)
 def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
     """Whether an entry that is not deleted names this person."""
-    named = (
-        model._default_manager.filter(trip=trip, **{column: user_id}) for model, column in PEOPLE
-    )
+    named = (model._base_manager.filter(trip=trip, **{column: user_id}) for model, column in PEOPLE)
     return any(rows.exists() for rows in named)
 
 

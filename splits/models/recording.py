@@ -75,8 +75,10 @@ class Recording:
         self._credit: dict[Pair, deque[Settlement]] = defaultdict(deque)
         for debt in Debt.objects.open().filter(trip=trip.pk):
             self._open[debt.debtor_id, debt.creditor_id].append(debt)
-        for settlement in Settlement.objects.with_credit().filter(trip=trip.pk):
+        for settlement in Settlement.with_offsets.with_credit().filter(trip=trip.pk):
             self._credit[settlement.sender_id, settlement.receiver_id].append(settlement)
+        #: Of closings in the batch, unsaved.
+        self._offsets: list[Settlement] = []
         self._balances = Counter(
             {member.user_id: member.balance_minor for member in trip.members.all()}
         )
@@ -207,11 +209,18 @@ class Recording:
 
     def _close(self, cause: Settlement) -> list[Allocation]:
         """Use up everything that is open; see `Settlement.close_if_settled`."""
-        common: dict[str, Any] = {"trip_id": self.trip.pk, "closed_by": cause}
+        common: dict[str, Any] = {"trip_id": self.trip.pk}
         allocations = []
-        for debt in (debt for debts in self._open.values() for debt in debts):
-            allocations.append(Allocation(debt=debt, amount_minor=debt.open_minor, **common))
-            debt.open_minor = 0
+        for pair, debts in self._open.items():
+            if not debts:
+                continue
+            offset = cause.offset(*pair, sum(debt.open_minor for debt in debts))
+            self._offsets.append(offset)
+            for debt in debts:
+                sides = {"settlement": offset, "debt": debt}
+                allocations.append(Allocation(**sides, amount_minor=debt.open_minor, **common))
+                debt.open_minor = 0
+        common["closed_by"] = cause
         for row in (row for rows in self._credit.values() for row in rows):
             allocations.append(Allocation(settlement=row, amount_minor=row.credit_minor, **common))
             row.credit_minor = 0
@@ -234,6 +243,10 @@ class Recording:
         }
         insert(debts)
         insert(settlements)
+        for offset in self._offsets:
+            offset.closing = offset.closing
+        insert(self._offsets)
+        self._offsets.clear()
         for allocation in allocations:
             # The rows had no ids yet when they were allocated.
             allocation.debt, allocation.settlement = allocation.debt, allocation.settlement

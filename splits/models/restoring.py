@@ -10,7 +10,8 @@ from splits.models.comment import Comment
 from splits.models.debt import Debt, require_few_debts
 from splits.models.deleted import AT_A_TIME, DeletedEntry, DeletedKind
 from splits.models.expense import Expense, expense_fields
-from splits.models.kept_allocations import allocate_again
+from splits.models.kept_allocations import allocate_again, insert_offsets
+from splits.models.kept_closings import KeptClosings
 from splits.models.payer import Payer
 from splits.models.posting import parts_of, payments_of
 from splits.models.settlement import (
@@ -46,7 +47,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         debts = expense.posting(is_written=False).restore(payers, splits, kept_debts)
         settlements = kept.rows_of("settlements", Settlement)
         _insert(kept.trip, settlements)
-        _put_back(kept, debts)
+        _put_back(kept, settlements, debts)
         require_few_debts(kept.trip_id)
         for settlement_id, split_id in kept.stored.get("awaited", ()):
             Settlement.objects.filter(trip=kept.trip, pk=settlement_id).update(split=split_id)
@@ -71,7 +72,7 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
         if not Split.objects.filter(trip=kept.trip, pk=settlement.split_id or 0).exists():
             _await_split(kept, settlement)
         _insert(kept.trip, [settlement])
-        _put_back(kept)
+        _put_back(kept, [settlement])
         kept.delete()
         currency = kept.trip.currency
         write(
@@ -161,16 +162,25 @@ def _insert(trip: Trip, settlements: list[Settlement]) -> None:
     Member.increment_balances(trip.pk, sums_of(settlements, []))
 
 
-def _put_back(entry: DeletedEntry, new: Sequence[Debt] = ()) -> None:
+def _put_back(
+    entry: DeletedEntry, settlements: Sequence[Settlement], new: Sequence[Debt] = ()
+) -> None:
     """Allocate again what was allocated, and hand over what cannot be allocated yet.
 
     `new` are the debts of the restored expense. Nothing else is allocated, so deleting an entry and
-    restoring it at once changes nothing.
+    restoring it at once changes nothing. Only a settlement of `settlements` whose closing cannot be
+    put back closes the trip anew, if every balance is zero.
     """
     if "allocations" not in entry.stored:
         make_allocations(entry.trip_id, allocate_credit(entry.trip_id, new) if new else ())
-    elif missed := allocate_again(entry):
+        return
+    dropped = KeptClosings(entry).split_off()
+    insert_offsets(entry)
+    if missed := allocate_again(entry):
         _hand_over(entry, missed)
+    for settlement in settlements:
+        if settlement.pk in dropped:
+            settlement.close_if_settled()
 
 
 def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
@@ -179,11 +189,8 @@ def _hand_over(entry: DeletedEntry, rows: list[list[Any]]) -> None:
     So several entries can be restored in any order.
     """
     for other in entry.trip.deleted_entries.exclude(pk=entry.pk).one_by_one():
-        debts, money = (
-            {row["id"] for name in names for row in other.stored.get(name, ())}
-            for names in (["debts"], ["settlement", "settlements"])
-        )
-        missed = [row for row in rows if row[1] in debts or money & {row[2], row[3]}]
+        debts, money = {row["id"] for row in other.stored.get("debts", ())}, other.settlement_ids
+        missed = [row for row in rows if row[1] in debts or row[2] in money]
         if missed and "allocations" in other.stored:
             other.stored["allocations"] += missed
             other.save_rows()

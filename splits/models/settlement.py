@@ -1,7 +1,7 @@
 """Settlements and their allocations to debts. How their sums are kept is in the app's README.md."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.models.allocation import Allocation, AllocationQuerySet
+from splits.models.conflicts import ClosesTrip
 from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.rate import ExchangeRate, in_trip_currency
@@ -28,10 +29,20 @@ from trips.roles import Can
 from users.models import User
 
 #: Written by hand: the ORM has no INSERT ... SELECT.
+_OFFSET = (
+    "INSERT INTO splits_settlement (trip_id, closing_id, sender_id, receiver_id, amount_minor, "
+    "credit_minor, settled_on, note, created_by_id, created_at) "
+    "SELECT trip_id, %s, debtor_id, creditor_id, SUM(open_minor), 0, %s, '', %s, %s "
+    "FROM splits_debt WHERE trip_id = %s AND open_minor > 0 "
+    "GROUP BY trip_id, debtor_id, creditor_id"
+)
 _CLOSE = (
     "INSERT INTO splits_allocation (trip_id, debt_id, settlement_id, closed_by_id, amount_minor) "
-    "SELECT trip_id, id, NULL, %s, open_minor FROM splits_debt "
-    "WHERE trip_id = %s AND open_minor > 0 "
+    "SELECT debt.trip_id, debt.id, entry.id, NULL, debt.open_minor "
+    "FROM splits_debt AS debt JOIN splits_settlement AS entry ON entry.trip_id = debt.trip_id "
+    "AND entry.closing_id = %s "
+    "AND entry.sender_id = debt.debtor_id AND entry.receiver_id = debt.creditor_id "
+    "WHERE debt.trip_id = %s AND debt.open_minor > 0 "
     "UNION ALL SELECT trip_id, NULL, id, %s, credit_minor FROM splits_settlement "
     "WHERE trip_id = %s AND credit_minor > 0"
 )
@@ -54,24 +65,54 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
     def revoke(self) -> "list[Settlement]":
         """Delete these settlements of one trip, and reopen what they covered or closed.
 
-        Call under the lock of the trip. Returns the deleted settlements, for the journal.
+        Call under the lock of the trip. Returns the deleted settlements, for the journal. Raises
+        `ClosesTrip` if another one has used up credit of them, or of what they closed.
         """
         rows = list(self.order_by("pk"))
         if not rows:
             return []
-        trip_id = rows[0].trip_id
-        # Two statements, because SQLite scans the whole table for conditions joined by OR.
-        ids = [row.pk for row in rows]
-        allocations = Allocation.objects.filter(settlement__in=ids)
-        allocations.unallocate(trip_id, sums_of(rows, [], sign=-1))
-        closing = Allocation.objects.filter(trip=trip_id, closed_by__in=ids)
-        causes = set(closing.order_by().values_list("closed_by", flat=True).distinct())
+        trip_id, ids = rows[0].trip_id, {row.pk for row in rows}
+        causes = closings_of(trip_id, ids)
+        if later := causes - ids:
+            raise ClosesTrip(max(later))
         for row in rows:
             row.has_closed = row.pk in causes
+        # Several statements, because SQLite scans the whole table for conditions joined by OR.
+        allocations = Allocation.objects.filter(trip=trip_id)
+        changes = sums_of(rows, [], sign=-1)
+        allocations.filter(settlement__in=ids).unallocate(trip_id, changes)
         if causes:
-            closing.unallocate(trip_id)
+            offsets = Settlement.with_offsets.filter(trip=trip_id, closing__in=causes)
+            allocations.filter(closed_by__in=causes).unallocate(trip_id)
+            allocations.filter(settlement__in=offsets.values("pk")).unallocate(trip_id)
+            delete_unread(offsets)
         delete_unread(self.filter(trip=trip_id))
         return rows
+
+
+_Settlements = models.Manager.from_queryset(SettlementQuerySet)
+
+
+class Payments(_Settlements["Settlement"]):
+    """Money that was handed over: all settlements but the offsets."""
+
+    def get_queryset(self) -> SettlementQuerySet:
+        rows: Any = super().get_queryset()
+        return rows.filter(closing=None)
+
+
+def closings_of(trip_id: int, ids: Collection[int]) -> set[int]:
+    """The settlements among `ids` that closed the trip, and those that used up their credit."""
+    closing = Allocation.objects.filter(trip=trip_id, closed_by__isnull=False).order_by()
+    found = closing.filter(closed_by__in=ids).values_list("closed_by")
+    of_offsets = closing.filter(settlement__closing__in=ids, settlement__trip=F("trip"))
+    offsets = Settlement.with_offsets.filter(trip=trip_id, closing__in=ids).order_by()
+    others = (
+        closing.filter(settlement__in=ids).values_list("closed_by"),
+        of_offsets.values_list("closed_by"),
+        offsets.values_list("closing"),
+    )
+    return {pk for (pk,) in found.union(*others)}
 
 
 class Settlement(models.Model):
@@ -79,6 +120,9 @@ class Settlement(models.Model):
 
     It covers the sender's open debts to the receiver, oldest split first. What is left over is
     credit, which covers the next debts.
+
+    An offset is no money: it is what one person owed another when the settlement `closing` closed
+    the trip. It covers these debts. What it covered of a debt that is smaller or gone is credit.
     """
 
     trip = trip_key("settlements")
@@ -128,6 +172,15 @@ class Settlement(models.Model):
     split = models.ForeignKey(
         "splits.Split", on_delete=models.CASCADE, null=True, related_name="settlements"
     )
+    #: Only in offsets: what closed the trip.
+    closing = models.ForeignKey(
+        "self",
+        on_delete=models.DO_NOTHING,
+        null=True,
+        editable=False,
+        related_name="offsets",
+        db_index=False,
+    )
     created_by = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("recorded by")
     )
@@ -135,7 +188,8 @@ class Settlement(models.Model):
         gettext_lazy("created at"), default=timezone.now, editable=False
     )
 
-    objects = SettlementQuerySet.as_manager()
+    objects = Payments()
+    with_offsets = SettlementQuerySet.as_manager()
 
     #: See `plain_fields`: these have other names in the API.
     special_columns: ClassVar = {"foreign_currency", "exchange_rate", "rate_source", "rate_day"}
@@ -168,7 +222,11 @@ class Settlement(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["trip", "-settled_on", "-id"], name="settlement_newest"),
+            models.Index(
+                fields=["trip", "-settled_on", "-id"],
+                condition=Q(closing=None),
+                name="settlement_latest",
+            ),
             models.Index(
                 fields=["trip", "sender", "receiver"],
                 condition=Q(credit_minor__gt=0),
@@ -176,7 +234,15 @@ class Settlement(models.Model):
             ),
             # For what one person sent to another, which is summed up from the index alone.
             models.Index(
-                fields=["sender", "receiver", "trip", "amount_minor"], name="settlement_between"
+                fields=["sender", "receiver", "trip", "closing", "amount_minor"],
+                name="settlement_sent",
+            ),
+            # Also by people: none of the offsets of a closing is known to the planner yet when
+            # debts are joined with them.
+            models.Index(
+                fields=["closing", "sender", "receiver"],
+                condition=Q(closing__isnull=False),
+                name="settlement_offsets",
             ),
         ]
 
@@ -289,6 +355,7 @@ class Settlement(models.Model):
                 DeletedKind.SETTLEMENT,
                 stored.pk,
                 allocations=Allocation.objects.of(self.trip_id, [], [stored.pk]),
+                offsets=offsets_of(self.trip_id, [stored.pk]),
                 settlement=[stored],
             )
             deleted = Settlement.objects.filter(trip=self.trip_id, pk=self.pk).revoke()
@@ -302,21 +369,38 @@ class Settlement(models.Model):
         """Close everything that is open if every balance of the trip is zero.
 
         Open debts and unused credit then cancel each other out, even if money went past the people
-        who were owed. Deleting this settlement opens them again. It takes the same few statements
-        for any number of debts.
+        who were owed: offsets cover the debts, and the credit is used up. For each person, what is
+        offset in their favour is what is offset against them. Deleting this settlement deletes the
+        offsets. It takes the same few statements for any number of debts.
         """
         trip_id = self.trip_id
         if unsettled_in.first(trip=trip_id):
             return
+        now = timezone.now()
+        at, day = connection.ops.adapt_datetimefield_value(now), str(self.settled_on)
         with connection.cursor() as cursor:
+            cursor.execute(_OFFSET, [self.pk, day, self.created_by_id, at, trip_id])
             cursor.execute(_CLOSE, [self.pk, trip_id, self.pk, trip_id])
             if not cursor.rowcount:
                 return
-        debts, now = Debt.objects.filter(trip=trip_id, open_minor__gt=0), timezone.now()
+        debts = Debt.objects.filter(trip=trip_id, open_minor__gt=0)
         debts.update(open_minor=0, covered_at=now)
-        Settlement.objects.filter(trip=trip_id, credit_minor__gt=0).update(credit_minor=0)
+        Settlement.with_offsets.filter(trip=trip_id, credit_minor__gt=0).update(credit_minor=0)
         Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
         self.credit_minor = 0
+
+    def offset(self, debtor_id: int, creditor_id: int, amount_minor: int) -> "Settlement":
+        """An unsaved offset of this closing, all of which is allocated."""
+        return Settlement(
+            trip_id=self.trip_id,
+            closing=self,
+            sender_id=debtor_id,
+            receiver_id=creditor_id,
+            amount_minor=amount_minor,
+            credit_minor=0,
+            settled_on=self.settled_on,
+            created_by_id=self.created_by_id,
+        )
 
     def is_own(self, user: User, can: Can) -> bool:
         """Whether `user` recorded it or, when it is recorded, is one of the two people."""
@@ -355,6 +439,12 @@ def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
     return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
 
 
+def offsets_of(trip_id: int, ids: Collection[int]) -> list[tuple[Any, ...]]:
+    """The offsets of closings, for each: its id, the closing, both people, and the amount."""
+    rows = Settlement.with_offsets.filter(trip=trip_id, closing__in=ids).order_by("pk")
+    return list(rows.values_list("pk", "closing", "sender", "receiver", "amount_minor"))
+
+
 @CompiledQuery
 def credit_between(
     trip: Param,
@@ -363,7 +453,7 @@ def credit_between(
 ) -> SettlementQuerySet:
     """Settlements in a trip from one of `senders` to one of `receivers` with unused credit."""
     between = [ArrayParam.among(senders, "sender_id"), ArrayParam.among(receivers, "receiver_id")]
-    found = Settlement.objects.with_credit().filter(*between, trip=trip)
+    found = Settlement.with_offsets.with_credit().filter(*between, trip=trip)
     # Ordered by the plain id, SQLite would read all settlements of the trip to avoid sorting.
     return found.order_by(F("id") + 0)
 
@@ -372,7 +462,7 @@ def credit_between(
 def open_debts_of(trip: Param, split: Param) -> DebtQuerySet:
     """The open debts of a split, with `has_credit`."""
     between = {"sender": OuterRef("debtor"), "receiver": OuterRef("creditor")}
-    credit = Settlement.objects.with_credit().filter(trip=OuterRef("trip"), **between)
+    credit = Settlement.with_offsets.with_credit().filter(trip=OuterRef("trip"), **between)
     rows = Debt.objects.open().filter(trip=trip, split=split)
     return rows.annotate(**{"has_credit": Exists(credit)})
 
@@ -459,7 +549,7 @@ def _recompute_settlements(
 ) -> tuple[SettlementQuerySet, dict[str, Any]]:
     used = _sum_of(Allocation.objects.all(), "settlement")
     changes = {"credit_minor": F("amount_minor") - used}
-    return Settlement.objects.filter(ArrayParam.among(settlements, "id"), trip=trip), changes
+    return Settlement.with_offsets.filter(ArrayParam.among(settlements, "id"), trip=trip), changes
 
 
 def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:

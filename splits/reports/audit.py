@@ -2,9 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from rest_framework.exceptions import ValidationError
 
 from splits import money
@@ -77,11 +77,10 @@ def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
     for row in foreign.iterator(CHUNK_ROWS):
         for text in _amount(row):
             yield Difference(row.trip_id, f"settlement {row.pk}: {text}")
-    for trip, debtor, open_minor in streamed(
-        Debt.objects.filter(of_trip, open_minor__gt=0), "trip", "debtor", "open_minor"
-    ):
+    for (trip, debtor), open_minor in _sums(_open_debts(of_trip), "debtor", "open_minor"):
         sums[trip, debtor]["owed_minor"] += open_minor
     yield from _members(of_trip, sums)
+    yield from _closings(joins)
 
 
 def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
@@ -180,7 +179,7 @@ def _allocations(joins: Joins) -> Iterator[Difference]:
         uneven, *columns, "open_minor", "covered_minor"
     ):
         yield Difference(trip, f"debt {pk}: {is_open} of {amount} is open, {used} is covered")
-    of_trip = Settlement.objects.filter(joins.of_trip)
+    of_trip = Settlement.with_offsets.filter(joins.of_trip)
     settlements = joins.with_allocated(of_trip, "settlement", "used_minor")
     uneven_money = settlements.exclude(amount_minor=F("credit_minor") + F("used_minor"))
     for trip, pk, amount, credit, used in streamed(
@@ -219,22 +218,27 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         (Debt, "debt", Allocation),
         (Settlement, "settlement", Allocation),
         (Settlement, "closed_by", Allocation),
+        (Settlement, "closing", Settlement),
     ):
-        known = parents._default_manager.filter(pk=OuterRef(name), trip=OuterRef("trip"))
-        rows = model._default_manager.filter(~Exists(known), **{f"{name}__isnull": False})
+        known = parents._base_manager.filter(pk=OuterRef(name), trip=OuterRef("trip"))
+        rows = model._base_manager.filter(~Exists(known), **{f"{name}__isnull": False})
         if of_trip:
-            rows = rows.filter(**{f"{name}__in": parents._default_manager.filter(of_trip)})
+            rows = rows.filter(**{f"{name}__in": parents._base_manager.filter(of_trip)})
         found = list(streamed(rows.order_by("pk"), name, "pk", "trip"))
         ids = {parent for parent, _pk, _stored in found}
-        trips = dict(parents._default_manager.filter(pk__in=ids).values_list("pk", "trip"))
+        trips = dict(parents._base_manager.filter(pk__in=ids).values_list("pk", "trip"))
         for parent, pk, stored in found:
             text = f"{model.__name__} {pk} is stored as one of trip {stored}"
             yield Difference(trips[parent], text)
 
 
 def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
-    """Checks that the members' sums are correct and balance, and that each trip has an OWNER."""
+    """Checks that the members' sums are correct and balance, and that each trip has an OWNER.
+
+    Each balance must be what is open and credit in their favour, less what is against them.
+    """
     totals: Counter[int] = Counter()
+    open_sums = _open_sums(of_trip)
     members = Member.objects.filter(of_trip)
     for trip, user, *stored in streamed(members, "trip", "user", *KEPT_SUMS):
         expected = sums.pop((trip, user), Counter())
@@ -243,9 +247,13 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
                 text = f"{name} is {amount_minor}, it should be {expected[name]}"
                 yield Difference(trip, f"user {user}: {text}")
         paid_minor, share_minor, sent_minor, received_minor, _owed_minor = stored
-        totals[trip] += paid_minor - share_minor + sent_minor - received_minor
-    for (trip, user), moved in sums.items():
-        if any(moved.values()):
+        balance_minor = paid_minor - share_minor + sent_minor - received_minor
+        if (open_minor := open_sums.pop((trip, user), 0)) != balance_minor:
+            text = f"the balance is {balance_minor}, open debts and credit make {open_minor}"
+            yield Difference(trip, f"user {user}: {text}")
+        totals[trip] += balance_minor
+    for trip, user in sums.keys() | open_sums.keys():
+        if any(sums[trip, user].values()) or open_sums[trip, user]:
             yield Difference(trip, f"user {user} has entries but no membership")
     for trip, total_minor in totals.items():
         if total_minor:
@@ -256,6 +264,58 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
     ownerless = present.filter(~Exists(owned)).order_by("trip")
     for trip in ownerless.values_list("trip", flat=True).distinct():
         yield Difference(trip, "it has members but no owner who can log in")
+
+
+def _closings(joins: Joins) -> Iterator[Difference]:
+    """Checks that each closing offset for everybody as much as it used up of their credit."""
+    offsets = Settlement.with_offsets.filter(joins.of_trip, closing__isnull=False)
+    used = Allocation.objects.filter(joins.of_trip, closed_by__isnull=False)
+    of_credit = used.filter(joins("settlement"), settlement__isnull=False)
+    # Older releases closed debts without an offset.
+    of_debts = used.filter(joins("debt"), settlement=None)
+    sides: tuple[tuple[QuerySet[Any], str, str, int], ...] = (
+        (offsets, "closing", "sender", 1),
+        (offsets, "closing", "receiver", -1),
+        (of_credit, "closed_by", "settlement__sender", -1),
+        (of_credit, "closed_by", "settlement__receiver", 1),
+        (of_debts, "closed_by", "debt__debtor", 1),
+        (of_debts, "closed_by", "debt__creditor", -1),
+    )
+    effects: Counter[tuple[int, int, int]] = Counter()
+    for rows, closing, person, sign in sides:
+        for key, minor in _sums(rows, closing, person, "amount_minor"):
+            effects[key] += sign * minor
+    for (trip, closing_id, user), minor in sorted(effects.items()):
+        if minor:
+            yield Difference(trip, f"closing {closing_id}: it leaves user {user} {minor}")
+
+
+def _open_debts(of_trip: Q) -> QuerySet[Debt]:
+    return Debt.objects.filter(of_trip, open_minor__gt=0)
+
+
+def _open_sums(of_trip: Q) -> Counter[tuple[int, int]]:
+    """Open debts and credit in favour of each person, less those against them."""
+    debts, credit = _open_debts(of_trip), Settlement.with_offsets.with_credit().filter(of_trip)
+    sides: tuple[tuple[QuerySet[Any], str, str, int], ...] = (
+        (debts, "creditor", "open_minor", 1),
+        (debts, "debtor", "open_minor", -1),
+        (credit, "sender", "credit_minor", 1),
+        (credit, "receiver", "credit_minor", -1),
+    )
+    found: Counter[tuple[int, int]] = Counter()
+    for rows, person, column, sign in sides:
+        for key, minor in _sums(rows, person, column):
+            found[key] += sign * minor
+    return found
+
+
+def _sums(rows: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, int]]:
+    """The sums of the last column, by the trip and the others."""
+    *by, column = ("trip", *columns)
+    sums = rows.order_by().values(*by).annotate(total_minor=Sum(column))
+    for *key, minor in streamed(sums, *by, "total_minor"):
+        yield tuple(key), int(minor)
 
 
 def audited(trip_id: int | None = None) -> QuerySet[Trip]:

@@ -47,7 +47,7 @@ class Joins(NamedTuple):
         """The condition that `path` leads to one of the audited `parents`."""
         if not self.of_trip:
             return Q()
-        found = Q(**{f"{path}__in": parents._default_manager.filter(self.of_trip)})
+        found = Q(**{f"{path}__in": parents._base_manager.filter(self.of_trip)})
         return self.of_trip & found if self.by_trip else found
 
     def with_allocated(self, rows: QuerySet[Any], side: str, name: str) -> QuerySet[Any]:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter, SavedFilterBackend
 from splits.models import DeletedEntry, Division, Expense
-from splits.models.conflicts import DividedByHand, ExpenseChanged, QuotaExceeded
+from splits.models.conflicts import ClosesTrip, DividedByHand, ExpenseChanged, QuotaExceeded
 from splits.models.copying import OtherCurrency, PaidAlready, copy_expense, move_expense
 from splits.models.debt import TooManyDebts
 from splits.models.deleted import DeletedKind
@@ -70,14 +70,28 @@ class ExpenseViewSet(InTripViewSet):
     creates: ClassVar = frozenset({"create", "copy", "move"})
     problems: ClassVar = {
         "preview": (NoRate,),
-        "update": (NoRate, DividedByHand, CurrencyChanged, TooManyDebts),
-        "partial_update": (NoRate, DividedByHand, CurrencyChanged, ExpenseChanged, TooManyDebts),
+        "update": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts),
+        "partial_update": (
+            NoRate,
+            DividedByHand,
+            CurrencyChanged,
+            ExpenseChanged,
+            ClosesTrip,
+            TooManyDebts,
+        ),
         "create": (NoRate, CurrencyChanged, TooManyDebts),
         "restore": (NotRestorable, TooManyDebts),
-        "destroy": (TooManyDebts,),
-        "bulk": (NoRate, DividedByHand, CurrencyChanged, TooManyDebts),
+        "destroy": (ClosesTrip, TooManyDebts),
+        "bulk": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts),
         "copy": (OtherCurrency, DividedByHand, TooManyDebts),
-        "move": (OtherCurrency, PaidAlready, DividedByHand, TooManyDebts, QuotaExceeded),
+        "move": (
+            OtherCurrency,
+            PaidAlready,
+            DividedByHand,
+            ClosesTrip,
+            TooManyDebts,
+            QuotaExceeded,
+        ),
     }
     uncounted = frozenset({"preview"})
     request_serializers: ClassVar = {

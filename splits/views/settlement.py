@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import DeletedEntry, Settlement
+from splits.models.conflicts import ClosesTrip
 from splits.models.debt import TooManyDebts
 from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
@@ -59,7 +60,7 @@ class SettlementViewSet(InTripViewSet):
     query_serializers: ClassVar = {"list": DeletedQuery}
     problems: ClassVar = {
         "create": [NoRate, CurrencyChanged],
-        "destroy": [TooManyDebts],
+        "destroy": [ClosesTrip, TooManyDebts],
         "restore": [NotRestorable, TooManyDebts],
     }
     single_statement: ClassVar = frozenset({"retrieve"})
@@ -91,9 +92,10 @@ class SettlementViewSet(InTripViewSet):
         return self.answer(draft, location=f"/api/trips/{trip_id}/settlements/{draft.pk}")
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
-        """Delete a settlement; what it covered is open again.
+        """Delete a settlement; what it covered or closed is open again.
 
-        For 30 days, `restoreSettlement` undoes it.
+        If a later one brought every balance to zero and used up what was left of this one, that one
+        has to be deleted first: `closes_trip`. For 30 days, `restoreSettlement` undoes it.
         """
         rows = Settlement.objects.all
         self.get_permitted_object(rows, trip_id=trip_id, pk=settlement_id).remove(by=self.caller)
@@ -103,7 +105,8 @@ class SettlementViewSet(InTripViewSet):
         """Restore a deleted settlement, with its id.
 
         It covers and closes again what it did before, as far as that is still open; the rest is
-        credit. Neither of the two people may have left the trip since.
+        credit. If it closed the trip and used up credit that is gone, it closes nothing, unless
+        every balance is zero. Neither of the two people may have left the trip since.
         """
         rows = DeletedEntry.objects.settlements
         with self.restoring(Settlement.objects.all, trip_id=trip_id, pk=settlement_id):

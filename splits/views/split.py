@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Expense, Split
-from splits.models.conflicts import AlreadySplit, ExceedsExpense
+from splits.models.conflicts import AlreadySplit, ClosesTrip, ExceedsExpense
 from splits.models.debt import TooManyDebts
 from splits.models.individual_splits import add_split, remove_split
 from splits.models.rate import NoRate
@@ -52,9 +52,9 @@ class SplitViewSet(InTripViewSet):
     request_serializers: ClassVar = {"create": CreateSplitRequest}
     response_serializer = ExpenseSplitSerializer
     problems: ClassVar = {
-        "create": [AlreadySplit, ExceedsExpense, TooManyDebts],
-        "unpay": [TooManyDebts],
-        "destroy": [TooManyDebts],
+        "create": [AlreadySplit, ExceedsExpense, ClosesTrip, TooManyDebts],
+        "unpay": [ClosesTrip, TooManyDebts],
+        "destroy": [ClosesTrip, TooManyDebts],
     }
     single_statement: ClassVar = frozenset({"retrieve"})
 

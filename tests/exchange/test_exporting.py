@@ -134,7 +134,15 @@ NOT_IN_TABLES = {
         *("exchange_rate", "rate_source", "rate_day", "created_at", "updated_at"),
     },
     Settlement: {
-        *("trip_id", "split_id", "created_by_id", "created_at", "credit_minor", "amount_minor"),
+        *(
+            "trip_id",
+            "closing_id",
+            "split_id",
+            "created_by_id",
+            "created_at",
+            "credit_minor",
+            "amount_minor",
+        ),
         *("sender_id", "receiver_id", "settled_on", "note", "foreign_minor", "foreign_currency"),
         *("exchange_rate", "rate_source", "rate_day"),
     },
@@ -142,11 +150,12 @@ NOT_IN_TABLES = {
 
 
 def test_every_column_is_in_the_file_or_left_out_on_purpose() -> None:
-    exported = {shown.model: shown for shown in (TRIP, *TABLES, ATTACHMENTS)}
+    exported = (TRIP, *TABLES, ATTACHMENTS)
     of_trips = (Trip, Member, Expense, Payer, Split, Debt, Settlement, Allocation, Comment)
     for model in (*of_trips, JournalEntry, Attachment):
         columns = {field.attname for field in model._meta.concrete_fields}
-        held = {column.field.attname for column in exported[model].columns}
+        tables = (table for table in exported if table.model is model)
+        held = {column.field.attname for table in tables for column in table.columns}
         assert columns - held == LEFT_OUT.get(model, {"trip_id"}), model
 
 

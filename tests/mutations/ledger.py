@@ -14,6 +14,8 @@ _MONEY = "tests/splits/test_money.py"
 _ALLOCATION = "tests/splits/test_allocation.py"
 _DELETING = "tests/splits/test_deleting_a_trip.py"
 _CLOSING = "tests/splits/test_closing.py"
+_AUDIT = "tests/splits/test_audit.py"
+_OFFSETS = "tests/splits/test_offsets.py"
 _NEUTRAL = "tests/splits/test_neutral.py"
 _PAYING = "tests/splits/test_paying.py"
 _LOCK = "tests/trips/test_behind_the_lock.py -k"
@@ -171,7 +173,17 @@ LEDGER: Guards = {
          "filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)",
          "filter(trip=trip_id, owed_minor__gt=0).count()", _CLOSING),
         ("deleting the closing settlement reopens nothing",
-         "            closing.unallocate(trip_id)\n", "            closing.delete()\n", _CLOSING),
+         '(settlement__in=offsets.values("pk")).unallocate(trip_id)',
+         '(settlement__in=offsets.values("pk")).delete()', _CLOSING),
+        ("credit that a closing used is lost with it",
+         "            allocations.filter(closed_by__in=causes).unallocate(trip_id)\n",
+         "            allocations.filter(closed_by__in=causes).delete()\n", _CLOSING),
+        ("settlement deleted whose credit a closing used", "        if later := causes - ids:\n",
+         "        if later := set():\n", _OFFSETS),
+        ("closing deleted whose offsets another one used",
+         '        of_offsets.values_list("closed_by"),\n', "", _OFFSETS),
+        ("offsets are payments",
+         "return rows.filter(closing=None)", "return rows", _OFFSETS),
         ("settlement recorded for a debt that credit covers",
          "            if debt.open_minor\n", "", _ALLOCATION),
         ("pay ignores credit", "if any(debt.has_credit for debt in debts):", "if False:",
@@ -198,6 +210,20 @@ LEDGER: Guards = {
          "return True", _OWN),
         ("anybody owns a settlement they did not record",
          "return user.pk == self.created_by_id", "return True", _OWN),
+    ],
+    "splits/models/kept_closings.py": [
+        ("closing put back without the credit that it used",
+         "if self._credit.get(row, 0) < minor}", "if False}", _OFFSETS),
+        ("closing does not wait for what it used",
+         "            elif not self._hand_over(pk, missing):\n", "            else:\n", _OFFSETS),
+        ("closing of an older release put back in part",
+         "        if pk in self.incomplete or people", "        if people", _OFFSETS),
+    ],
+    "splits/reports/audit.py": [
+        ("balances not compared with debts and credit",
+         "if (open_minor := open_sums.pop((trip, user), 0)) != balance_minor:",
+         "if (open_minor := open_sums.pop((trip, user), 0)) and False:", _AUDIT),
+        ("closings not added up", "    yield from _closings(joins)\n", "", _AUDIT),
     ],
     "tripcompanion/database/deletes.py": [
         ("deletes not batched", '.values("pk")[:_BATCH_ROWS]', '.values("pk")', _DELETING),

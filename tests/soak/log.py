@@ -34,7 +34,7 @@ TABLES = {
     "splits_debt": ("trip_id", "split_id", "debtor_id", "creditor_id"),
     "splits_settlement": (
         *("trip_id", "created_by_id", "sender_id", "receiver_id"),
-        *("amount_minor", "note", "split_id"),
+        *("amount_minor", "note", "split_id", "closing_id"),
     ),
     "splits_comment": ("expense_id", "created_by_id", "text"),
     "attachments_attachment": ("trip_id", "expense_id", "created_by_id", "name"),
@@ -150,6 +150,8 @@ def taken(database_url: str) -> list[Entry]:
             rows = connection.execute(_READ).fetchall()
             connection.execute(_EMPTY)
     entries = [Entry(*row[:6], *(text and json.loads(text) for text in row[6:])) for row in rows]
+    # Offsets come and go with what closed the trip.
+    entries = [entry for entry in entries if not entry.columns.get("closing_id")]
     trips: dict[int, int] = {}
     of_people: dict[int, int] = {}
     for entry in entries:

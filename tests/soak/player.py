@@ -48,7 +48,7 @@ class Player(PeopleMoves, RestoringMoves, FileMoves, RecurringMoves):
             self._unpay: (0, 5),
             self._record_settlement: (16, 12),
             self._delete_settlement: (4, 6),
-            self._record_plan: (0, 5),
+            self._record_plan: (0, 10),
             self._end_account: (0, 1),
             self._add_guest: (8, 5),
             self._rename_guest: (1, 3),

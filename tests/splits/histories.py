@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant
 from rest_framework.response import Response
 
 from tests.conftest import Api
+from tests.document import problem_of
 from tests.factories import TripFactory, join
 from tests.replay import Replay, shown
 from tests.splits.ledger import Json, Ledger, exact
@@ -103,6 +104,12 @@ class Histories(RuleBasedStateMachine):
         stored = self.rules.bills[bill]
         own = caller.pk == stored.by or caller.pk in stored.paid_by_user
         return self.refusal(caller, can, own=own)
+
+    def refused_by_a_closing(self, response: Response, closing: int | None) -> bool:
+        """Whether it was refused; and if so, with the settlement that has to go first."""
+        if closing is not None:
+            assert problem_of(response, 409, "closes_trip")["settlementId"] == closing
+        return closing is not None
 
     def known(self, bill: int) -> set[int]:
         """Whom a changed expense may name: members, and those who are in it already."""
@@ -225,6 +232,11 @@ class Histories(RuleBasedStateMachine):
             path = f"/api/users/{user}/total-debt?currency={self.currency}"
             total = self.minor(exact(self.send(self.admin, "get", path)))
             assert total == sum(map(self.rules.still_open, self.rules.pending(user)))
+
+    @invariant()
+    def what_is_open_makes_the_balances(self) -> None:
+        for user in self.users:
+            assert self.rules.law(user) == self.rules.balance(user)
 
     @invariant()
     def settlements_are_what_the_rules_say(self) -> None:

@@ -11,6 +11,8 @@ from math import floor
 from typing import NamedTuple
 
 ByUser = Mapping[int, int]
+#: Amounts by debtor and creditor.
+Owed = dict[tuple[int, int], int]
 
 
 class DebtKey(NamedTuple):
@@ -29,11 +31,23 @@ class Money(NamedTuple):
     split: int | None = None
 
 
+class OffsetKey(NamedTuple):
+    """What a closing offset of all debts of one person to another."""
+
+    closing: int
+    debtor: int
+    creditor: int
+
+
+#: What has credit: a settlement or an offset.
+Source = int | OffsetKey
+
+
 @dataclass
 class Use:
-    """So much of a settlement covers so much of a debt; a closing use names only one of the two."""
+    """So much of a settlement or an offset covers so much of a debt, or is used up by a closing."""
 
-    settlement: int | None
+    source: Source
     debt: DebtKey | None
     amount: int
     closed_by: int | None = None
@@ -75,7 +89,7 @@ def borne(bill: Bill) -> dict[int, int]:
     return {user: bill.parts.get(user, 0) + uncovered.get(user, 0) for user in people}
 
 
-def owed(bill: Bill) -> dict[tuple[int, int], int]:
+def owed(bill: Bill) -> Owed:
     """`{(debtor, creditor): amount}`: what own money does not cover, in proportion to claims.
 
     In a refund it is the other way round.
@@ -103,6 +117,7 @@ class Rules:
         self.splits: dict[int, tuple[int, int]] = {}
         self.debts: dict[DebtKey, int] = {}
         self.money: dict[int, Money] = {}
+        self.offsets: dict[OffsetKey, int] = {}
         self.uses: list[Use] = []
 
     # -- Questions --------------------------------------------------------------------------------
@@ -110,9 +125,39 @@ class Rules:
     def open(self, debt: DebtKey) -> int:
         return self.debts[debt] - sum(use.amount for use in self.uses if use.debt == debt)
 
-    def credit(self, settlement: int) -> int:
-        used = sum(use.amount for use in self.uses if use.settlement == settlement)
-        return self.money[settlement].amount - used
+    def credit(self, source: Source) -> int:
+        used = sum(use.amount for use in self.uses if use.source == source)
+        is_offset = isinstance(source, OffsetKey)
+        amount = self.offsets[source] if is_offset else self.money[source].amount
+        return amount - used
+
+    def closed_on_top(self, settlements: Iterable[int]) -> int | None:
+        """The last settlement that used up credit of these, or of what they closed.
+
+        Nobody can delete these before that one.
+        """
+        ids = {*settlements}
+        later = {
+            use.closed_by
+            for use in self.uses
+            if use.closed_by is not None
+            and (use.source.closing if isinstance(use.source, OffsetKey) else use.source) in ids
+        }
+        return max(later - ids, default=None)
+
+    def paying(self, splits: Iterable[int]) -> list[int]:
+        """The settlements that `pay` recorded for these splits."""
+        return [pk for pk, money in self.money.items() if money.split in {*splits}]
+
+    def law(self, user: int) -> int:
+        """What is open and credit in somebody's favour, less what is against them."""
+        favour = [
+            *((debt.creditor, debt.debtor, self.open(debt)) for debt in self.debts),
+            *((money.sender, money.receiver, self.credit(pk)) for pk, money in self.money.items()),
+            *((key.debtor, key.creditor, self.credit(key)) for key in self.offsets),
+        ]
+        gets = sum(minor for first, _second, minor in favour if first == user)
+        return gets - sum(minor for _first, second, minor in favour if second == user)
 
     def of_split(self, split: int) -> list[DebtKey]:
         return sorted(debt for debt in self.debts if debt.split == split)
@@ -162,19 +207,39 @@ class Rules:
         self.recorded += 1
         return bill
 
-    def rewrite(self, bill: int, paid_by_user: ByUser, parts: ByUser, ids: ByUser) -> None:
-        """`ids` are the splits by user: kept ones have to have kept theirs."""
-        before, after = self.bills[bill], Bill(self.bills[bill].number, 0, paid_by_user, parts)
-        owes: dict[int, dict[tuple[int, int], int]] = {user: {} for user in parts}
+    def owes(self, bill: int, paid_by_user: ByUser, parts: ByUser) -> dict[int, Owed]:
+        """What is owed for each person's part if the bill is divided like this."""
+        owes: dict[int, Owed] = {user: {} for user in parts}
         is_refund = sum(paid_by_user.values()) < 0
-        for sides, amount in owed(after).items():
+        for sides, amount in owed(Bill(self.bills[bill].number, 0, paid_by_user, parts)).items():
             owes[sides[is_refund]][sides] = amount
-        old = {user: split for split, (of, user) in self.splits.items() if of == bill}
-        kept = {
+        return owes
+
+    def of_bill(self, bill: int) -> dict[int, int]:
+        """Its splits by user."""
+        return {user: split for split, (of, user) in self.splits.items() if of == bill}
+
+    def kept(self, bill: int, paid_by_user: ByUser, parts: ByUser) -> set[int]:
+        """Whose splits keep their state if the bill is divided like this."""
+        before, old = self.bills[bill], self.of_bill(bill)
+        owes = self.owes(bill, paid_by_user, parts)
+        return {
             user
             for user in old.keys() & parts.keys()
             if parts[user] == before.parts[user] and owes[user].keys() == self.sides(old[user])
         }
+
+    def closed_on_top_of(self, bill: int, paid_by_user: ByUser, parts: ByUser) -> int | None:
+        """See `closed_on_top`: of what goes if the bill is divided like this."""
+        kept = self.kept(bill, paid_by_user, parts)
+        gone = [split for user, split in self.of_bill(bill).items() if user not in kept]
+        return self.closed_on_top(self.paying(gone))
+
+    def rewrite(self, bill: int, paid_by_user: ByUser, parts: ByUser, ids: ByUser) -> None:
+        """`ids` are the splits by user: kept ones have to have kept theirs."""
+        before, old = self.bills[bill], self.of_bill(bill)
+        owes = self.owes(bill, paid_by_user, parts)
+        kept = self.kept(bill, paid_by_user, parts)
         assert ids.keys() == parts.keys()
         assert {user for user in ids if ids[user] == old.get(user)} == kept
         for user in old.keys() - kept:
@@ -203,7 +268,7 @@ class Rules:
         return [Money(*sides, amount, by, split) for *sides, amount in rest if amount]
 
     def unpay(self, split: int) -> None:
-        for settlement in [s for s, money in self.money.items() if money.split == split]:
+        for settlement in self.paying([split]):
             self.delete_settlement(settlement)
         self.uses = [use for use in self.uses if not (use.debt and use.debt.split == split)]
 
@@ -218,25 +283,35 @@ class Rules:
             self.close(max(new))
 
     def close(self, settlement: int) -> None:
+        for source in (*self.money, *self.offsets):
+            self.use(Use(source, None, self.credit(source), settlement))
         for debt in self.debts:
-            self.use(Use(None, debt, self.open(debt), settlement))
-        for other in self.money:
-            self.use(Use(other, None, self.credit(other), settlement))
+            if amount := self.open(debt):
+                key = OffsetKey(settlement, *debt[1:])
+                self.offsets[key] = self.offsets.get(key, 0) + amount
+                self.use(Use(key, debt, amount))
 
     def delete_settlement(self, settlement: int) -> None:
         del self.money[settlement]
-        self.uses = [u for u in self.uses if settlement not in {u.settlement, u.closed_by}]
+        offsets = {key for key in self.offsets if key.closing == settlement}
+        self.offsets = {key: minor for key, minor in self.offsets.items() if key not in offsets}
+        gone = {settlement, *offsets}
+        self.uses = [u for u in self.uses if u.source not in gone and u.closed_by != settlement]
 
     # -- Steps ------------------------------------------------------------------------------------
 
-    def between(self, sender: int, receiver: int) -> list[int]:
+    def between(self, sender: int, receiver: int) -> list[Source]:
+        """The oldest first; offsets are written after their closing."""
         sides = (sender, receiver)
-        return sorted(s for s, m in self.money.items() if (m.sender, m.receiver) == sides)
+        sources: dict[Source, tuple[int, int]] = {
+            **{pk: (pk, 0) for pk, m in self.money.items() if (m.sender, m.receiver) == sides},
+            **{key: (key.closing, 1) for key in self.offsets if key[1:] == sides},
+        }
+        return sorted(sources, key=sources.__getitem__)
 
-    def cover(self, debt: DebtKey, settlements: Iterable[int]) -> None:
-        for settlement in settlements:
-            amount = min(self.open(debt), self.credit(settlement))
-            self.use(Use(settlement, debt, amount))
+    def cover(self, debt: DebtKey, sources: Iterable[Source]) -> None:
+        for source in sources:
+            self.use(Use(source, debt, min(self.open(debt), self.credit(source))))
 
     def use(self, use: Use) -> None:
         if use.amount:

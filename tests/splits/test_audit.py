@@ -169,10 +169,24 @@ def test_what_a_settlement_of_another_trip_closed_is_named(
     join(other, olga, TripRole.OWNER)
     join(other, ed)
     stray = settle(other, ed, olga, 5)
-    closing = Allocation.objects.filter(closed_by=closed)
-    closing.update(closed_by=stray)
-    row = Allocation.objects.filter(closed_by=stray).earliest("pk")
-    assert f"Allocation {row.pk} is stored as one of trip {trip.pk}" in audit()
+    Settlement.with_offsets.filter(closing=closed).update(closing=stray)
+    row = Settlement.with_offsets.filter(closing=stray).earliest("pk")
+    assert f"Settlement {row.pk} is stored as one of trip {trip.pk}" in audit()
+
+
+def test_debts_and_credit_that_do_not_make_the_balances_are_named(
+    closed: Settlement, olga: User, ed: User
+) -> None:
+    """Every row is right by itself: somebody has credit that nobody gave."""
+    rows = Settlement.with_offsets.filter(closing=closed, sender=olga)
+    more = {name: F(name) + 1 for name in ("amount_minor", "credit_minor")}
+    rows.update(**more)
+    found = audit()
+    for user, minor in ((olga, 1), (ed, -1)):
+        text = f"user {user.pk}: the balance is 0, open debts and credit make {minor}\n"
+        assert text in found
+        assert f"closing {closed.pk}: it leaves user {user.pk} {minor}\n" in found
+    assert found.count("\n") == 4
 
 
 def test_one_trip_can_be_audited_alone(recorded: Expense, trip: Trip, sam: User) -> None:

@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
-from splits.models import Allocation
+from splits.models import Settlement
 from tests.conftest import Api
 from tests.factories import UserFactory
 from tests.splits.histories import AMOUNTS, ANY, Histories, weighted_people
+from tests.splits.rules import OffsetKey
 from tests.splits.test_ledger_machine import Trip, with_balances
 from users.models import User
 
@@ -25,18 +26,20 @@ MOST = 45
 
 def closings(machine: Histories) -> list[int]:
     """The settlements that closed something that is closed still."""
-    return sorted({use.closed_by for use in machine.rules.uses if use.closed_by})
+    used = {use.closed_by for use in machine.rules.uses if use.closed_by}
+    return sorted(used | {key.closing for key in machine.rules.offsets})
 
 
 def closed_bills(machine: Histories, *, payers: int = 1) -> list[int]:
     """The expenses of so many payers at least with a debt that a settlement closed."""
-    splits = {use.debt.split for use in machine.rules.uses if use.closed_by and use.debt}
+    splits = closed_splits(machine)
     bills = {machine.rules.splits[split][0] for split in splits}
     return sorted(bill for bill in bills if len(machine.rules.bills[bill].paid_by_user) >= payers)
 
 
 def closed_splits(machine: Histories) -> list[int]:
-    return sorted({use.debt.split for use in machine.rules.uses if use.closed_by and use.debt})
+    uses = machine.rules.uses
+    return sorted({u.debt.split for u in uses if u.debt and isinstance(u.source, OffsetKey)})
 
 
 def on_one_page(machine: Histories) -> bool:
@@ -84,7 +87,7 @@ class Closings(Trip):
     @rule(which=ANY)
     def delete_money_in_a_closed_trip(self, which: int) -> None:
         self.delete_a_settlement(OWNER, which)
-        if any(use.closed_by for use in self.rules.uses):
+        if closings(self):
             self._note("money is deleted in a closed trip")
 
     @precondition(closed_splits)
@@ -115,7 +118,7 @@ class Closings(Trip):
         seen[what] += 1
 
     def teardown(self) -> None:
-        if Allocation.objects.exclude(closed_by=None).exists():
+        if Settlement.with_offsets.exclude(closing=None).exists():
             self._note("something is closed in the end")
         super().teardown()
 

@@ -21,7 +21,7 @@ from tests.splits.histories import (
     weighted_people,
 )
 from tests.splits.ledger import exact
-from tests.splits.rules import Money
+from tests.splits.rules import ByUser, Money
 from trips.roles import Can, TripRole
 from users.models import User
 
@@ -74,9 +74,12 @@ class Trip(Histories):
         )
         response = self.send(by, "put", f"expenses/{bill}", sent.body)
         refused = self.refusal_to_change(by, bill) or (400 if sent.named - self.known(bill) else 0)
+        stored, parts = self.rules.bills[bill], sent.parts(self.rules.bills[bill].number)
+        closing = None if refused else self.closed_on_top(bill, parts, sent.paid_by_user)
+        if response.status_code == 409 and self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 200)
         if not refused:
-            stored, parts = self.rules.bills[bill], sent.parts(self.rules.bills[bill].number)
             # What was set by hand stays if neither money nor division is another.
             stored.divided = Expense.objects.get(pk=bill).divided
             if not stored.divided:
@@ -84,6 +87,13 @@ class Trip(Histories):
                 assert sent.entered.keys() == stored.parts.keys()
                 parts = stored.parts
             self.rewritten(bill, parts, sent.paid_by_user)
+
+    def closed_on_top(
+        self, bill: int, parts: ByUser, paid_by_user: ByUser | None = None
+    ) -> int | None:
+        """What has to go before the bill is divided like this; without payers they stay."""
+        paid_by_user = paid_by_user or self.rules.bills[bill].paid_by_user
+        return self.rules.closed_on_top_of(bill, paid_by_user, parts)
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY, payers=weighted_people())
@@ -98,6 +108,9 @@ class Trip(Histories):
         # Splits that were added or deleted by hand may be no division of the amount any more.
         refused = refused or (409 if not stored.divided and not is_same else 0)
         refused = refused or (400 if sent.paid_by_user.keys() - self.known(bill) else 0)
+        closing = None if refused else self.closed_on_top(bill, stored.parts, sent.paid_by_user)
+        if self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 200)
         if not refused:
             rows = exact(response)["splits"]
@@ -118,6 +131,9 @@ class Trip(Histories):
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         refused = self.refusal_to_change(by, bill)
         response = self.send(by, "delete", f"expenses/{bill}")
+        closing = None if refused else self.closed_on_top(bill, {})
+        if self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 204)
         if not refused:
             self.rules.delete(bill)
@@ -135,6 +151,9 @@ class Trip(Histories):
         response = self.send(by, "post", f"/api/expenses/{bill}/splits", body)
         refused = self.refusal(by, Can.RECORD) or (0 if user in self.present else 400)
         refused = refused or (409 if user in stored.parts or is_too_much else 0)
+        closing = None if refused else self.closed_on_top(bill, {**stored.parts, user: amount})
+        if self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 201)
         if not refused:
             stored.divided = False
@@ -148,10 +167,14 @@ class Trip(Histories):
         stored = self.rules.bills[bill]
         refused = self.refusal_to_change(by, bill, Can.DELETE_SPLITS)
         response = self.send(by, "delete", f"/api/expenses/{bill}/splits/{split}")
+        rest = {u: part for u, part in stored.parts.items() if u != user}
+        closing = None if refused else self.closed_on_top(bill, rest)
+        if self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 204)
         if not refused:
             stored.divided = False
-            self.rewritten(bill, {u: p for u, p in stored.parts.items() if u != user}, None)
+            self.rewritten(bill, rest, None)
 
     @precondition(with_splits)
     @rule(caller=CALLER, split=ANY, action=st.sampled_from(["pay", "pay", "unpay"]))
@@ -162,6 +185,11 @@ class Trip(Histories):
         refused = self.refusal(by, Can.SETTLE, own=by.pk in people)
         url = f"/api/expenses/{bill}/splits/{split}/{action}"
         response = self.send(by, "put", url)
+        closing = self.rules.closed_on_top(self.rules.paying([split]))
+        if refused or action == "pay":
+            closing = None
+        if self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 200)
         if not refused:
             if action == "pay":
@@ -205,6 +233,9 @@ class Trip(Histories):
         own = by.pk == self.rules.money[settlement].by
         refused = self.refusal(by, Can.DELETE_SETTLEMENTS, own=own)
         response = self.send(by, "delete", f"settlements/{settlement}")
+        closing = None if refused else self.rules.closed_on_top([settlement])
+        if self.refused_by_a_closing(response, closing):
+            return
         assert response.status_code == (refused or 204)
         if not refused:
             self.rules.delete_settlement(settlement)

@@ -213,6 +213,7 @@ def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
 @given(
     kinds=st.lists(KIND, min_size=2, max_size=2),
     steps=st.lists(st.lists(STEP, min_size=2, max_size=6), min_size=2, max_size=4),
+    by_plan=st.lists(st.booleans(), min_size=4, max_size=4),
     order=st.randoms(use_true_random=False),
     guest=st.integers(0, 1),
     account=st.integers(0, 3),
@@ -232,6 +233,7 @@ def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
     ada: User,
     kinds: list[Kind],
     steps: list[list[tuple[Any, ...]]],
+    by_plan: list[bool],
     order: Random,
     guest: int,
     account: int,
@@ -240,8 +242,8 @@ def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
     history.spend(30, {0: 1, 3: 2}, {1: 1})
     for at, kind in enumerate(kinds):
         history.spend(20 + at, {0: 1, 1: 2, 3: 1}, {2: 1}, kind)
-    for some in steps:
-        for step in some:
+    for some, is_plan in zip(steps, by_plan, strict=False):
+        for step in (*some[:2], ("close", is_plan), *some[2:]):
             history.play(step)
         history.undo_each_deletion()
         history.undo_several_deletions(order)

@@ -73,7 +73,12 @@ def state(trip: Trip, people: list[User]) -> dict[str, Any]:
     debts = Debt.objects.filter(trip=trip).order_by("split_id", "id")
     settlements = Settlement.objects.filter(trip=trip).order_by("id")
     places = {debt.pk: place for place, debt in enumerate(debts)}
-    numbers = {row.pk: place for place, row in enumerate(settlements)}
+    numbers = {row.pk: str(place) for place, row in enumerate(settlements)}
+    offsets = Settlement.with_offsets.filter(trip=trip, closing__isnull=False)
+    for row in offsets:
+        numbers[row.pk] = (
+            f"{numbers[row.closing_id or 0]}:{at[row.sender_id]}>{at[row.receiver_id]}"
+        )
     allocations = Allocation.objects.filter(trip=trip)
     return {
         "splits": [
@@ -84,11 +89,12 @@ def state(trip: Trip, people: list[User]) -> dict[str, Any]:
             (at[d.debtor_id], at[d.creditor_id], d.amount_minor, d.open_minor) for d in debts
         ],
         "settlements": [(s.amount_minor, s.credit_minor) for s in settlements],
+        "offsets": sorted((numbers[s.pk], s.amount_minor, s.credit_minor) for s in offsets),
         "allocations": sorted(
             (
                 places.get(a.debt_id, -1),
-                numbers.get(a.settlement_id, -1),
-                numbers.get(a.closed_by_id, -1),
+                numbers.get(a.settlement_id, ""),
+                numbers.get(a.closed_by_id, ""),
                 a.amount_minor,
             )
             for a in allocations

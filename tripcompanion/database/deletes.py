@@ -43,7 +43,8 @@ def _checked_at_once(database: str) -> Iterator[None]:
 
 
 def _delete_from_the_leaves(rows: Any) -> None:
-    relations: Any = get_candidate_relations_to_delete(rows.model._meta)
+    relations: Any = list(get_candidate_relations_to_delete(rows.model._meta))
+    names_itself = any(relation.related_model is rows.model for relation in relations)
     for relation in relations:
         if relation.on_delete is models.DO_NOTHING:
             continue
@@ -51,6 +52,8 @@ def _delete_from_the_leaves(rows: Any) -> None:
             raise TypeError(f"{relation.related_model.__name__}.{relation.field.name}")
         owners = {f"{relation.field.name}__in": rows.values("pk")}
         _delete_from_the_leaves(relation.related_model._base_manager.filter(**owners))
-    batch = rows.model._base_manager.filter(pk__in=rows.order_by().values("pk")[:_BATCH_ROWS])
+    # What refers to a row of the same table is younger.
+    ordered = rows.order_by("-pk") if names_itself else rows.order_by()
+    batch = rows.model._base_manager.filter(pk__in=ordered.values("pk")[:_BATCH_ROWS])
     while batch._raw_delete(rows.db) == _BATCH_ROWS:
         pass

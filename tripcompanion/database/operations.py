@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.migrations.operations import AddConstraint, AddIndex, RunPython
+from django.db.migrations.operations import AddConstraint, AddIndex, RemoveIndex, RunPython
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
 
@@ -28,6 +28,24 @@ class AddIndexWithoutLock(AddIndex):
     ) -> None:
         model = from_state.apps.get_model(app_label, self.model_name)
         schema_editor.remove_index(model, self.index, **_option(schema_editor))
+
+
+class RemoveIndexWithoutLock(RemoveIndex):
+    """Drop an index while others write to the table. The migration is not atomic."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        model = from_state.apps.get_model(app_label, self.model_name)
+        index = from_state.models[app_label, self.model_name_lower].get_index_by_name(self.name)
+        schema_editor.remove_index(model, index, **_option(schema_editor))
+
+    def database_backwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        model = to_state.apps.get_model(app_label, self.model_name)
+        index = to_state.models[app_label, self.model_name_lower].get_index_by_name(self.name)
+        schema_editor.add_index(model, index, **_option(schema_editor))
 
 
 class AddCheckWithoutLock(AddConstraint):

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
@@ -281,7 +282,8 @@ def _is_touched(stored: Import, trip: Trip, ids: Mapping[str, list[int]]) -> boo
     # Something of the import covers, or is covered by, something else, and was not by the import.
     since = getattr(stored.plan, "last_allocation", 0)
     rows = Allocation.objects.filter(trip=trip.pk, pk__gt=since).order_by()
-    pairs = rows.values_list("debt__split__expense", "settlement", "closed_by")
+    cause = Coalesce("settlement__closing", "settlement")
+    pairs = rows.values_list("debt__split__expense", cause, "closed_by")
     for expense_id, settlement_id, cause_id in pairs.iterator():
         sides = {expense_id in expenses} if expense_id else set()
         sides |= {pk in settlements for pk in (settlement_id, cause_id) if pk}

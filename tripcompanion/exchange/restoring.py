@@ -13,15 +13,16 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as DjangoValidationError
-from django.db import DataError, IntegrityError, transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Count, DateTimeField, ForeignKey, Max, Model
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
-from splits.models import Comment, Expense, Settlement
+from splits.models import Allocation, Comment, Expense, Settlement
 from splits.models.comment import MAX_COMMENTS
 from splits.models.debt import require_few_debts
 from splits.money import Places, parse_places, place_of
+from splits.offsets import offset_closings
 from splits.reports.audit import differences
 from splits.serializers.comment import CommentRequest
 from splits.serializers.expense import ExpenseRequest
@@ -293,7 +294,7 @@ class Copy:
 
     def _insert(self, table: Table, rows: list[tuple[int | None, Any]]) -> None:
         made = [row for _id, row in rows]
-        table.model._default_manager.bulk_create(made)
+        table.model._base_manager.bulk_create(made)
         known = self.ids[table.model]
         for old_id, row in rows:
             if old_id in known:
@@ -321,6 +322,9 @@ class Copy:
         )
         if members.present().count() > settings.QUOTA_MEMBERS:
             raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        if Allocation.objects.filter(trip=self.trip, settlement=None).exists():
+            # The file is from before there were offsets.
+            offset_closings(connection, self.trip.pk)
         require_few_debts(self.trip.pk)
         last = self.trip.expenses.aggregate(last=Max("number", default=-1))["last"]
         if not last < self.trip.expenses_recorded <= MAX_RECORDED:

@@ -93,7 +93,7 @@ class Table(NamedTuple):
     def rows(self, trip: Trip) -> Iterator[dict[str, Any]]:
         """The rows of `trip`, read in chunks. Call it in a snapshot."""
         columns = self.columns
-        found = self.model._default_manager.filter(self.only(), trip=trip.pk).order_by(self.order)
+        found = self.model._base_manager.filter(self.only(), trip=trip.pk).order_by(self.order)
         if "__" in self.entered_in:
             # A join within the trip, which is on one node.
             found = found.filter(expense__trip=F("trip"))
@@ -119,6 +119,10 @@ def _written(
 
 _TRIP = frozenset({"trip_id"})
 _TRIP_AND_ID = _TRIP | {"id"}
+_OFFSET = _TRIP | {
+    *("split_id", "note", "foreign_minor", "foreign_currency"),
+    *("exchange_rate", "rate_source", "rate_day"),
+}
 #: Each table comes after those that its rows refer to.
 TABLES = (
     Table("members", Member, _TRIP_AND_ID | {"introduced_by"}),
@@ -126,7 +130,14 @@ TABLES = (
     Table("payers", Payer, _TRIP_AND_ID, entered_in="expense__currency"),
     Table("splits", Split, _TRIP, entered_in="expense__currency"),
     Table("debts", Debt, _TRIP),
-    Table("settlements", Settlement, _TRIP, entered_in="foreign_currency"),
+    Table(
+        "settlements",
+        Settlement,
+        _TRIP | {"closing_id"},
+        entered_in="foreign_currency",
+        only=lambda: Q(closing=None),
+    ),
+    Table("offsets", Settlement, _OFFSET, only=lambda: Q(closing__isnull=False)),
     Table("allocations", Allocation, _TRIP_AND_ID),
     Table("comments", Comment, _TRIP),
     # The next dates follow from the others.

@@ -100,7 +100,7 @@ class Circle:
         """The members, open debts and unused credits to read."""
         here = {"trip__in": self.trips}
         debts = Debt.objects.filter(**here, open_minor__gt=0)
-        credit = Settlement.objects.filter(**here, credit_minor__gt=0)
+        credit = Settlement.with_offsets.filter(**here, credit_minor__gt=0)
         if friends is None:
             return Member.objects.present_or_unsettled().filter(**here), debts, credit
         own = self.user

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from splits.models import Allocation, Debt
+from splits.models import Allocation, Debt, Settlement
 from splits.models.comment import Comment
 from trips.models import JournalEntry
 from trips.models.events import Event
@@ -108,12 +108,12 @@ def _paid(rows: Rows) -> Found | None:
 
 
 def _closings(rows: Rows) -> set[int]:
-    """The settlements that have closed their trip."""
+    """The settlements that have closed debts of their trip."""
     ids = [row.object_id for row in rows if row.event in _PAYING]
     if not ids:
         return set()
-    closing = Allocation.objects.filter(closed_by__in=ids).order_by()
-    return set(closing.values_list("closed_by", flat=True).distinct())
+    offsets = Settlement.with_offsets.filter(closing__in=ids).order_by()
+    return {pk for pk in offsets.values_list("closing", flat=True).distinct() if pk}
 
 
 def _opened(rows: Rows) -> Found | None:

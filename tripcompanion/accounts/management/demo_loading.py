@@ -176,7 +176,7 @@ class Loading:
         debts = list(Debt.objects.filter(trip=trip).exclude(covered_at=None))
         paying = Allocation.objects.filter(debt__in=debts, settlement__trip=F("trip"))
         paid_at = dict(paying.values_list("debt").annotate(Max("settlement__created_at")))
-        closing = Allocation.objects.filter(trip=trip, closed_by__isnull=False)
+        closing = paying.filter(settlement__closing__isnull=False)
         closed = set(closing.values_list("debt", flat=True))
         for debt in debts:
             at = home_at if debt.pk in closed else paid_at[debt.pk]

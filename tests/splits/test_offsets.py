@@ -1,0 +1,322 @@
+"""After a closing, open debts and credit still make everybody's balance, whatever changes.
+
+For each person: open debts owed to them, less those they owe, plus the credit they hold, less the
+credit that others hold with them. `audit_ledger`, which runs after each test, compares it, too.
+"""
+
+from collections import defaultdict
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from splits.models import Allocation, Debt, DeletedEntry, Settlement
+from splits.offsets import offset_closings
+from splits.reports.audit import differences
+from tests.conftest import Api
+from tests.document import problem_of
+from tests.factories import add_guest
+from tests.splits.ledger import Json, Ledger
+from trips.models import Trip
+from users.models import User
+
+
+def assert_lawful(ledger: Ledger) -> None:
+    found: dict[int, int] = defaultdict(int)
+    for debtor, creditor, minor in Debt.objects.values_list("debtor", "creditor", "open_minor"):
+        found[creditor] += minor
+        found[debtor] -= minor
+    rows = Settlement.with_offsets.values_list("sender", "receiver", "credit_minor")
+    for sender, receiver, minor in rows:
+        found[sender] += minor
+        found[receiver] -= minor
+    balances = {pk: round(100 * balance) for pk, balance in ledger.balances().items()}
+    assert {pk: found[pk] for pk in balances} == balances
+    assert list(differences(ledger.trip.pk)) == []
+
+
+def balances_by(ledger: Ledger, *users: User) -> list[float]:
+    balances = ledger.balances()
+    return [balances[user.pk] for user in users]
+
+
+@pytest.fixture
+def by_olga(ledger: Ledger, olga: User, ed: User) -> Json:
+    return ledger.spend(olga, 30, ed)
+
+
+@pytest.fixture
+def by_ed(ledger: Ledger, by_olga: Json, olga: User, ed: User) -> Json:
+    return ledger.spend(ed, 20, olga)
+
+
+@pytest.fixture
+def closing(ledger: Ledger, by_olga: Json, by_ed: Json, olga: User, ed: User) -> Json:
+    """Olga paid 30 for Ed, and Ed 20 for Olga: the plan is one payment of Ed's."""
+    [transfer] = ledger.plan()
+    assert (transfer["from"]["id"], transfer["to"]["id"]) == (ed.pk, olga.pk)
+    payment = ledger.settle(ed, olga, transfer["amount"])
+    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0)
+    return payment
+
+
+@pytest.mark.parametrize("first", [21, 5, 19.99])
+def test_an_amount_that_is_corrected_after_a_closing_and_back_again_is_paid(
+    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User, first: float
+) -> None:
+    ledger.change(by_ed, ed, amount=first)
+    assert_lawful(ledger)
+    assert ledger.debt(olga) == max(0, first - 20)
+    ledger.change(by_ed, ed, amount=20)
+    assert balances_by(ledger, olga, ed) == [0, 0]
+    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0)
+    assert_lawful(ledger)
+
+
+def test_what_was_offset_against_a_deleted_expense_is_credit(
+    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
+) -> None:
+    ledger.delete(by_ed, ed)
+    assert balances_by(ledger, olga, ed) == [20, -20]
+    assert_lawful(ledger)
+    lunch = ledger.spend(ed, 25, olga)
+    assert ledger.paid(lunch, olga) == (False, 20)
+    assert balances_by(ledger, olga, ed) == [-5, 5]
+    assert_lawful(ledger)
+
+
+def test_offsets_are_no_payments(
+    ledger: Ledger, api: Api, closing: Json, olga: User, ed: User
+) -> None:
+    [offset] = Settlement.with_offsets.filter(sender=olga.pk)
+    assert (offset.receiver_id, offset.amount_minor, offset.closing_id) == (
+        *(ed.pk, 2000),
+        closing["id"],
+    )
+    assert [row["id"] for row in ledger.settlements()] == [closing["id"]]
+    path = f"{ledger.url}/settlements/{offset.pk}"
+    assert api(olga).get(path).status_code == 404
+    assert api(olga).delete(path).status_code == 404
+    between = api(olga).get(f"/api/users/me/between/{ed.pk}").json()
+    [shared] = between["trips"]
+    assert (shared["youSent"], shared["sentYou"]) == (0, 10)
+    rows = ledger.answer(olga, "get", "balances").json()
+    sent = {row["user"]["id"]: (row["sent"], row["received"]) for row in rows}
+    assert (sent[olga.pk], sent[ed.pk]) == ((0, 10), (10, 0))
+    explained = ledger.answer(olga, "get", f"balances/{olga.pk}").json()
+    assert explained["total"] == 3
+
+
+def test_a_plan_payment_of_which_a_closing_used_up_the_rest_goes_after_it(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    """Vera owes Ed 10, Ed owes Olga 10; she hands it to Olga in two payments."""
+    ledger.spend(ed, 10, vera)
+    ledger.spend(olga, 10, ed)
+    first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
+    refused = ledger.answer(olga, "delete", f"settlements/{first['id']}")
+    assert problem_of(refused, 409, "closes_trip")["settlementId"] == last["id"]
+    assert balances_by(ledger, olga, ed, vera) == [0, 0, 0]
+    ledger.delete_settlement(last, olga)
+    ledger.delete_settlement(first, olga)
+    assert (ledger.debt(ed), ledger.debt(vera)) == (10, 10)
+
+
+@pytest.fixture
+def pay_with_rest(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Json, Json, Json]:
+    """A split that Vera paid by `pay`, of which a part is credit, and what used that up."""
+    payers = [{"userId": olga.pk, "amount": 20}, {"userId": ed.pk, "amount": 10}]
+    dinner = ledger.spend(olga, 30, vera, payers=payers)
+    ledger.pay(ledger.split(dinner, vera), vera)
+    payers = [{"userId": olga.pk, "amount": 15}, {"userId": ed.pk, "amount": 15}]
+    ledger.change(dinner, olga, payers=payers)
+    assert ledger.debt(vera) == 5
+    closing = ledger.settle(olga, ed, 5)
+    assert balances_by(ledger, olga, ed, vera) == [0, 0, 0]
+    assert ledger.debt(vera) == 0
+    return dinner, ledger.split(dinner, vera), closing
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("put", "/api/expenses/{expense}/splits/{split}/unpay", None),
+        ("delete", "/api/expenses/{expense}/splits/{split}", None),
+        ("delete", "expenses/{expense}", None),
+        ("patch", "expenses/{expense}", {"amount": 40, "payers": None}),
+        ("post", "expenses/bulk", {"delete": ["{expense}"]}),
+    ],
+)
+def test_no_way_of_deleting_a_payment_takes_away_what_a_closing_used(
+    ledger: Ledger,
+    pay_with_rest: tuple[Json, Json, Json],
+    olga: User,
+    ed: User,
+    vera: User,
+    method: str,
+    path: str,
+    body: Any,
+) -> None:
+    dinner, split, closing = pay_with_rest
+    path = path.format(expense=dinner["id"], split=split["id"])
+    if body and "payers" in body:
+        body = {"amount": 40, "payers": [{"userId": olga.pk, "amount": 40}]}
+    if body and "delete" in body:
+        body = {"delete": [dinner["id"]]}
+    before = ledger.expense(dinner)
+    refused = ledger.answer(olga, method, path, body)
+    assert problem_of(refused, 409, "closes_trip")["settlementId"] == closing["id"]
+    assert ledger.expense(dinner) == before
+    ledger.delete_settlement(closing, olga)
+    assert ledger.answer(olga, method, path, body).status_code in {200, 204}
+    assert_lawful(ledger)
+
+
+def test_a_closing_goes_after_one_that_used_what_it_left(
+    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
+) -> None:
+    ledger.delete(by_ed, ed)
+    later = ledger.settle(ed, olga, 20)
+    assert not Settlement.with_offsets.filter(credit_minor__gt=0).exists()
+    refused = ledger.answer(olga, "delete", f"settlements/{closing['id']}")
+    assert problem_of(refused, 409, "closes_trip")["settlementId"] == later["id"]
+    ledger.delete_settlement(later, olga)
+    ledger.delete_settlement(closing, olga)
+    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 30)
+    assert not Settlement.with_offsets.exists()
+
+
+@pytest.mark.parametrize("first", ["earlier", "later"])
+def test_two_closings_are_restored_in_any_order(
+    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User, first: str
+) -> None:
+    ledger.delete(by_ed, ed)
+    later = ledger.settle(ed, olga, 20)
+    for payment in (later, closing):
+        ledger.delete_settlement(payment, olga)
+    order = [closing, later] if first == "earlier" else [later, closing]
+    for payment in order:
+        path = f"settlements/{payment['id']}/restore"
+        assert ledger.answer(olga, "post", path).status_code == 200
+        assert_lawful(ledger)
+    assert not Settlement.with_offsets.filter(credit_minor__gt=0).exists()
+    refused = ledger.answer(olga, "delete", f"settlements/{closing['id']}")
+    assert problem_of(refused, 409, "closes_trip")["settlementId"] == later["id"]
+
+
+def test_a_closing_whose_credit_is_gone_is_restored_as_a_payment(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    ledger.spend(ed, 10, vera)
+    dinner = ledger.spend(olga, 10, ed)
+    first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
+    ledger.delete_settlement(last, olga)
+    ledger.delete_settlement(first, olga)
+    DeletedEntry.objects.filter(object_id=first["id"]).delete()
+    path = f"settlements/{last['id']}/restore"
+    assert ledger.answer(olga, "post", path).status_code == 200
+    assert balances_by(ledger, olga, ed, vera) == [4, 0, -4]
+    assert (ledger.debt(ed), ledger.debt(vera)) == (10, 10)
+    assert ledger.paid(dinner, ed) == (False, 0)
+    assert_lawful(ledger)
+
+
+def test_a_closing_whose_credit_is_gone_closes_anew_if_all_balances_are_zero(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    ledger.spend(ed, 10, vera)
+    ledger.spend(olga, 10, ed)
+    first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
+    ledger.delete_settlement(last, olga)
+    ledger.delete_settlement(first, olga)
+    DeletedEntry.objects.filter(object_id=first["id"]).delete()
+    ledger.settle(vera, olga, 4)
+    path = f"settlements/{last['id']}/restore"
+    assert ledger.answer(olga, "post", path).status_code == 200
+    assert balances_by(ledger, olga, ed, vera) == [0, 0, 0]
+    assert (ledger.debt(ed), ledger.debt(vera)) == (0, 0)
+    assert_lawful(ledger)
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_an_offset_between_two_who_become_one_is_dropped(
+    ledger: Ledger, trip: Trip, olga: User, ed: User, deleted: bool
+) -> None:
+    """Grandma owed Ed; the expense is gone, so nothing but the offset names both."""
+    grandma = add_guest(trip, "Grandma")
+    lunch = ledger.spend(ed, 10, grandma)
+    ledger.spend(olga, 10, ed)
+    path = f"settlements/{ledger.settle(olga, ed, 5)['id']}"
+    ledger.settle(ed, olga, 5)
+    closing = ledger.settle(grandma, olga, 10, by=olga)
+    ledger.delete(lunch, ed)
+    DeletedEntry.objects.all().delete()
+    refund = ledger.settle(olga, ed, 10)
+    assert balances_by(ledger, olga, ed, grandma) == [10, -20, 10]
+    ledger.delete_settlement(refund, olga)
+    DeletedEntry.objects.all().delete()
+    if deleted:
+        ledger.delete_settlement(closing, olga)
+    merged = ledger.answer(olga, "post", f"guests/{grandma.pk}/merge", {"userId": ed.pk})
+    assert merged.status_code == 200, merged.content
+    assert_lawful(ledger)
+    if deleted:
+        restored = ledger.answer(olga, "post", f"settlements/{closing['id']}/restore")
+        assert restored.status_code == 200
+        assert_lawful(ledger)
+    assert not Settlement.with_offsets.filter(sender=ed.pk, receiver=ed.pk).exists()
+    assert ledger.answer(olga, "get", path).status_code == 200
+
+
+# -- Closed by an older release -------------------------------------------------------------------
+
+
+def as_before(trip: Trip) -> None:
+    """The closings of a trip as they were: allocations that name only the debt."""
+    for row in Allocation.objects.filter(trip=trip, settlement__closing__isnull=False):
+        assert row.settlement is not None
+        sides = {"settlement": None, "closed_by": row.settlement.closing_id}
+        Allocation.objects.filter(pk=row.pk).update(**sides)
+    Settlement.with_offsets.filter(closing__isnull=False).delete()
+
+
+def test_closings_of_before_get_offsets(
+    ledger: Ledger, closing: Json, by_olga: Json, by_ed: Json, olga: User, ed: User
+) -> None:
+    pairs = ("closing", "sender", "receiver", "amount_minor", "credit_minor", "settled_on")
+    offsets = Settlement.with_offsets.filter(closing__isnull=False).order_by("sender")
+    before = list(offsets.values_list(*pairs))
+    as_before(ledger.trip)
+    for _run in range(2):
+        offset_closings(connection, ledger.trip.pk)
+        assert list(offsets.values_list(*pairs)) == before
+    ledger.delete(by_ed, ed)
+    assert_lawful(ledger)
+    ledger.delete_settlement(closing, olga)
+    assert ledger.debt(ed) == 30
+
+
+def test_what_an_older_release_has_lost_of_a_closing_is_credit(
+    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
+) -> None:
+    as_before(ledger.trip)
+    ledger.delete(by_ed, ed)
+    assert any("it leaves user" in str(found) for found in differences(ledger.trip.pk))
+    offset_closings(connection, ledger.trip.pk)
+    assert_lawful(ledger)
+    restored = ledger.answer(ed, "post", f"expenses/{by_ed['id']}/restore")
+    assert restored.status_code == 200
+    assert ledger.debt(olga) == 0
+    assert_lawful(ledger)
+
+
+def test_a_closing_that_an_older_release_deleted_closes_anew(
+    ledger: Ledger, closing: Json, olga: User, ed: User
+) -> None:
+    as_before(ledger.trip)
+    ledger.delete_settlement(closing, olga)
+    assert (ledger.debt(olga), ledger.debt(ed)) == (20, 30)
+    restored = ledger.answer(olga, "post", f"settlements/{closing['id']}/restore")
+    assert restored.status_code == 200
+    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0)
+    assert_lawful(ledger)
