@@ -138,6 +138,8 @@ NOT_IN_HISTORY = {
         *("id", "tripId", "tripCurrency", "rate", "paidBy", "createdAt", "updatedAt"),
         # Of other split types; see `test_divisions.py`.
         *("items", "tax", "tip", "discount"),
+        # They follow from `splitType` and `splits`.
+        *("participantUserIds", "splitAmounts"),
     },
     "settlement": {"id", "tripId", "tripCurrency", "rate", "from", "to", "createdAt"},
     "trip": {"id", "members", "currentUserRole", "createdAt", "updatedAt"},

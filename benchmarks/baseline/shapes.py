@@ -146,6 +146,9 @@ def expense(row: tuple[Any, ...], payers: list[Any], splits: list[Any]) -> dict[
         "expenseDate": row[10],
         "category": row[11],
         "splitType": row[12],
+        "participantUserIds": [split["participant"]["id"] for split in splits],
+        # All expenses here are divided equally.
+        "splitAmounts": None,
         "paidBy": payers[0]["user"],
         "payers": payers,
         **optional,

@@ -19,6 +19,7 @@ from splits.models.conflicts import DividedByHand, ExpenseChanged
 from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.division import (
+    ENTERED_COLUMN,
     OF_AMOUNTS,
     Division,
     Money,
@@ -35,7 +36,7 @@ from splits.models.settlement import Settlement, offsets_of
 from splits.models.split import Split
 from splits.money import Places, parse_places
 from tripcompanion.compiled import insert
-from tripcompanion.currency.amounts import all_to_major
+from tripcompanion.currency.amounts import all_to_major, to_major
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.category import Category
 from trips.models.conflicts import CurrencyChanged
@@ -165,6 +166,27 @@ class Expense(models.Model):
         """The first payer; for an expense read `with_details`."""
         return self.loaded_payers[0].user
 
+    @property
+    def participant_user_ids(self) -> list[int] | None:
+        """Among whom it was divided; None if splits were made by hand. For one `with_details`."""
+        return [split.participant_id for split in self.loaded_splits] if self.is_division else None
+
+    @property
+    def split_amounts(self) -> dict[str, Decimal] | None:
+        """What was entered, by user id; None if nothing was. For an expense `with_details`."""
+        if not self.is_division:
+            return None
+        column = ENTERED_COLUMN.get(SplitType(self.split_type))
+        if column is None:
+            return None
+        values = {str(row.participant_id): getattr(row, column) for row in self.loaded_splits}
+        is_money = self.split_type in OF_AMOUNTS
+        return {
+            user_id: to_major(value, self.currency) if is_money else Decimal(value) / SCALE
+            for user_id, value in values.items()
+            if value is not None
+        }
+
     @cached_property
     def places(self) -> Places:
         """Where those who took somebody's place stand in the order of odd cents.
@@ -265,11 +287,11 @@ class Expense(models.Model):
     ) -> "Expense":
         """Store the given fields, and divide again if money or people change.
 
-        `division` holds the given fields of a `Division`. Another currency gets a new rate.
-        Otherwise the rate stays, even if the date changes, unless a rate is given; None means that
-        of the date. Amounts given without a currency or a split type refer to this instance as it
-        was read. Returns the expense with details. Raises what `record` raises, `ExpenseChanged`,
-        and `DividedByHand`.
+        `division` holds the given fields of a `Division`; without any, it stays as it is. Another
+        currency gets a new rate. Otherwise the rate stays, even if the date changes, unless a rate
+        is given; None means that of the date. Amounts given without a currency or a split type
+        refer to this instance as it was read. Returns the expense with details. Raises what
+        `record` raises, `ExpenseChanged`, and `DividedByHand`.
         """
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             posting = stored.posting()
@@ -451,15 +473,15 @@ class ExpenseChange:
         before, currency, rate = money(stored), stored.currency, stored.exchange_rate
         for name, value in self.fields.items():
             setattr(stored, name, value)
-        if not stored.is_division and before == money(stored) and not self._changes_people():
-            return False
-        if not (stored.is_division or self.division.keys() & needed):
-            raise DividedByHand
         # The rate that was read, sent back, stays that of the bank.
         if (currency, rate) != (stored.currency, stored.exchange_rate):
             stored.fix_rate(self.fields.get("exchange_rate"))
         else:
             stored.convert()
+        if not stored.is_division and before == money(stored) and not self._changes_people():
+            return False
+        if not (stored.is_division or self.division.keys() & needed):
+            raise DividedByHand
         return True
 
     def payers(self) -> Mapping[int, int | None]:

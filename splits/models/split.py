@@ -29,7 +29,9 @@ _COLUMNS = (
     "expense",
     "participant",
     "amount_minor",
+    "entered_minor",
     "percentage_e4",
+    "weight_e4",
     *summary_of("participant"),
 )
 _AMOUNT = models.BigIntegerField()

@@ -155,7 +155,7 @@ class ExpenseRequest(CamelCaseSerializer):
         help_text=(
             "What one unit of `currency` is worth in the trip's currency, at most 15 "
             "digits; only if they differ. Default: null, the rate that the European Central "
-            "Bank published last, on `expenseDate` or before. A change without it keeps the rate, "
+            "Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, "
             "also on another date; with null, the rate of the date is taken."
         ),
     )
@@ -250,38 +250,58 @@ class ExpenseRequest(CamelCaseSerializer):
             attrs["entered_minor"] = minor_units(
                 "amount", attrs.pop("amount"), currency, signed=True
             )
-        self._require_division(attrs)
+        names_nobody = attrs.keys().isdisjoint({"participant_user_ids", "split_amounts"})
         items = self._items(attrs, expense, currency)
-        division = {
-            "participants": self._participants(attrs, items),
-            "entered": self._entered(attrs, expense, currency),
-            "items": items,
-            "split_type": attrs.pop("split_type", None),
-        }
-        attrs["division"] = {name: value for name, value in division.items() if value is not None}
-        if not self.partial and not attrs["division"]:
-            attrs["division"] = default_division(self.context["trip"])
+        if names_nobody and self._is_by_hand(attrs, expense, items):
+            attrs["division"] = {}
+        else:
+            attrs["division"] = self._division(attrs, expense, items, currency)
+        attrs.pop("split_type", None)
+        if not self.partial:
+            attrs.setdefault("exchange_rate", None)
         single = "paid_by_user_id" in attrs or not self.partial
         attrs["payers_field"] = "paidByUserId" if single and "payers" not in attrs else "payers"
         attrs["paid_by_user"] = self._put_in(attrs, currency)
         return attrs
 
-    def _require_division(self, attrs: Mapping[str, Any]) -> None:
-        """Raise unless a whole expense says how it is divided, or all of it follows the trip."""
-        sent = attrs.keys() & {"split_type", "participant_user_ids", "split_amounts", "items"}
-        is_default = not sent and self.context["trip"].default_division is not None
-        if self.partial or is_default:
-            return
-        needed = {"splitType": "split_type", "participantUserIds": "participant_user_ids"}
-        if attrs.get("split_type") == SplitType.ITEMIZED:
-            needed = {"items": "items"}
-        require = {
-            name: [self.fields[name].error_messages["required"]]
-            for name, key in needed.items()
-            if key not in attrs
+    def _is_by_hand(self, attrs: Mapping[str, Any], expense: Any, items: Items | None) -> bool:
+        """Whether a whole body, which names no participants, leaves splits made by hand alone."""
+        if self.partial or expense is None or expense.is_division:
+            return False
+        is_same_type = attrs.get("split_type") == expense.split_type
+        return is_same_type and items == Items.of(expense.stored_items, expense.currency)
+
+    def _division(
+        self, attrs: dict[str, Any], expense: Any, items: Items | None, currency: str
+    ) -> dict[str, Any]:
+        """The given fields of a `Division`; those that a whole body lacks are None."""
+        if not self.partial and self._is_default(attrs, items):
+            return {"entered": None, "items": None, **default_division(self.context["trip"])}
+        division = {
+            "participants": self._participants(attrs, items),
+            "entered": self._entered(attrs, expense, currency),
+            "items": items,
+            "split_type": attrs.get("split_type"),
         }
-        if require:
-            raise serializers.ValidationError(require)
+        given = {name: value for name, value in division.items() if value is not None}
+        return given if self.partial else {"entered": None, "items": None, **given}
+
+    def _is_default(self, attrs: Mapping[str, Any], items: Items | None) -> bool:
+        """Whether a whole body follows the trip's division; raises if it does not say enough."""
+        sent = attrs.keys() & {"split_type", "participant_user_ids", "split_amounts"}
+        if not sent and items is None and self.context["trip"].default_division is not None:
+            return True
+        is_given = {
+            "splitType": "split_type" in attrs,
+            "participantUserIds": "participant_user_ids" in attrs,
+        }
+        if attrs.get("split_type") == SplitType.ITEMIZED:
+            is_given = {"items": items is not None}
+        missing = [name for name, given in is_given.items() if not given]
+        if missing:
+            text = self.fields[missing[0]].error_messages["required"]
+            raise serializers.ValidationError({name: [text] for name in missing})
+        return False
 
     def _currency(self, attrs: dict[str, Any], expense: Any) -> str:
         """The currency of the amounts; a rate is allowed only if it is not the trip's."""
@@ -319,14 +339,23 @@ class ExpenseRequest(CamelCaseSerializer):
             return None
         try:
             numbers = numbers_of(raw, _ENTERED[split_type])
-            if split_type == SplitType.MANUAL and not all(numbers.values()):
-                zeros = (str(user_id) for user_id, number in numbers.items() if not number)
-                raise serializers.ValidationError(dict.fromkeys(zeros, [_("Must not be 0.")]))
+            zeros = {user_id for user_id, number in numbers.items() if not number}
+            if split_type == SplitType.MANUAL and zeros:
+                self._require_stored(zeros, expense)
         except serializers.ValidationError as error:
             raise serializers.ValidationError({"splitAmounts": error.detail}) from error
         if split_type in OF_AMOUNTS:
             return {user_id: to_minor(number, currency) for user_id, number in numbers.items()}
         return {user_id: int(number * SCALE) for user_id, number in numbers.items()}
+
+    def _require_stored(self, zeros: set[int], expense: Any) -> None:
+        """Raise unless the expense has these amounts of 0 already, from an import."""
+        if expense is not None:
+            stored = expense.splits.filter(trip=expense.trip_id, entered_minor=0)
+            zeros -= {*stored.values_list("participant", flat=True)}
+        if zeros:
+            wrong = dict.fromkeys(map(str, sorted(zeros)), [_("Must not be 0.")])
+            raise serializers.ValidationError(wrong)
 
     def _items(self, attrs: dict[str, Any], expense: Any, currency: str) -> Items | None:
         rows = attrs.pop("items", None)

@@ -19,6 +19,11 @@ class WeightsField(serializers.DictField):
     """Weights by user id; read-only."""
 
 
+@extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
+class EnteredField(serializers.ReadOnlyField):
+    """Amounts, percentages or weights by user id; read-only."""
+
+
 class ItemSerializer(CamelCaseSerializer):
     """Something that was bought, and who shares it."""
 
@@ -86,6 +91,18 @@ class ExpenseSerializer(_ExpenseName, EnteredAmount):
     tax = ExtraField(help_text="Tax besides the items; null if none was entered.")
     tip = ExtraField(help_text="The tip besides the items; null if none was entered.")
     discount = ExtraField(help_text="What was taken off the sum; null if none was entered.")
+    participant_user_ids = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="Among whom it is divided; null if splits were added or deleted by hand.",
+    )
+    split_amounts = EnteredField(
+        allow_null=True,
+        help_text=(
+            "What was entered for them, as in the request; null for `EQUAL` and `ITEMIZED`, and if "
+            "splits were added or deleted by hand."
+        ),
+    )
     paid_by = UserSummary(help_text="Who paid it; of several, the first.")
     payers = PayerSerializer(
         many=True,

@@ -285,7 +285,6 @@ class ExpenseViewSet(InTripViewSet):
 
         body = self.body(partial=partial, current=current, **context)
         if not partial:
-            body["division"] = {"entered": None, "items": None, **body["division"]}
             body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}
         return body
 

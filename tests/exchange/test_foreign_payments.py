@@ -92,7 +92,7 @@ def test_a_trip_with_other_entries_gets_it_from_our_file(
     mapping = {"Olga Owner": olga.pk, "Ed Editor": ed.pk}
     content = file_of(api, trip, olga)
     done = imported(content, tripId=str(other.pk), mapping=mapping)
-    [row] = done["rows"]["items"] if isinstance(done["rows"], dict) else done["rows"]
+    [row] = done["rows"]
     assert (row["outcome"], row["notes"]) == ("taken", [])
     [made] = api(olga).get(f"/api/trips/{other.pk}/settlements").json()["items"]
     assert money(made) == money(paid)
@@ -106,6 +106,9 @@ def test_a_file_of_another_service_gets_the_rate_of_the_plan(
         "2026-05-13,Dinner,Dining out,10.00,EUR,5.00,-5.00\n"
         "2026-05-14,Ben paid Ana,Payment,800,JPY,-800,800\n"
     )
-    imported(content, currency="EUR", exchangeRates={"JPY": "0.00625"})
+    done = imported(content, currency="EUR", exchangeRates={"JPY": "0.00625"})
+    planned = done["rows"][1]["object"]
+    shown = (planned["amount"], planned["currency"], planned["exchangeRate"])
+    assert shown == (800, "JPY", 0.00625)
     [made] = Settlement.objects.select_related("trip")
     assert (made.entered_minor, made.currency, made.amount_minor) == (800, "JPY", 500)

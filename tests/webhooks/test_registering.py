@@ -53,6 +53,17 @@ def test_without_a_trip_it_is_for_all_trips_and_all_events(api: Api, vera: User)
     assert (shown["tripId"], shown["events"]) == (None, ["*"])
 
 
+def test_what_was_answered_is_sent_back_and_changes_nothing(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    client = api(olga)
+    made = register(api, olga, tripId=trip.pk, events=["expense.*"])
+    path = f"{WEBHOOKS}/{made['id']}"
+    before = client.get(path).json()
+    assert client.patch(path, before).status_code == 200
+    assert client.get(path).json() == before
+
+
 def test_only_an_owner_registers_one_for_a_trip(
     api: Api, trip: Trip, ed: User, sam: User, ada: User
 ) -> None:

@@ -119,6 +119,8 @@ class ExportedExpense(ExpenseSerializer):
     """An expense that the user recorded; others may have paid it."""
 
     # What others paid and owe is theirs; what the user did is in `payments` and `splits`.
+    participant_user_ids: Any = None
+    split_amounts: Any = None
     paid_by: Any = None
     payers: Any = None
     splits: Any = None

@@ -285,20 +285,25 @@ class ImportedRow(models.Model):
         if not self.entry:
             return None
         ids, entry = self.plan.people, orjson.loads(self.entry)
+        # The plans of the release before have payments in the trip's currency only.
+        code, rate = entry.get("currency", self.plan.plan.currency), entry.get("rate")
+        amount = {
+            "amount": to_major(entry.get("entered_amount", entry["amount"]), code),
+            "currency": code,
+            "exchangeRate": None if rate is None else Decimal(rate),
+        }
         if self.kind == EntryKind.SETTLEMENT:
             return {
                 "fromUserId": ids[entry["sender"]],
                 "toUserId": ids[entry["receiver"]],
-                "amount": to_major(entry["amount"], self.plan.plan.currency),
+                **amount,
                 "settledOn": str(self.entry_date),
                 "note": entry["note"],
             }
-        code, split_type, rate = entry["currency"], entry["split_type"], entry["rate"]
+        split_type = entry["split_type"]
         body = {
             "description": entry["description"],
-            "amount": to_major(entry["entered_amount"], code),
-            "currency": code,
-            "exchangeRate": None if rate is None else Decimal(rate),
+            **amount,
             "expenseDate": str(self.entry_date),
             "category": entry["category"],
             "notes": entry["notes"],

@@ -367,6 +367,7 @@ class User(AbstractBaseUser):
                 admin_ended.send(User, account=account, by=by)
             if password is not None and password.is_new_to(account.password):
                 account.password = password.encode()
+                account.updated_at = timezone.now()
                 names.add("password")
                 account._end_sessions(keep, by)
             account._save_unless_taken({*names, "updated_at"})
@@ -380,12 +381,13 @@ class User(AbstractBaseUser):
     def _set_fields(self, fields: dict[str, Any]) -> set[str]:
         """Set `fields` and what depends on them; return the names of all fields to store."""
         names, old_key = set(fields), self.email_key
+        if any(getattr(self, name) != value for name, value in fields.items()):
+            self.updated_at = timezone.now()
         if "name" in fields:
             self.rename(fields["name"])
             names.add("former_names")
         for name, value in fields.items():
             setattr(self, name, value)
-        self.updated_at = timezone.now()
         if "email" in fields:
             self.email_key = email_key(fields["email"])
             names.add("email_key")

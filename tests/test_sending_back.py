@@ -1,0 +1,112 @@
+"""What was answered may be sent back, and changes nothing; expenses have a file of their own."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from splits.models import DailyRate
+from tests.conftest import Api
+from tests.factories import spend
+from trips.models import JournalEntry, Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+@pytest.fixture(autouse=True)
+def rates(db: None) -> None:
+    DailyRate.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 1))
+
+
+def trip_with_all(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    path = f"/api/trips/{trip.pk}"
+    figures = {str(olga.pk): 1, str(ed.pk): 2.5}
+    division = {"splitType": "SHARES", "participantUserIds": [olga.pk, ed.pk]}
+    full = {
+        "budget": "900.50",
+        "description": "By the sea.",
+        "imageUrl": "/porto.jpg",
+        "categoryBudgets": {"FOOD": 300},
+        "defaultDivision": {**division, "splitAmounts": figures},
+    }
+    assert client.patch(path, full).status_code == 200
+    return path
+
+
+def bare_trip(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    return f"/api/trips/{trip.pk}"
+
+
+def member(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    return f"/api/trips/{trip.pk}/members/{ed.pk}/role"
+
+
+def comment(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    dinner = spend(trip, 1000, paid_by=olga, among=[ed])
+    path = f"/api/expenses/{dinner.pk}/comments"
+    return f"{path}/{client.post(path, {'text': 'Tasty.'}).json()['id']}"
+
+
+def profile(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    return f"/api/users/{olga.pk}/profile"
+
+
+def saved_filter(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    made = client.post("/api/users/me/filters", {"name": "Fish", "query": "tag=fish"})
+    assert made.status_code == 201, made.json()
+    return f"/api/users/me/filters/{made.json()['id']}"
+
+
+def recurrence(client: Any, trip: Trip, olga: User, ed: User, **fields: Any) -> str:
+    body = {"description": "Rent", "amount": 100, "splitType": "PERCENTAGE", **fields}
+    body |= {"participantUserIds": [ed.pk, olga.pk]}
+    body |= {"splitAmounts": {str(olga.pk): 33.5, str(ed.pk): 66.5}}
+    rule = {"rule": "FREQ=MONTHLY", "startsOn": "2030-05-01", "timeZone": "Europe/Lisbon"}
+    made = client.post(f"/api/trips/{trip.pk}/recurring", {**rule, "expense": body})
+    assert made.status_code == 201, made.json()
+    return f"/api/trips/{trip.pk}/recurring/{made.json()['id']}"
+
+
+def recurrence_in_dollars(client: Any, trip: Trip, olga: User, ed: User) -> str:
+    return recurrence(client, trip, olga, ed, currency="USD", exchangeRate="0.91")
+
+
+def read(client: Any, path: str) -> Any:
+    """What is answered for the resource; some are in a list only."""
+    place, _slash, last = path.rpartition("/")
+    if "/comments/" in path:
+        [row] = client.get(place).json()["items"]
+        return row
+    if last == "role":
+        members, _slash, user_id = place.rpartition("/")
+        [row] = [row for row in client.get(members).json() if str(row["user"]["id"]) == user_id]
+        return row
+    return client.get(place if last == "profile" else path).json()
+
+
+@pytest.mark.parametrize(
+    ("make", "method"),
+    [
+        (trip_with_all, "put"),
+        (trip_with_all, "patch"),
+        (bare_trip, "put"),
+        (member, "put"),
+        (comment, "put"),
+        (profile, "put"),
+        (saved_filter, "put"),
+        (recurrence, "patch"),
+        (recurrence_in_dollars, "patch"),
+    ],
+)
+def test_what_was_answered_is_sent_back_and_changes_nothing(
+    api: Api, trip: Trip, olga: User, ed: User, make: Any, method: str
+) -> None:
+    client = api(olga)
+    path = make(client, trip, olga, ed)
+    before, count = read(client, path), JournalEntry.objects.count()
+    answer = getattr(client, method)(path, before)
+    assert answer.status_code == 200, answer.json()
+    assert read(client, path) == before
+    assert JournalEntry.objects.count() == count
