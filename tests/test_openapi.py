@@ -20,6 +20,7 @@ from tests.document import (
     Operation,
     contents,
     errors_of,
+    resolved,
 )
 from tripcompanion.api.problems import meaning_of
 from tripcompanion.api.serializers import camel_case
@@ -230,6 +231,14 @@ def test_path_parameters_are_64_bit_ids_and_every_parameter_has_a_schema(operati
             assert parameter["schema"]
             if "example" in parameter:
                 assert errors_of(parameter["example"], parameter["schema"]) == []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_an_optional_parameter_has_no_example_that_try_it_out_would_send(operation):
+    for place in ("query", "header"):
+        for parameter in operation.parameters(place):
+            held = {**parameter, **resolved(parameter["schema"])}
+            assert parameter.get("required") or not held.keys() & {"example", "examples"}
 
 
 def test_no_schema_of_a_patch_has_a_default():

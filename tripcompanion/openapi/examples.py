@@ -115,13 +115,14 @@ def _shown(example: Example, description: str, value: Any) -> dict[str, Any]:
 
 
 def _add_to_parameters(operation: dict[str, Any], example: Example) -> None:
-    """The values of the first example, which the documentation page then fills in."""
+    """The values of the first example, which the documentation page then fills in.
+
+    It would send those of optional parameters as well, which nobody asked for.
+    """
     values = {**example.path, **example.query}
     for parameter in operation.get("parameters", ()):
-        if parameter["name"] in values:
-            value = values[parameter["name"]]
-            is_list = parameter["schema"].get("type") == "array"
-            parameter["example"] = value.split(",") if is_list else value
+        if parameter.get("required") and parameter["name"] in values:
+            parameter["example"] = values[parameter["name"]]
 
 
 def _add(content: dict[str, Any] | None, added: dict[str, Any]) -> None:

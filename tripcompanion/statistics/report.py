@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from splits import money
 from splits.models import Category, Expense, Payer, Split
+from splits.models.settlement import today
 from splits.models.tag import tag_key
 from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.currency.amounts import currency_names, to_minor
@@ -76,8 +77,8 @@ class Group:
 class Budget(NamedTuple):
     """The budget of a trip, and what has been spent of it on a certain day.
 
-    `forecast_minor` assumes that the other days of the trip cost as much as those that have begun;
-    it is None before the first one.
+    `forecast_minor` assumes that the other days of the trip cost as much as those that have begun,
+    and no less than what was entered ahead; it is None before the first one.
     """
 
     planned_minor: int
@@ -86,13 +87,15 @@ class Budget(NamedTuple):
     currency: str
 
     @classmethod
-    def on(cls, day: date, trip: Trip, spent_minor: int) -> "Budget | None":
+    def on(cls, day: date, trip: Trip, spent_minor: int, by_then_minor: int) -> "Budget | None":
         """The budget of `trip` on `day`, or None if it has none."""
         if trip.budget_minor is None:
             return None
         passed, days = _days(trip, day)
         # Rounded half up.
-        forecast_minor = (2 * spent_minor * days + passed) // (2 * passed) if passed else None
+        forecast_minor = (2 * by_then_minor * days + passed) // (2 * passed) if passed else None
+        if forecast_minor is not None and by_then_minor != spent_minor:
+            forecast_minor = max(forecast_minor, spent_minor)
         return cls(trip.budget_minor, spent_minor, forecast_minor, trip.currency)
 
     @property
@@ -104,17 +107,31 @@ class Budget(NamedTuple):
 class Statistics:
     """The statistics of the expenses of `trip` up to and including the day `as_of`.
 
-    `viewer` must be allowed to see the trip. Call it in a snapshot.
+    None counts all, also those dated ahead, as balances do. `viewer` must be allowed to see the
+    trip. Call it in a snapshot.
     """
 
-    def __init__(self, trip: Trip, viewer: User, as_of: date, kind: str) -> None:
-        self.trip, self.currency, self.as_of, self.kind = trip, trip.currency, as_of, kind
+    def __init__(self, trip: Trip, viewer: User, as_of: date | None, kind: str) -> None:
+        self.trip, self.currency, self.kind = trip, trip.currency, kind
+        until, day = as_of or date.max, as_of or today()
+        keys_of: Callable[[Row], Sequence[Any]] = _KEY
         if kind == "member":
-            self.groups = _by_member(trip, as_of)
-            self.total_minor = sum(group.paid_minor for group in self.groups)
+            rows = KEPT_SUMS.of(trip.pk, "paid", _paid)
+            self.groups = _by_member(trip, rows, until)
         else:
-            self.groups, self.total_minor = _by_column(trip, viewer, as_of, kind)
-        self.budget = Budget.on(as_of, trip, self.total_minor)
+            rows = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, viewer.pk))
+            keys_of = _KEYS["category"]
+            self.groups = _by_column(trip, rows, until, kind)
+        # Of some expenses there are several tags, so groups of these add up to more.
+        self.total_minor = _total(rows.groups(keys_of, until))
+        by_then_minor = self.total_minor
+        if as_of is None and trip.budget_minor is not None:
+            by_then_minor = _total(rows.groups(keys_of, day))
+        self.budget = Budget.on(day, trip, self.total_minor, by_then_minor)
+
+
+def _total(groups: Mapping[Any, Sequence[int]]) -> int:
+    return sum(sums[0] for sums in groups.values())
 
 
 def _days(trip: Trip, day: date) -> tuple[int, int]:
@@ -134,19 +151,16 @@ def planned_until(day: date, trip: Trip) -> int | None:
 # -- Groups of expenses --------------------------------------------------------------------------
 
 
-def _by_column(trip: Trip, viewer: User, as_of: date, kind: str) -> tuple[list[Group], int]:
-    """The groups, and the sum of all expenses, of which some may have several tags."""
-    rows = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, viewer.pk))
+def _by_column(trip: Trip, rows: Rows, as_of: date, kind: str) -> list[Group]:
     found = rows.groups(_KEYS[kind], as_of)
     groups = {
         key: Group(key, label_of(kind, key), trip.currency, *sums[:3])
         for key, sums in (_in_any_spelling(found) if kind == "tag" else found).items()
     }
-    total_minor = sum(sums[0] for sums in rows.groups(_KEYS["category"], as_of).values())
     for category, amount in (trip.category_budgets or {}).items() if kind == "category" else ():
         group = Group(category, label_of(kind, category), trip.currency)
         groups.setdefault(category, group).planned_minor = to_minor(amount, trip.currency)
-    return _in_order(groups, trip, kind), total_minor
+    return _in_order(groups, trip, kind)
 
 
 def _in_any_spelling(groups: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
@@ -284,13 +298,13 @@ def uncovered(rows: Iterable[Row]) -> Iterator[tuple[list[Any], Mapping[int, int
 # -- People --------------------------------------------------------------------------------------
 
 
-def _by_member(trip: Trip, as_of: date) -> list[Group]:
+def _by_member(trip: Trip, rows: Rows, as_of: date) -> list[Group]:
     """The people whom the balances show, in the order in which they joined.
 
     Who has left is among them also if only a later refund cancels what they paid and bore. The
     share of each membership is kept, so only what came after `as_of` is subtracted from it.
     """
-    paid = KEPT_SUMS.of(trip.pk, "paid", _paid).groups(_KEY, as_of)
+    paid = rows.groups(_KEY, as_of)
     later = {"trip": trip.pk, "day": as_of}
     shares = Counter({user: joined(*halves) for user, *halves in _shares_later.fetch(**later)})
     for _key, parts in uncovered(_uncovered_later.fetch(**later)):

@@ -31,7 +31,8 @@ class StatisticsQuery(CamelCaseSerializer):
         choices=KINDS, default=KINDS[0], help_text="What the groups are. Default: `category`."
     )
     as_of = StrictDate(
-        required=False, help_text="The last day of the expenses that count. Default: today, in UTC."
+        required=False,
+        help_text="The last day of the expenses that count. Default: all, also those dated ahead.",
     )
 
 
@@ -78,7 +79,7 @@ class BudgetSerializer(CamelCaseSerializer):
         allow_null=True,
         help_text=(
             "What the trip will cost by its end if the other days cost as much as those up to "
-            "`asOf`. Null before the trip starts."
+            "`asOf`, by default today, and at least what was entered. Null before the trip starts."
         ),
     )
 

@@ -40,7 +40,8 @@ class StatisticsViewSet(InTripViewSet):
     def retrieve(self, request: Request, trip_id: int) -> HttpResponseBase:
         """What a trip has cost, by category, tag, member, day, month or currency as entered.
 
-        Expenses up to the day `asOf` count, deleted ones do not. All sums are exact. In each group,
+        Expenses up to the day `asOf` count, without it all, also those dated ahead, as in balances;
+        deleted ones do not. All sums are exact. In each group,
         `paid` is what was spent and `share` is the caller's part of it; by member, they are what
         the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
         the whole share of the caller, or of all members, which is the `total` too.
@@ -50,10 +51,10 @@ class StatisticsViewSet(InTripViewSet):
         and `?format=svg` do the same, and so does the path with `.svg`.
         """
         query = self.query()
-        as_of, by = query.get("as_of") or today(), query["by"]
+        as_of, by = query.get("as_of"), query["by"]
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         statistics = Statistics(trip, self.caller, as_of, by)
-        name = f"trip-{trip_id}-{by}-{as_of}"
+        name = f"trip-{trip_id}-{by}-{as_of or today()}"
         return self.in_any_format(request, statistics, name, csv=csv_file, svg=chart_of)
 
 

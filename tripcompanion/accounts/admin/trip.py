@@ -21,7 +21,6 @@ from django.utils.translation import gettext_lazy
 from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
-from splits.models.settlement import today
 from splits.reports.audit import differences
 from splits.reports.balances import Plan, balances_chart
 from splits.reports.history import History
@@ -247,7 +246,7 @@ class TripAdmin(RulesAdmin):
     def spending(self, trip: Trip) -> str:
         """What was spent by the end of each day, and what was planned."""
         nobody = User(pk=0)  # whose part is not shown
-        by_day = Statistics(trip, nobody, today(), "day")
+        by_day = Statistics(trip, nobody, None, "day")
         latest = table(by_day.groups[-SHOWN_ROWS:], SPENDING_COLUMNS)
         return format_html("{}{}", picture(chart_of(by_day), _("spending")), latest)
 
