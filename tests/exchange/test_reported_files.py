@@ -212,6 +212,22 @@ def test_what_a_spreadsheet_adds_changes_nothing(content: str, plan: Any) -> Non
     assert {name: row.get("EUR", 0) for name, row in balances(answer).items()} == expected
 
 
+@pytest.mark.parametrize(
+    "labels", [SPLITWISE, "Datum,Text,Art,Kosten,Währung", "Data,Testo,,Costo,"]
+)
+@pytest.mark.parametrize(
+    "above", ["", "A note, with, many, commas, and, one, more, word\n\n", "Note\n,,,,,,,,\n"]
+)
+@pytest.mark.parametrize("total", ["", ",Total,,,EUR,5,-5\n", ",Total,,10,,5,-5\n"])
+def test_the_header_stands_between_a_note_and_totals(
+    labels: str, above: str, total: str, plan: Any
+) -> None:
+    row = "2026-05-01,Tea,Dining out,10,EUR,5,-5\n"
+    answer = plan(f"{above}{labels},Ana,Ben\n{total}{row}")
+    assert outcomes(answer) == ["taken"]
+    assert balances(answer) == {"Ana": {"EUR": 5}, "Ben": {"EUR": -5}}
+
+
 def test_a_column_without_a_heading_is_somebody_if_it_has_amounts(plan: Any) -> None:
     row = "2026-05-01,Tea,Dining out,9.00,EUR,6.00,-3.00,-3.00"
     answer = plan(f"{SPLITWISE},Ana,,Ben\n{row}\n")

@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from urllib.parse import unquote_plus
@@ -18,7 +18,7 @@ from tripcompanion.exchange.description import (
 from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import bill, names_in
-from tripcompanion.exchange.formats.numbers import Numbers
+from tripcompanion.exchange.formats.numbers import Numbers, is_one, plain_number
 from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile, fitted
 
@@ -71,7 +71,8 @@ class _Project:
             ((line, row.get("amount", "")) for line, row in self.rows("bills")), is_plain=True
         )
         self.dates = Dates(
-            ((line, row.get("date", "")) for line, row in self.rows("bills")),
+            # Where the file has the moment, the date counts for nothing.
+            ((n, row.get("date", "")) for n, row in self.rows("bills") if not row.get("timestamp")),
             mark=self.numbers.mark,
             delimiter=file.delimiter,
         )
@@ -88,7 +89,8 @@ class _Project:
                 self.weights.setdefault(name, Decimal(1))
         rows = list(self.rows("currencies"))
         self.has_other_currencies = len(rows) > 1
-        main = [row.get("currencyname", "") for _line, row in rows if _is_one(row)]
+        rates = [(row.get("currencyname", ""), row.get("exchange_rate", "")) for _line, row in rows]
+        main = [name for name, rate in rates if is_one(rate)]
         self.currency = file.trip_currency(*main)
         self.categories = _CATEGORIES | {
             row.get("categoryid", ""): row.get("categoryname", "")
@@ -121,7 +123,7 @@ class _Project:
         if not key:
             return
         try:
-            found = Numbers([(0, row.get(weight, ""))], is_plain=True)(row.get(weight) or "1")
+            found = plain_number(row.get(weight) or "1")
         except (RowError, UnreadableFile):
             found = Decimal(1)
         if not found:
@@ -167,12 +169,3 @@ class _Project:
             return datetime.fromtimestamp(seconds, self.file.zone).date()
         except (OSError, OverflowError, ValueError) as error:
             raise RowError("bad_date", text=str(seconds)[:30]) from error
-
-
-def _is_one(row: Mapping[str, str]) -> bool:
-    """Whether it is the currency of the project, which has the rate 1."""
-    cell = row.get("exchange_rate", "")
-    try:
-        return Numbers([(0, cell)], is_plain=True)(cell) == 1
-    except (RowError, UnreadableFile):
-        return False

@@ -69,6 +69,19 @@ class Numbers:
             raise RowError("bad_number", text=cell.strip()[:30]) from error
 
 
+def plain_number(cell: str) -> Decimal:
+    """A number without thousands separators, with either decimal mark."""
+    return Numbers([(0, cell)], is_plain=True)(cell)
+
+
+def is_one(cell: str) -> bool:
+    """Whether it is the rate of the main currency to itself."""
+    try:
+        return plain_number(cell) == 1
+    except (RowError, UnreadableFile):
+        return False
+
+
 def is_some(cell: str) -> bool:
     """Whether it is a number other than zero."""
     plain = _tidy(cell)

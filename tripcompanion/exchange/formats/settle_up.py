@@ -1,6 +1,5 @@
 """Settle Up, CSV: lists of payers and of people paid for, with the amount of each."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from decimal import Decimal
@@ -11,7 +10,7 @@ from tripcompanion.exchange.description import Entry, Note, TripDescription
 from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import completed, expense, payments
-from tripcompanion.exchange.formats.numbers import Numbers
+from tripcompanion.exchange.formats.numbers import Numbers, is_one
 from tripcompanion.exchange.formats.reading import Record, RowError
 from tripcompanion.exchange.source import Head, SourceFile
 
@@ -47,7 +46,7 @@ class _Table:
                 names |= dict.fromkeys(listed(row["Who paid"]) + listed(row["For whom"]))
             used[row.get("Currency", "")] += 1
             # The group's currency has no name; its own expenses have the rate 1.
-            if re.fullmatch(r"\s*1([.,]0*)?\s*", row.get("Exchange rate", "")):
+            if is_one(row.get("Exchange rate", "")):
                 main[row.get("Currency", "")] += 1
         self.names = [name for name in names if name]
         self.currencies = [code for code, _count in main.most_common() + used.most_common()]

@@ -10,7 +10,7 @@ from tripcompanion.exchange.formats import reading
 from tripcompanion.exchange.formats.columns import columns_of_people
 from tripcompanion.exchange.formats.dates import Dates
 from tripcompanion.exchange.formats.entries import completed, expense, in_original, payments
-from tripcompanion.exchange.formats.numbers import Cell, Numbers
+from tripcompanion.exchange.formats.numbers import Cell, Numbers, plain_number
 from tripcompanion.exchange.formats.reading import RowError
 from tripcompanion.exchange.formats.spliit_json import decimals
 from tripcompanion.exchange.source import Head, SourceFile
@@ -113,6 +113,4 @@ class _Table:
         if minor <= 0:
             return found
         rate = row["Conversion rate"].strip()
-        return in_original(
-            found, code, minor, Numbers([(0, rate)], is_plain=True)(rate) if rate else None
-        )
+        return in_original(found, code, minor, plain_number(rate) if rate else None)

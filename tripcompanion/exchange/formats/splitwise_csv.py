@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -45,14 +45,20 @@ _FILE_NAME = re.compile(r"(?P<group>.*?)_\d{4}-\d{2}-\d{2}_export(?:\s*\(\d+\))?
 
 def recognises(head: Head) -> bool:
     """Labels are in the language of the account, so only the rows below them tell."""
-    if head.kind != "csv" or len(head.header) <= _LABELS or is_date(head.header[0]):
+    if head.kind != "csv" or len(head.header) <= _LABELS or _has_values(head.header):
         return False
     if [label.casefold() for label in head.header[:_LABELS]] == _ENGLISH:
         return True
-    return any(
-        len(row) >= _LABELS and is_date(row[0]) and known_code(row[4]) is not None
-        for row in head.rows
-    )
+    # Totals may stand above the entries, and a note above the header.
+    below = (row for row in head.rows if len(row) >= _LABELS)
+    first = next((row for row in below if is_date(row[0]) or not _has_values(row)), None)
+    return first is not None and is_date(first[0]) and known_code(first[4]) is not None
+
+
+def _has_values(row: Sequence[str]) -> bool:
+    """Whether it is a row of entries or totals, and not of labels."""
+    labels = row[:_LABELS]
+    return sum(map(bool, labels)) < 3 or any(is_date(cell) or is_some(cell) for cell in labels)
 
 
 def read(file: SourceFile) -> TripDescription:
@@ -160,14 +166,15 @@ def _expense(
     if abs(drift) > len(nets) * unit or rest < 0:
         raise RowError("does_not_add_up")
     shares = {who: Fraction(owed[who]) if who in owed else rest / len(plus) for who in nets}
-    whole, _notes = completed(sign * cost, shares, seed=line)
+    # The same wherever the row stands in a newer file.
+    whole, _notes = completed(sign * cost, shares, seed=abs(cost))
     if drift or any(minor % 1 for minor in nets.values()):
         notes = (*notes, Note("rounded_shares"))
     paid = dict.fromkeys(plus, sign * cost)
     if len(plus) > 1:
         notes = (*notes, Note("payers_unknown"))
         lent = sum(minor for person, minor in whole.items() if person not in plus)
-        gained = apportioned(lent, whole_weights({k: Fraction(v) for k, v in plus.items()}), line)
+        gained = apportioned(lent, whole_weights({k: Fraction(v) for k, v in plus.items()}), lent)
         paid = {person: gained[person] + whole[person] for person in plus}
     paid, whole = ({who: sign * part for who, part in side.items()} for side in (paid, whole))
     return evenly(expense(line, paid, whole, notes=notes, **fields), shares)
