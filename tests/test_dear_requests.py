@@ -1,0 +1,159 @@
+"""The table of dear requests: as often as its limits allow, none burns a quarter of a core.
+
+With SQLite, the time of the database is that of the process.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.db import connection
+from rest_framework.test import APIClient
+
+from splits.models import Debt
+from tests.scoped import ALL, script_of
+from tests.wide import Wide, copies, wide_account
+from tripcompanion.api import throttling
+from tripcompanion.database.models import ThrottleCounter
+from trips.models import Trip
+
+pytestmark = [pytest.mark.once, pytest.mark.slow]
+
+MOST_OF_A_CORE = 0.25
+PEOPLE, EXPENSES = 200, 3_000
+GENERAL, EXPORT = (600, 60), (60, 3600)
+TRIP = "/api/trips/{trip_id}"
+
+
+def expense(wide: Wide, people: int = PEOPLE, **more: Any) -> dict[str, Any]:
+    ids = list(wide.trip.members.values_list("user", flat=True)[:people])
+    body = {"description": "Boat", "amount": 62.53, "expenseDate": "2026-05-14", **more}
+    return {**body, "splitType": "EQUAL", "participantUserIds": ids}
+
+
+#: What is dear by its method, path and body, and the quota and seconds of its limit.
+DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
+    "an expense among 200": ("post", f"{TRIP}/expenses", expense, GENERAL),
+    "a preview among 200": ("post", f"{TRIP}/expenses/preview", expense, GENERAL),
+    "100 expenses among 50": (
+        "post",
+        f"{TRIP}/expenses/bulk",
+        lambda wide: {"create": [expense(wide, 50) for _row in range(100)]},
+        GENERAL,
+    ),
+    "100 expenses among 4": (
+        "post",
+        f"{TRIP}/expenses/bulk",
+        lambda wide: {"create": [expense(wide, 4) for _row in range(100)]},
+        GENERAL,
+    ),
+    "20 payers": (
+        "post",
+        f"{TRIP}/expenses",
+        lambda wide: expense(
+            wide,
+            amount=20,
+            payers=[{"userId": pk, "amount": 1} for pk in expense(wide, 20)["participantUserIds"]],
+        ),
+        GENERAL,
+    ),
+    "100 friends": (
+        "post",
+        "/api/v3.0/create_friends",
+        lambda _wide: {f"friends__{at}__user_first_name": f"Friend {at}" for at in range(100)},
+        GENERAL,
+    ),
+    "a group of 199": (
+        "post",
+        "/api/v3.0/create_group",
+        lambda _wide: (
+            {"name": "Flat"} | {f"users__{at}__first_name": f"Friend {at}" for at in range(199)}
+        ),
+        GENERAL,
+    ),
+    "a page of 100": ("get", f"{TRIP}/expenses?pageSize=100", lambda _wide: None, GENERAL),
+    "an explanation": ("get", f"{TRIP}/balances/{{user_id}}", lambda _wide: None, GENERAL),
+    "friends": ("get", "/api/v3.0/get_friends", lambda _wide: None, GENERAL),
+    "expenses of Splitwise": ("get", "/api/v3.0/get_expenses?limit=0", lambda _w: None, GENERAL),
+    "a trip": ("get", f"{TRIP}/export", lambda _wide: None, EXPORT),
+    "a trip as a table": ("get", f"{TRIP}/export?format=csv", lambda _wide: None, EXPORT),
+    "a trip as a spreadsheet": ("get", f"{TRIP}/export?format=xlsx", lambda _wide: None, EXPORT),
+    "an account": ("get", "/api/users/me/export", lambda _wide: None, EXPORT),
+    "notifications": ("get", "/api/v3.0/get_notifications", lambda _wide: None, EXPORT),
+}
+
+
+@pytest.fixture(autouse=True)
+def _one_window() -> Iterator[None]:
+    with time_machine.travel(datetime(2026, 5, 14, 12, 0, 20, tzinfo=UTC), tick=False):
+        yield
+
+
+@pytest.fixture
+def wide(db: None, settings: Any) -> Wide:
+    settings.ROOT_URLCONF = "tests.splitwise.urls"
+    settings.QUOTA_TRIPS = 10_000
+    made = wide_account(2, PEOPLE)
+    first = copies(made.expense, EXPENSES, number=f"{made.expense.number} + n")
+    Trip.objects.filter(pk=made.trip.pk).update(expenses_recorded=EXPENSES + 1)
+    row = {"expense_id": f"{first} + n"}
+    copies(made.expense.payers.get(), EXPENSES, **row)
+    for split in made.expense.splits.all():
+        split_ids = copies(split, EXPENSES, **row)
+        for debt in Debt.objects.filter(split=split):
+            copies(debt, EXPENSES, split_id=f"{split_ids} + n")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return made
+
+
+class Timed:
+    """The service, as a client of the tests calls it; `spent` are seconds of processor time."""
+
+    def __init__(self, handler: Any) -> None:
+        self._handler, self.spent = handler, 0.0
+
+    def __call__(self, environ: Any) -> Any:
+        started = time.thread_time()
+        response = self._handler(environ)
+        self.spent = time.thread_time() - started
+        return response
+
+
+def test_no_dear_request_burns_a_quarter_of_a_core(
+    wide: Wide, api: Any, limits: Callable[..., None]
+) -> None:
+    limits(user="600/min", export="60/hour")
+    script = APIClient(HTTP_AUTHORIZATION=f"Bearer {script_of(wide.owner, *ALL).token}")
+    burnt = {}
+    for name, (method, path, body_of, (quota, seconds)) in DEAR.items():
+        client = script if "/v3.0/" in path else api(wide.owner)
+        url, body = path.format(**wide.ids), body_of(wide)
+        send, client.handler = getattr(client, method), Timed(client.handler)
+        send(url, body)  # what is compiled once, is now
+        charged = _charged(lambda s=send, u=url, b=body: s(u, b), api(wide.owner), quota)
+        burnt[name] = round(client.handler.spent * quota / charged / seconds, 3)
+    assert {name: share for name, share in burnt.items() if share > MOST_OF_A_CORE} == {}, sorted(
+        burnt.items()
+    )
+
+
+def _charged(call: Callable[[], Any], client: Any, quota: int) -> int:
+    """How many requests of an unused window a request counts as."""
+    cache.clear()
+    ThrottleCounter.objects.all().delete()
+    throttling._exceeded.clear()
+    response = call()
+    assert response.status_code in {200, 201}, response.content
+    if quota == EXPORT[0]:
+        return quota - _left(response)
+    # An answer is counted after it is written, so the next one tells.
+    return quota - 1 - _left(client.get("/api/users/me"))
+
+
+def _left(response: Any) -> int:
+    return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])
