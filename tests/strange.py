@@ -13,6 +13,7 @@ LISTS = (
 COOKIES = ("sessionid", "csrftoken", "django_language", "messages")
 HEADERS = (
     *("Accept", "Accept-Language", "Accept-Encoding", "Authorization", "Content-Type", "Cookie"),
+    *("Idempotency-Key", "Prefer", "X-App-Client", "Last-Event-ID", "traceparent"),
     *("If-Match", "If-None-Match", "Origin", "Referer", "Range", "User-Agent", "X-Request-ID"),
     *("X-Forwarded-For", "X-Forwarded-Proto", "X-HTTP-Method-Override", "X-CSRFToken"),
 )
