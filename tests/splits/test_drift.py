@@ -146,7 +146,8 @@ def test_random_use_of_many_trips_leaves_no_drift(api: Api) -> None:
             join(trip, person, TripRole.EDITOR if at else TripRole.OWNER)
         travellers.append(Traveller(random, Ledger(trip, api, people[0])))
     statuses = {random.choice(travellers).act() for _number in range(operations)}
-    assert statuses <= {200, 201, 204, 404}
+    # A payment whose credit a closing used goes after that one.
+    assert statuses <= {200, 201, 204, 404, 409}
     assert Expense.objects.count() > trips
     call_command("audit_ledger", stdout=StringIO())
     for trip in Trip.objects.all():
