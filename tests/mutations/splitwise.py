@@ -37,8 +37,9 @@ SPLITWISE: Guards = {
     ],
     "tripcompanion/splitwise/views/groups.py": [
         ("friends are locked in the order of the list",
-         "with accounts_locked(self.caller, people):\n            made",
-         "with transaction.atomic():\n            made", "PG tests/splitwise/test_races.py"),
+         "with accounts_locked(self.caller, people):\n            require_friend",
+         "with transaction.atomic():\n            require_friend",
+         "PG tests/splitwise/test_races.py"),
     ],
     "tripcompanion/splitwise/adding.py": [
         ("friendships by keys that may make none", "if not caller.covers(Scope.TRIPS_WRITE):",
@@ -57,7 +58,8 @@ SPLITWISE: Guards = {
     "tripcompanion/splitwise/parsing.py": [
         ("a field of a list that has two names", "if name in row:", "if False:",
          f"{_ACCESS} -k spelt"),
-        ("lists of any length", "if len(rows) > MAX_ROWS:", "if False:", f"{_ACCESS} -k spelt"),
+        ("lists of any length", "if len(rows) > settings.QUOTA_MEMBERS:", "if False:",
+         f"{_ACCESS} -k spelt"),
         ("a field of a form that is given twice", "if len(values) < len(pairs):", "if False:",
          f"{_ACCESS} -k hostile"),
     ],
