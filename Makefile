@@ -36,6 +36,7 @@ run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000)
 
 serve: override DEBUG := false
 serve: .venv/.runtime ## Serve with production settings, from the environment or .env
+	@rm -f .venv/.development
 	@$(MANAGE) migrate_safely --verbosity 0
 	@exec $(BIN)/python -m tripcompanion $(ARGS)
 
@@ -43,10 +44,11 @@ demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--
 	@$(MANAGE) migrate_safely --verbosity 0
 	@$(MANAGE) demo --splitwise $(ARGS)
 
-# The demo accounts, including an ADMIN, have a known password.
+# The demo accounts, including an ADMIN, have a known password. From then on `manage.py` works by itself.
 development: override DEBUG := $(GIVEN_DEBUG)
 development: .venv/.runtime
 	@$(BIN)/python -m tripcompanion.environment
+	@touch .venv/.development
 
 # -- Checking -------------------------------------------------------------------------------------
 

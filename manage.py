@@ -3,9 +3,12 @@
 
 import os
 import sys
+from pathlib import Path
 
 from django.core.management import execute_from_command_line
 from django.db import OperationalError
+
+from tripcompanion.environment import assume_development
 
 
 def is_unreachable(error: OperationalError) -> bool:
@@ -17,6 +20,7 @@ def is_unreachable(error: OperationalError) -> bool:
 
 
 if __name__ == "__main__":
+    assume_development(Path(__file__).resolve().parent)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
     try:
         execute_from_command_line(sys.argv)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.document import ROOT
+from tests.server import free_port
 
 CODE = ("tripcompanion", "users", "trips", "splits", "locale")
 SECRET = secrets.token_urlsafe(48)
@@ -47,6 +48,57 @@ def run(project: Path, *arguments: str, **variables: str) -> subprocess.Complete
         capture_output=True,
         text=True,
         timeout=60,
+        check=False,
+    )
+
+
+#: Python, but for what `make run` and `make serve` end with: the real one would serve.
+PYTHON = f"""#!/bin/sh
+if [ "$1 $2" = "-m tripcompanion" ]; then echo "serving with DEBUG=$DEBUG"; exit; fi
+exec {sys.executable} "$@"
+"""
+
+
+def newcomers_checkout(root: Path) -> Path:
+    """A fresh checkout at `root` whose `.venv` has the packages of this process."""
+    for name in CODE:
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("manage.py", "Makefile", "requirements.txt"):
+        shutil.copy(ROOT / name, root / name)
+    tools = root / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "python").write_text(PYTHON)
+    (tools / "python").chmod(0o755)
+    (root / ".venv" / ".runtime").touch()
+    return root
+
+
+def make(checkout: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`make` in `checkout`, with nothing of this process's environment but PATH."""
+    given = {"PORT": str(free_port())} | variables
+    return _started(checkout, ["make", "--no-print-directory", *arguments], given)
+
+
+def shell(
+    checkout: Path, script: str, *, succeeds: bool = True, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """A script in `checkout`, with nothing of this process's environment but PATH."""
+    done = _started(checkout, ["sh", "-eu", "-c", script], variables)
+    assert (done.returncode == 0) is succeeds, done.stdout + done.stderr
+    return done
+
+
+def _started(
+    checkout: Path, command: list[str], variables: dict[str, str]
+) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(checkout.parent / "home")}
+    return subprocess.run(
+        command,
+        cwd=checkout,
+        env=environment | {"PYTHONDONTWRITEBYTECODE": "1"} | variables,
+        capture_output=True,
+        text=True,
+        timeout=240,
         check=False,
     )
 

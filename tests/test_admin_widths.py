@@ -18,7 +18,7 @@ from tripcompanion.webhooks.models import Webhook
 from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, User
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.needs("chromium")]
 
 #: The bar beside a long page has 15 pixels.
 WINDOW = {"width": 1265, "height": 960, "deviceScaleFactor": 1, "mobile": False}

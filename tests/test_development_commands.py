@@ -1,7 +1,5 @@
 """`make run` and `make demo` are for development, and refuse wherever production is configured."""
 
-import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -9,51 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkout import CODE
+from tests.checkout import make, newcomers_checkout, shell
 from tests.document import ROOT
-from tests.server import free_port
 
 pytestmark = pytest.mark.once
-
-#: Python, but for what `make run` ends with: the real one would serve.
-PYTHON = f"""#!/bin/sh
-if [ "$1 $2" = "-m tripcompanion" ]; then echo "serving with DEBUG=$DEBUG"; exit; fi
-exec {sys.executable} "$@"
-"""
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A fresh checkout whose tools are those of this process."""
-    root = tmp_path / "project"
-    for name in CODE:
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("manage.py", "Makefile", "requirements.txt"):
-        shutil.copy(ROOT / name, root / name)
-    tools = root / ".venv" / "bin"
-    tools.mkdir(parents=True)
-    (tools / "python").write_text(PYTHON)
-    (tools / "python").chmod(0o755)
-    (root / ".venv" / ".runtime").touch()
-    return root
-
-
-def make(checkout: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """`make` in `checkout`, with nothing of this process's environment but PATH."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(checkout.parent / "home"),
-        "PORT": str(free_port()),
-    }
-    return subprocess.run(
-        ["make", "--no-print-directory", *arguments],
-        cwd=checkout,
-        env=environment | {"PYTHONDONTWRITEBYTECODE": "1"} | variables,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return newcomers_checkout(tmp_path / "project")
 
 
 def assert_refused(done: subprocess.CompletedProcess[str], checkout: Path) -> None:
@@ -171,12 +133,36 @@ def test_a_database_of_other_people_gets_no_account_and_is_served(checkout: Path
         "from users.models import User;"
         "User.objects.get(role='ADMIN').change(by=None, email='a@a.aa')"
     )
-    manage = [sys.executable, "manage.py", "shell", "-v", "0", "-c", rename]
-    home = str(checkout.parent / "home")
-    subprocess.run(manage, cwd=checkout, env={"DEBUG": "true", "HOME": home}, check=True)
+    shell(checkout, f'.venv/bin/python manage.py shell -v 0 -c "{rename}"')
     done = make(checkout, "run")
     assert (done.returncode, done.stderr) == (0, "")
     [line] = [line for line in done.stdout.splitlines() if line.startswith("Left out: ")]
     assert line.startswith("Left out: ada@example.com. This database has accounts that are not")
     assert "ada@example.com (ADMIN)" not in done.stdout
     assert done.stdout.endswith("serving with DEBUG=true\n")
+
+
+@pytest.mark.slow
+def test_manage_works_as_make_run_does_until_production_is_configured(checkout: Path) -> None:
+    show = (
+        ".venv/bin/python manage.py shell -v 0 -c "
+        '"from django.conf import settings; from users.models import User;'
+        " print(settings.DEBUG, User.objects.filter(role='ADMIN').count())\""
+    )
+    required = "Configuration error: SECRET_KEY is required unless DEBUG=true;"
+    assert shell(checkout, show, succeeds=False).stderr.startswith(required)
+    make(checkout, "run")
+    assert shell(checkout, show).stdout == "True 1\n"
+    for name in ("DEBUG=false", "ALLOWED_HOSTS=api.example.com"):
+        assert shell(checkout, f"{name} {show}", succeeds=False).stderr.startswith(required)
+        (checkout / ".env").write_text(name)
+        assert shell(checkout, show, succeeds=False).stderr.startswith(required)
+        (checkout / ".env").unlink()
+    key = "SECRET_KEY=nine-lonely-umbrellas-under-a-bridge-7"
+    assert shell(checkout, f"{key} {show}").stdout == "False 1\n"
+    # A server has to be told.
+    serve = ".venv/bin/python -c 'import django; django.setup()'"
+    settings = "DJANGO_SETTINGS_MODULE=tripcompanion.settings"
+    assert shell(checkout, f"{settings} {serve}", succeeds=False).stderr.startswith(required)
+    make(checkout, "serve", SECRET_KEY=key.partition("=")[2])
+    assert shell(checkout, show, succeeds=False).stderr.startswith(required)

@@ -36,6 +36,8 @@ _PRODUCTION_NAMES = (
     *("SECRET_KEY", "JWT_SIGNING_KEY", "JWT_VERIFYING_KEYS"),
     *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
 )
+#: `make run` leaves it; it is neither in the repository nor in an image.
+DEVELOPMENT_MARK = ".venv/.development"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
 _ORIGIN = rf"https?://(?!\.)({_HOST})(:[0-9]{{1,5}})?"
@@ -134,6 +136,19 @@ def require_development(env_file: Path) -> None:
             f"The .env sets {found[0]} but not DEBUG, as in production; "
             "this command is for development only."
         )
+
+
+def assume_development(checkout: Path) -> None:
+    """Set DEBUG for `manage.py` in a checkout that `make run` has served, as `make run` does.
+
+    Only if nothing is configured, neither in the environment nor in `.env`, as in production. A
+    server never assumes it, and `make serve` ends it.
+    """
+    in_file = dotenv_values(checkout / ".env") if (checkout / ".env").is_file() else {}
+    configured = {name for name, value in (in_file | os.environ).items() if value}
+    is_configured = not configured.isdisjoint({"DEBUG", *_PRODUCTION_NAMES})
+    if (checkout / DEVELOPMENT_MARK).exists() and not is_configured:
+        os.environ["DEBUG"] = "true"
 
 
 def count(name: str, default: int, minimum: int = 0, maximum: int = _MAX_COUNT) -> int:

@@ -331,8 +331,8 @@ KIT: Guards = {
          f"{_PROBLEMS} -k without_its_database"),
     ],
     "tripcompanion/accounts/management/commands/demo.py": [
-        ("demo data loaded next to other accounts", "            _require_no_strangers(scale)\n",
-         "            pass\n", "tests/test_demo.py"),
+        ("demo data loaded next to other accounts", " and _has_strangers():\n", " and False:\n",
+         "tests/test_demo.py"),
     ],
     "splits/filters.py": [
         ("empty ordering accepted", "        if names and not all(names):\n", "        if False:\n",
@@ -400,6 +400,10 @@ KIT: Guards = {
         ("production .env accepted for development",
          '    if found and "DEBUG" not in in_file:\n', "    if False:\n",
          "tests/test_development_commands.py tests/test_demo.py"),
+        ("development assumed in production",
+         ".exists() and not is_configured:", ".exists():", "tests/test_development_commands.py"),
+        ("development assumed without make run",
+         "(checkout / DEVELOPMENT_MARK).exists() and ", "", "tests/test_development_commands.py"),
         ("short secret key accepted", "if len(key) < _MIN_SECRET_CHARS or not looks_random:",
          "if not looks_random:", _SECRET_KEY),
         ("placeholder accepted as secret key",
