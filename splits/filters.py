@@ -1,6 +1,5 @@
 """Filters and orderings of the list of expenses."""
 
-import re
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import reduce
@@ -21,7 +20,7 @@ from rest_framework import serializers
 from splits.models import Category, Comment, Debt, Expense, Payer, Split
 from splits.models.saved_filter import MAX_QUERY_CHARS
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, tagged
-from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, IdField
+from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, IdField, StrictDate
 from tripcompanion.api.unknown_names import refused_names
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT
 from tripcompanion.currency.formats import amount_between
@@ -46,14 +45,9 @@ class _IdFormField(_ApiFormField):
     field = IdField()
 
 
-class _DateFormField(forms.DateField):
+class _DateFormField(_ApiFormField):
     widget = forms.DateInput({"type": "date"}, format="%Y-%m-%d")
-
-    def clean(self, value: Any) -> Any:
-        # Django's field accepts the date formats and digits of every language.
-        if value and not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-            raise forms.ValidationError(_("Must be a date: YYYY-MM-DD."))
-        return super().clean(value)
+    field = StrictDate()
 
 
 class DayFilter(django_filters.DateFilter):

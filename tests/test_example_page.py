@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from base64 import b64decode
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.chromium import after_its_scripts, front_end
+from tests.chromium import after_its_scripts, chromium, front_end
 from tests.document import ROOT
 from tests.server import Server
 from tests.splits.journey import fresh_email
@@ -68,7 +69,7 @@ try {
   $("#expense [name=description]").value = "Nothing";
   $("#expense [name=amount]").value = "0";
   $("#expense button").click();
-  seen.refused = await until(() => $("[role=status]").textContent);
+  seen.refused = (await until(() => $("#expense button + [role=alert]"))).textContent;
   await logIn("ED");
   seen.owed = [...document.querySelectorAll("#debts li")].map((row) => row.firstChild.data);
   while (buttons("#debts").length) {
@@ -88,7 +89,8 @@ $("pre").textContent = JSON.stringify(seen);
 def call(server: Server, token: str, method: str, path: str, body: Any = None) -> Any:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     url = f"{server.url}/api{path}"
-    return httpx.request(method, url, json=body, headers=headers).raise_for_status().json()
+    answer = httpx.request(method, url, json=body, headers=headers).raise_for_status()
+    return answer.json() if answer.content else None
 
 
 def register(server: Server, name: str) -> dict[str, Any]:
@@ -126,6 +128,56 @@ def test_the_page_records_every_split_type_pays_and_draws_the_balances(
     assert [row["balance"] for row in balances] == [0, 0]
     expenses = api("GET", f"/trips/{trip}/expenses")["items"]
     assert {row["splitType"] for row in expenses} == {row[2] for row in EXPENSES}
+
+
+#: Whether a person who has clicked `button` sees the error: under it, and not cut off.
+BESIDE = """
+(() => {{
+  const button = document.querySelector({button}).getBoundingClientRect();
+  const alert = document.querySelector("[role=alert]").getBoundingClientRect();
+  return alert.top - button.bottom < 40 && alert.top >= button.top && alert.bottom <= innerHeight
+    && alert.left >= 0 && alert.right <= innerWidth
+    && document.documentElement.scrollWidth <= innerWidth;
+}})()
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_an_error_is_shown_beside_the_button(server: Server, tmp_path: Path, width: int) -> None:
+    olga = register(server, "Olga")
+    trip = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
+    trip |= {"startDate": "2026-05-14", "endDate": "2026-05-18"}
+    path = f"/trips/{call(server, olga['token'], 'POST', '/trips', trip)['id']}"
+    for number in range(20):
+        call(server, olga["token"], "POST", f"{path}/guests", {"name": f"Guest {number}"})
+
+    def press(button: str, said: str) -> None:
+        page.run(f"document.querySelector({button!r}).scrollIntoView({{block: 'center'}})")
+        page.click(button)
+        text = page.wait_for("document.querySelector('[role=alert]')?.innerText")
+        assert text == said
+        assert page.run("document.querySelectorAll('[role=alert]').length") == 1
+        assert page.run(BESIDE.format(button=json.dumps(button))), text
+
+    with front_end(PAGE) as origin, chromium(tmp_path, "--accept-lang=en") as page:
+        size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 844}
+        page.call("Emulation.setDeviceMetricsOverride", **size)
+        page.open(f"{origin}/?api={server.url}/api")
+        page.fill("#login [name=email]", olga["user"]["email"])
+        page.fill("#login [name=password]", "wrong")
+        press("#login button", "The e-mail address or the password is wrong.")
+        page.fill("#login [name=password]", PASSWORD)
+        page.click("#login button")
+        page.wait_for("!!document.querySelector('#trips button')")
+        page.click("#trips button")
+        page.wait_for("document.querySelectorAll('#bars .row').length === 21")
+        page.fill("#expense [name=description]", "Dinner")
+        page.fill("#expense [name=amount]", "0")
+        press("#expense button", "amount: Must not be 0.")
+        picture = page.call("Page.captureScreenshot", format="png")["data"]
+        (tmp_path / "error.png").write_bytes(b64decode(picture))
+        call(server, olga["token"], "DELETE", path)
+        press("#trips button", "Not found.")
 
 
 def test_the_guide_quotes_the_client_that_people_copy() -> None:

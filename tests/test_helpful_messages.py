@@ -1,14 +1,18 @@
 """Messages say what to do, not only what is wrong."""
 
+import gzip
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from rest_framework.test import APIClient
 
 from tests.conftest import Api
 from tests.document import problem_of
 from tests.users.logins import log_in
+from tripcompanion.exchange.formats import FORMATS
 from trips.models import Trip
 from users.models import User
 
@@ -70,6 +74,139 @@ def test_tokens_that_are_sent_in_another_way(olga: User) -> None:
     assert detail(refresh, 401) == "This is a refresh token; send the access token."
     forged = APIClient(HTTP_AUTHORIZATION="Bearer forged").get("/api/users/me")
     assert detail(forged, 401) == "The token is not valid."
+
+
+NO_TOKEN = {
+    "en": "is no token, but what an empty variable becomes. Log in at POST /api/users/login, and",
+    "es": "no es ningún token, sino lo que resulta de una variable vacía. Inicie sesión",
+}
+LOG_IN = {
+    "en": "Log in at POST /api/users/login, and send its token as Authorization: Bearer <token>.",
+    "es": "Inicie sesión en POST /api/users/login y envíe su token como "
+    "Authorization: Bearer <token>.",
+}
+#: What an empty variable becomes in the text of a client.
+UNSET = [
+    "undefined",
+    "null",
+    "NaN",
+    "None",
+    "[object Object]",
+    "{{token}}",
+    "<token>",
+    ":id",
+    "$ID",
+]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_a_request_without_a_token_says_where_to_get_one(language: str) -> None:
+    client = APIClient(HTTP_ACCEPT_LANGUAGE=language)
+    assert detail(client.get("/api/trips"), 401) == LOG_IN[language]
+    assert detail(client.delete("/api/trips/7"), 401) == LOG_IN[language]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+@pytest.mark.parametrize("word", UNSET)
+def test_a_variable_without_a_value_is_no_token(word: str, language: str) -> None:
+    for header in (f"Bearer {word}", f"bearer  {word} "):
+        client = APIClient(HTTP_AUTHORIZATION=header, HTTP_ACCEPT_LANGUAGE=language)
+        said = detail(client.get("/api/trips"), 401)
+        assert said.startswith(f"{word} {NO_TOKEN[language]}"), said
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "is no id: put the value of the variable into the path."),
+        ("es", "no es ningún id: ponga el valor de la variable en la ruta."),
+    ],
+)
+def test_a_variable_without_a_value_is_no_id_in_a_path(
+    api: Api, trip: Trip, olga: User, language: str, text: str
+) -> None:
+    client = api(olga)
+    for word in UNSET:
+        for path in (
+            f"/api/trips/{word}",
+            f"/api/trips/{trip.pk}/expenses/{word}",
+            f"/api/trips/{word}/balances",
+            f"/api/users/{word}/total-debt",
+            f"/api/expenses/{word}/splits",
+        ):
+            refused = client.get(path, headers={"Accept-Language": language})
+            assert detail(refused, 404) == f"{word} {text}", path
+    assert detail(client.get("/api/trips/999999"), 404) == "Not found."
+
+
+@pytest.mark.parametrize(
+    ("language", "no_day", "form"),
+    [
+        ("en", "There is no such day in the calendar: 2026-02-30.", "Must be a date such as"),
+        ("es", "Ese día no existe en el calendario: 2026-02-30.", "Debe ser una fecha como"),
+    ],
+)
+def test_a_date_that_is_none(  # noqa: PLR0913 -- the cast
+    api: Api, trip: Trip, olga: User, language: str, no_day: str, form: str
+) -> None:
+    client, url = api(olga), f"/api/trips/{trip.pk}"
+    expense = {"description": "Dinner", "amount": 10, "participantUserIds": [olga.pk]}
+    expense["splitType"] = "EQUAL"
+    says = {"Accept-Language": language}
+
+    def answers(day: str) -> list[str]:
+        sent = [
+            client.post(f"{url}/expenses", expense | {"expenseDate": day}, headers=says),
+            client.patch(url, {"endDate": day}, headers=says),
+            client.get(f"{url}/expenses", {"dateFrom": day}, headers=says),
+            client.get(f"{url}/expenses", {"to": day}, headers=says),
+            client.get(f"{url}/statistics", {"asOf": day}, headers=says),
+        ]
+        return [text for one in sent for text in problem_of(one, 400)["errors"].popitem()[1]]
+
+    assert answers("2026-02-30") == [no_day] * 5
+    for word in ("undefined", "NaN", "Invalid Date", "14.05.2026"):
+        texts = answers(word)
+        assert [text.startswith(form) for text in texts] == [True] * 5, texts
+    since = client.get(f"{url}/history", {"since": "2026-02-30T00:00:00Z"}, headers=says)
+    assert "format" not in detail(since, 400)
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Send the body as it is, without Content-Encoding: {}."),
+        ("es", "Envíe el cuerpo tal cual, sin Content-Encoding: {}."),
+    ],
+)
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "GZIP"])
+def test_a_compressed_body(api: Api, olga: User, coding: str, language: str, text: str) -> None:
+    client = api(olga)
+    body = gzip.compress(b'{"title": "Lisbon"}')
+    says = {"Content-Encoding": coding, "Accept-Language": language}
+    for path, kind in (("trips", "application/json"), ("imports", "multipart/form-data")):
+        refused = client.generic("POST", f"/api/{path}", body, kind, headers=says)
+        assert detail(refused, 415) == text.format(coding.lower())
+        assert refused.headers["Accept-Encoding"] == "identity"
+    assert client.get("/api/trips", headers=says).status_code == 200
+    plain = {"Content-Encoding": "identity"}
+    assert client.post("/api/trips", {"title": "x"}, headers=plain).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "Send an export of"), ("es", "Envíe una exportación de")]
+)
+def test_a_file_of_no_known_format(api: Api, olga: User, language: str, text: str) -> None:
+    file = SimpleUploadedFile("table.csv", b"a,b,c\n1,2,3\n")
+    says = {"Accept-Language": language}
+    form = encode_multipart(BOUNDARY, {"file": file})
+    refused = api(olga).generic("POST", "/api/imports", form, MULTIPART_CONTENT, headers=says)
+    said = detail(refused, 400)
+    assert text in said
+    assert refused.json()["code"] == "unknown_format"
+    for known in FORMATS:
+        [service, *_kind] = known.__name__.rpartition(".")[2].split("_")
+        assert service in said.lower(), known
 
 
 def test_a_path_and_a_host_that_do_not_exist(settings: Any) -> None:

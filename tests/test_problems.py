@@ -66,7 +66,7 @@ def test_an_unknown_path_is_not_found(path, method):
 def test_an_id_that_is_none_and_an_id_of_nothing_are_the_same_404(api, ada, operation):
     names = [parameter["name"] for parameter in operation.parameters("path")]
     answers = set()
-    for number in (2**63 - 1, 999_999, 0, -1, "1.0", "01", "１", 2**63, "9" * 400, "abc", "null"):
+    for number in (2**63 - 1, 999_999, 0, -1, "1.0", "01", "１", 2**63, "9" * 400, "abc"):
         url = operation.url(dict.fromkeys(names, number))
         response = api(ada).generic(operation.method, url, b"{}", "application/json")
         problem_of(response, 404, "not_found")

@@ -1,7 +1,7 @@
 """The base of viewsets for objects of a trip, and its permissions by `trips/roles.py`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -106,9 +106,14 @@ class InTripViewSet(PeopleViewSet):
         for_own = f", and to {own} for their own" if own else ""
         return f"Allowed to {' and '.join(roles[Access.ANY])}{for_own}."
 
+    def unchanged(self, trip_id: int, current: Callable[[], Any]) -> AbstractContextManager[None]:
+        """Run the block only if `If-Match`, if sent, matches the current representation."""
+        shape, context = self.response_shape("retrieve"), self.get_serializer_context
+        return self.matching(trip_id, lambda: etag_of(serialize(shape, current(), context())))
+
     @contextmanager
-    def unchanged(self, trip_id: int, current: Callable[[], Any]) -> Iterator[None]:
-        """Run the block only if `If-Match`, if sent, matches the current representation.
+    def matching(self, trip_id: int, tag: Callable[[], str]) -> Iterator[None]:
+        """Run the block only if `If-Match`, if sent, names the current tag.
 
         The trip stays locked from the comparison to the end, so of two writers with the same
         `ETag` only one succeeds. Raises `PreconditionFailed` (412).
@@ -116,11 +121,9 @@ class InTripViewSet(PeopleViewSet):
         if "If-Match" not in self.request.headers:
             yield
             return
-        shape = self.response_shape("retrieve")
         with transaction.atomic():
             lock_trip(trip_id)
-            data = serialize(shape, current(), self.get_serializer_context())
-            require_match(self.request, etag_of(data))
+            require_match(self.request, tag())
             yield
 
     @contextmanager

@@ -28,7 +28,7 @@ from rest_framework_simplejwt.exceptions import (
 )
 from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
-from tripcompanion.api.problems import CsrfFailed
+from tripcompanion.api.problems import UNSET, CsrfFailed
 from tripcompanion.api.throttling import address_of
 from users.models import Session, User, Via, sessions_of
 from users.models.token import PREFIX, ScopedToken
@@ -38,6 +38,10 @@ from users.signing_keys import SigningKey
 _SCHEME = b"bearer"
 #: The accuracy of `used_at`: it is updated only if it is older than this.
 _NOTED_EVERY = timedelta(minutes=10)
+_NO_TOKEN = gettext_lazy(
+    "%(word)s is no token, but what an empty variable becomes. Log in at POST /api/users/login, "
+    "and send the token of the answer."
+)
 #: What reading a token may raise if it is not ours, besides `ExpiredTokenError`.
 _FORGED = (TokenError, KeyError, ValueError, TypeError, AttributeError, OverflowError)
 
@@ -251,6 +255,8 @@ class BearerAuthentication(BaseAuthentication):
             return None
         if scheme.lower() != _SCHEME or not raw_token:
             raise TokenRefused(_("Send the header as Authorization: Bearer <token>."))
+        if UNSET.fullmatch(raw_token.decode("latin-1").strip()):
+            raise TokenRefused(_NO_TOKEN % {"word": raw_token.decode("latin-1").strip()})
         try:
             text = raw_token.lstrip(b" ").decode("ascii")
         except UnicodeDecodeError as error:

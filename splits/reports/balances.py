@@ -59,8 +59,8 @@ class Plan:
         return sha256(text.encode()).hexdigest()[:16]
 
     @classmethod
-    def record(cls, trip: Trip, by: User, tag: str) -> list[Settlement]:
-        """Record the whole plan in one transaction, if its tag is still the given one.
+    def record(cls, trip: Trip, by: User, tag: str | None) -> list[Settlement]:
+        """Record the whole plan in one transaction, if its tag is still the given one, or without.
 
         Former members are included if their balance changed after they left. Raises `PlanChanged`.
         """
@@ -68,7 +68,7 @@ class Plan:
             trip.pk, by, Can.SETTLE, lambda locked: cls(locked).is_own(by, Can.SETTLE)
         ) as locked:
             plan = cls(locked)
-            if plan.tag != tag:
+            if tag not in {None, plan.tag}:
                 raise PlanChanged
             for settlement in plan.transfers:
                 settlement.created_by = by

@@ -170,7 +170,10 @@ class SettleUpRequest(CamelCaseSerializer):
     """The plan to record."""
 
     tag = StrictText(
-        max_length=64, help_text="The `ETag` of the plan that was read, without its quotes."
+        max_length=64,
+        required=False,
+        help_text="The `ETag` of the plan that was read, with or without its quotes. It may be "
+        "left out if the header `If-Match` has it.",
     )
 
 

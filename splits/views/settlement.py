@@ -3,6 +3,8 @@
 from typing import ClassVar
 
 from django.http import HttpResponseBase
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -136,6 +138,7 @@ class BalanceViewSet(InTripViewSet):
     files: ClassVar = {"list": {"svg": "image/svg+xml"}}
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
     single_statement: ClassVar = frozenset({"list"})
+    etag_actions: ClassVar = frozenset({"record_plan"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
 
     def list(self, request: Request, trip_id: int) -> HttpResponseBase:
@@ -162,13 +165,19 @@ class BalanceViewSet(InTripViewSet):
     def record_plan(self, request: Request, trip_id: int) -> Response:
         """Record all payments of the plan at once.
 
-        If the balances have changed since it was read, nothing is recorded.
+        It takes the `ETag` of the plan that was read, as `tag` or in `If-Match`. If the plan has
+        changed since, nothing is recorded.
         """
         trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
         plan = Plan(trip)
         plan.caller_role = trip.caller_role
         self.check_object_permissions(request, plan)
-        settlements = Plan.record(trip, self.caller, self.body()["tag"])
+        tag = self.body().get("tag")
+        if tag is None and request.headers.get("If-Match", "*").strip() == "*":
+            raise ValidationError({"tag": [_("Send the ETag of the plan, here or in If-Match.")]})
+        with self.matching(trip_id, lambda: f'"{Plan(trip).tag}"'):
+            bare = tag and tag.removeprefix("W/").strip('"')
+            settlements = Plan.record(trip, self.caller, bare)
         return self.answer(settlements, location=f"/api/trips/{trip_id}/settlements")
 
 

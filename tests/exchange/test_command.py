@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import translation
 
 from splits.reports.audit import differences
 from tests.document import ROOT
@@ -91,6 +92,24 @@ def test_the_command_imports_a_file(olga: User, tmp_path: Path) -> None:
     ):
         with pytest.raises(CommandError):
             run(*refused)
+
+
+def test_a_refusal_names_the_options_of_the_command(olga: User, tmp_path: Path) -> None:
+    path = tmp_path / "bills.csv"
+    path.write_text(
+        "what,amount,date,timestamp,payer_name,payer_weight,payer_active,owers,repeat\n"
+        "Bus,9,2026-05-01,,Ana,1,1,Ben,n\n"
+    )
+    for options, said in (
+        ([], "The file does not say its currency. Please send --currency."),
+        (["--currency", "EURO"], "Error: argument --currency: invalid choice: 'EURO'"),
+        (["--currency", "EUR", "--person", "Ana=999"], "--person"),
+        (["--currency", "EUR", "--trip", "999"], "The account is not in the trip that --trip"),
+    ):
+        with translation.override("en"), pytest.raises(CommandError) as refused:
+            run(path, "--user", olga.email, *options)
+        assert str(refused.value).startswith(said), refused.value
+        assert "ErrorDetail" not in str(refused.value)
 
 
 def test_the_command_takes_who_is_who(olga: User, ed: User, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.conftest import Api
 from tests.splits.ledger import Ledger
 from users.models import User
 
@@ -82,6 +83,41 @@ def test_a_plan_reaches_former_members_too(
     recorded = ledger.answer(olga, "post", "settle-up", {"tag": read_tag(ledger, olga)})
     assert recorded.status_code == 201
     assert set(ledger.balances().values()) == {0}
+
+
+@pytest.mark.parametrize("form", ["{}", '"{}"', 'W/"{}"'])
+def test_the_tag_may_have_its_quotes(ledger: Ledger, olga: User, ed: User, form: str) -> None:
+    ledger.spend(olga, 90, ed)
+    tag = form.format(read_tag(ledger, olga))
+    assert ledger.answer(olga, "post", "settle-up", {"tag": tag}).status_code == 201
+    refused = ledger.answer(olga, "post", "settle-up", {"tag": tag})
+    assert (refused.status_code, refused.json()["code"]) == (409, "plan_changed")
+
+
+def test_the_tag_may_be_the_precondition_of_the_request(
+    api: Api, ledger: Ledger, olga: User, ed: User
+) -> None:
+    url = f"/api/trips/{ledger.trip.pk}/settle-up"
+    ledger.spend(olga, 90, ed)
+    old = api(olga).get(url)["ETag"]
+    ledger.spend(olga, 1, ed)
+    refused = api(olga).post(url, {}, headers={"If-Match": old})
+    assert (refused.status_code, refused.json()["code"]) == (412, "precondition_failed")
+    assert refused["ETag"] == api(olga).get(url)["ETag"]
+    assert ledger.settlements() == []
+    both = api(olga).post(url, {"tag": old}, headers={"If-Match": refused["ETag"]})
+    assert (both.status_code, both.json()["code"]) == (409, "plan_changed")
+    assert api(olga).post(url, headers={"If-Match": refused["ETag"]}).status_code == 201
+    assert set(ledger.balances().values()) == {0}
+
+
+def test_any_plan_is_no_plan_that_was_read(api: Api, ledger: Ledger, olga: User, ed: User) -> None:
+    ledger.spend(olga, 90, ed)
+    url = f"/api/trips/{ledger.trip.pk}/settle-up"
+    refused = api(olga).post(url, {}, headers={"If-Match": "*"})
+    assert refused.status_code == 400
+    assert list(refused.json()["errors"]) == ["tag"]
+    assert ledger.settlements() == []
 
 
 def test_the_tag_is_required(ledger: Ledger, olga: User) -> None:

@@ -68,6 +68,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     is_known = _area_of(request.path_info[1:]) in _areas()
     # A missing object and a hidden one are the same 404.
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
+    unset = next(filter(problems.UNSET.fullmatch, request.path_info.split("/")), None)
+    if is_known and unset:
+        detail = _("%(word)s is no id: put the value of the variable into the path.")
+        detail %= {"word": unset}
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
         detail = _("There is no such path. Paths of the API have no trailing slash.")
     return refusal(request, exceptions.NotFound(detail))

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
 
 from tripcompanion.api.rendering import ExactJSONRenderer
 
@@ -43,6 +44,17 @@ class PayloadTooLarge(APIException):
     def __init__(self, limit: int | None = None) -> None:
         limit = limit or settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         super().__init__(str(self.default_detail) % {"limit": limit})
+
+
+class EncodedBody(UnsupportedMediaType):
+    """415: the body is compressed."""
+
+    default_detail = gettext_lazy("Send the body as it is, without Content-Encoding: %(coding)s.")
+    default_code = "unsupported_media_type"
+    headers: ClassVar = {"Accept-Encoding": "identity"}
+
+    def __init__(self, coding: str) -> None:
+        super().__init__("", str(self.default_detail) % {"coding": coding})
 
 
 class LengthRequired(APIException):
@@ -99,6 +111,13 @@ def read_object(body: bytes) -> dict[str, Any]:
             where = ".".join(path)
             raise MalformedJSON(f"{where}: {why}", {where: [why]}) if where else MalformedJSON(why)
     return value
+
+
+def require_plain(request: Request) -> None:
+    """Raise `EncodedBody` if the body is compressed."""
+    coding = request.headers.get("Content-Encoding", "").strip().lower()
+    if coding not in {"", "identity"} and request.META.get("CONTENT_LENGTH") not in {None, "", "0"}:
+        raise EncodedBody(coding)
 
 
 def require_json(media_type: str) -> None:

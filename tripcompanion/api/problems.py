@@ -193,7 +193,7 @@ def as_api_exception(exc: Exception, method: str | None = None) -> APIException:
         types = ", ".join(dict.fromkeys(kinds)) or ExactJSONRenderer.media_type
         text = _("This path has %(types)s: send one of them in Accept, or leave it out.")
         return exceptions.NotAcceptable(text % {"types": types})
-    if isinstance(exc, exceptions.UnsupportedMediaType):
+    if type(exc) is exceptions.UnsupportedMediaType:
         text = _("Send JSON: with a body in UTF-8, and Content-Type: application/json.")
         return exceptions.UnsupportedMediaType("", text)
     if isinstance(exc, APIException):
@@ -218,6 +218,15 @@ def as_api_exception(exc: Exception, method: str | None = None) -> APIException:
         return OutcomeUnknown() if is_unknown and method not in SAFE_METHODS else Unavailable()
     return InternalError()
 
+
+#: What an empty variable, or a placeholder that nobody replaced, becomes in a text.
+UNSET = re.compile(
+    r"undefined|null|none|nil|nan|\[object \w+\]|{+[\w ]+}+|<[\w -]+>|:\w+|\$\w+", re.IGNORECASE
+)
+
+exceptions.NotAuthenticated.default_detail = gettext_lazy(
+    "Log in at POST /api/users/login, and send its token as Authorization: Bearer <token>."
+)
 
 _CODES: dict[type[APIException], str] = {
     exceptions.PermissionDenied: "forbidden",

@@ -174,20 +174,32 @@ class StrictList(serializers.ListField):
         return found
 
 
+_NO_SUCH_DAY = gettext_lazy("There is no such day in the calendar: {value}.")
+
+
 class StrictDate(serializers.DateField):
     """`YYYY-MM-DD` in ASCII digits."""
 
+    default_error_messages = {
+        "invalid": gettext_lazy("Must be a date such as 2026-05-14: YYYY-MM-DD."),
+        "no_such_day": _NO_SUCH_DAY,
+    }
+
     def to_internal_value(self, value: Any) -> date:
         if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-            self.fail("invalid", format="YYYY-MM-DD")
-        return super().to_internal_value(value)
+            self.fail("invalid")
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            self.fail("no_such_day", value=value)
 
 
 class StrictInstant(serializers.DateTimeField):
     """An ISO 8601 date and time in ASCII digits, with `Z` or an offset; converted to UTC."""
 
     default_error_messages = {
-        "form": gettext_lazy("Must be a date and time such as 2026-05-14T18:30:00Z.")
+        "form": gettext_lazy("Must be a date and time such as 2026-05-14T18:30:00Z."),
+        "invalid": gettext_lazy("There is no such day or time."),
     }
     _FORM = re.compile(
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"

@@ -22,7 +22,13 @@ from tripcompanion.api import pictures
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
-from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, read_object, require_json
+from tripcompanion.api.parsing import (
+    MAX_OPEN_BYTES,
+    PayloadTooLarge,
+    read_object,
+    require_json,
+    require_plain,
+)
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer, names_of
 from tripcompanion.api.throttling import (
@@ -165,6 +171,7 @@ class ApiViewSet(GenericViewSet):
         is_open = not self.authentication_classes
         if is_open and int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
             raise PayloadTooLarge(MAX_OPEN_BYTES)
+        require_plain(request)
         super().initial(request, *args, **kwargs)
         self._charge_body()
         if request.query_params:

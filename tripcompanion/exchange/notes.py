@@ -55,7 +55,10 @@ _TEXTS: Mapping[str, Any] = {
     "unclear_decimal_mark": gettext_lazy(
         "It is unclear whether 1.234 is one thousand or one and a bit."
     ),
-    "unknown_format": gettext_lazy("This format is not known."),
+    "unknown_format": gettext_lazy(
+        "This format is not known. Send an export of Splitwise, Spliit, ihatemoney, Cospend, "
+        "Abrechnung, SplitPro, Settle Up, Tricount or Trip Companion, as CSV or JSON."
+    ),
     "unknown_split": gettext_lazy("The way of dividing %(text)s is not known."),
     "unknown_version": gettext_lazy("The file has a version that this service does not know."),
     "wrong_encoding": gettext_lazy(

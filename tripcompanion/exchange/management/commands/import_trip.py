@@ -1,5 +1,6 @@
 """Imports a file of another system, or of this one, for an account."""
 
+import re
 from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -8,14 +9,21 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.management.base import BaseCommand, CommandError
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, NotFound
+from rest_framework.settings import api_settings
 from tqdm import tqdm
 
+from tripcompanion.api.problems import flatten
+from tripcompanion.currency.amounts import CODES
 from tripcompanion.exchange.confirming import confirm
 from tripcompanion.exchange.models import Import, Outcome
 from tripcompanion.exchange.notes import text_of
 from tripcompanion.exchange.planning import Choices, plan_import
 from users.models import User
+
+#: What the fields of the API are called here, if not by their names.
+_OPTIONS = {"exchangeRates": "--rate", "mapping": "--person", "timeZone": "--time-zone"}
+_OPTIONS |= {"tripId": "--trip"}
 
 
 class Command(BaseCommand):
@@ -29,7 +37,9 @@ class Command(BaseCommand):
         parser.add_argument("--trip", type=int, help="the id of a trip to add to")
         parser.add_argument("--new", action="store_true", help="make a new trip in any case")
         parser.add_argument("--title", default="", help="of a new trip")
-        parser.add_argument("--currency", help="if the file does not say it")
+        parser.add_argument(
+            "--currency", choices=CODES, metavar="EUR", help="if the file does not say it"
+        )
         parser.add_argument("--time-zone", default="UTC", help="such as Europe/Madrid")
         parser.add_argument("--group", default="", help="if the file has several")
         parser.add_argument(
@@ -49,8 +59,12 @@ class Command(BaseCommand):
             else:
                 stored.delete()
                 self.stdout.write("Nothing was recorded; repeat it with --confirm.")
+        except NotFound as error:
+            raise CommandError("The account is not in the trip that --trip names.") from error
         except APIException as error:
-            raise CommandError(str(error.detail)) from error
+            texts = [f"`{path}`: {text}" for path, texts in flatten(error.detail) for text in texts]
+            plain = "\n".join(texts).replace(f"`{api_settings.NON_FIELD_ERRORS_KEY}`: ", "")
+            raise CommandError(_with_options(plain)) from error
 
     def _show(self, stored: Import) -> None:
         plan = stored.plan
@@ -90,6 +104,11 @@ def _plan(options: dict[str, Any], progress: Any) -> tuple[Import, User]:
             return plan_import(user, opened, choices, progress), user
     except (OSError, ValueError, InvalidOperation, ZoneInfoNotFoundError) as error:
         raise CommandError(str(error)) from error
+
+
+def _with_options(text: str) -> str:
+    """A text for callers of the API, with the options of this command."""
+    return re.sub(r"`(\w+)`", lambda name: _OPTIONS.get(name[1], f"--{name[1]}"), text)
 
 
 def _amounts(by_currency: dict[str, str]) -> str:
