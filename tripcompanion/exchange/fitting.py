@@ -68,12 +68,10 @@ class Fitting:
         if not entry.amount_minor or (is_settlement and entry.amount_minor < 0):
             raise RowError("no_amount")
         if is_settlement:
-            people = {entry.sender, entry.receiver}
-            if len(people) < 2:
+            if entry.sender == entry.receiver:
                 raise RowError("to_oneself")
             entry, cut = _cut(entry, "note", longest(Settlement, "note"))
         else:
-            people = {key for key, _value in (*entry.payers, *entry.entered)}
             _require_division(entry)
             entry, cut = _cut(entry, "description", longest(Expense, "description"))
             notes += cut
@@ -83,11 +81,19 @@ class Fitting:
             entry, cut = _cut(entry, "notes_text", longest(Expense, "notes"))
             entry, cut_comments = self._with_comments(entry)
             cut += cut_comments
-        if not people <= self.people:
-            raise RowError("unknown_person")
+        self.require_people(entry)
         entry, converted = self._in_use(self._in_trip_currency(entry))
         notes += converted
         return entry, notes + cut
+
+    def require_people(self, entry: Any) -> None:
+        """Raise `RowError` if it names somebody who is not in the file."""
+        if isinstance(entry, DescribedSettlement):
+            people = {entry.sender, entry.receiver}
+        else:
+            people = {key for key, _value in (*entry.payers, *entry.entered)}
+        if not people <= self.people:
+            raise RowError("unknown_person")
 
     def _in_trip_currency(self, entry: Any) -> Any:
         """The entry, whose rate leads to the trip's currency, unless that is not the file's."""

@@ -255,6 +255,7 @@ class _Plan:
     def _entry_text(self, entry: Any) -> str:
         """What is recorded; of a copy, what is shown of it, which may be nothing."""
         try:
+            self.fitting.require_people(entry)
             return as_json(self.fitting.content(entry))
         except RowError:
             if self.is_copy:
