@@ -103,5 +103,9 @@ def _without_ids(value: Any) -> Any:
         ids = {"id", "tripId", "expenseId"}
         if "shares" in value:
             value = {**value, "shares": list(value["shares"].values())}
+        if "participantUserIds" in value:
+            amounts = sorted((value["splitAmounts"] or {}).values())
+            count = len(value["participantUserIds"])
+            value = {**value, "participantUserIds": count, "splitAmounts": amounts}
         return {name: _without_ids(part) for name, part in value.items() if name not in ids}
     return value
