@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import F
 from django.utils.translation import gettext_lazy
@@ -11,6 +11,7 @@ from splits.models.comment import MAX_COMMENT_CHARS, comments_of
 from splits.models.conflicts import DividedByHand
 from splits.models.debt import Debt
 from splits.models.expense import Expense
+from splits.models.posting import amounts
 from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip
@@ -55,6 +56,8 @@ def copy_expense(expense: Expense, by: User, trip_id: int) -> int:
 def move_expense(expense: Expense, by: User, trip_id: int) -> int:
     """Record the expense in another trip with its comments and attachments, and delete it here.
 
+    Everybody's part stays the same to the cent, and so does when it was created.
+
     Raises what `copy_expense` raises, `PaidAlready`, and `QuotaExceeded` of attachments.
     """
     with _both_locked(expense, by, trip_id, Can.CHANGE_EXPENSES) as (stored, target):
@@ -66,7 +69,7 @@ def move_expense(expense: Expense, by: User, trip_id: int) -> int:
             for row in comments_of(stored.pk)
             if row.text
         ]
-        moved_id = _record(stored, target, by, texts)
+        moved_id = _record(stored, target, by, texts, is_moved=True)
         expense_moved.send(Expense, expense=stored, trip=target, moved_id=moved_id, by=by)
         stored.remove(by)
         return moved_id
@@ -88,13 +91,27 @@ def _both_locked(
         yield stored, target
 
 
-def _record(stored: Expense, target: Trip, by: User, comments: list[str] | None = None) -> int:
+def _record(
+    stored: Expense,
+    target: Trip,
+    by: User,
+    comments: list[str] | None = None,
+    *,
+    is_moved: bool = False,
+) -> int:
     posting = stored.posting()
+    fields = {name: getattr(stored, name) for name in _COPIED}
+    kept: dict[str, Any] = {}
+    if is_moved:
+        # Another trip would give the odd cents to others.
+        kept = {"exact_parts": amounts(posting.parts), "moved_payments": posting.paid_by_user}
+        fields["created_at"] = stored.created_at
     new = NewExpense(
-        fields={name: getattr(stored, name) for name in _COPIED},
+        fields=fields,
         paid_by_user=posting.entered,
         division=stored.division(posting.parts),
         comments=comments or (),
+        **kept,
     )
     [made_id] = Recording(target, by).record([new])
     return made_id

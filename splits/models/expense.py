@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -209,15 +210,18 @@ class Expense(models.Model):
         return user.pk == self.created_by_id or payers.exists()
 
     @classmethod
-    def draft(cls, trip: Trip, by: User, **fields: Any) -> "Expense":
+    def draft(
+        cls, trip: Trip, by: User, *, rate_until: date | None = None, **fields: Any
+    ) -> "Expense":
         """The next expense of `trip`, unsaved. `currency` defaults to the trip's.
 
-        For another currency, `exchange_rate` defaults to that of `expense_date`.
+        For another currency, `exchange_rate` defaults to that of `rate_until`, by default
+        `expense_date`.
         Raises `NoRate`, and `ValidationError` on `amount` if it converts to too little or too much.
         """
         fields.setdefault("currency", trip.currency)
         expense = cls(trip=trip, created_by=by, number=trip.expenses_recorded, **fields)
-        expense.fix_rate(expense.exchange_rate)
+        expense.fix_rate(expense.exchange_rate, rate_until)
         return expense
 
     @classmethod
@@ -399,12 +403,15 @@ class Expense(models.Model):
             for user_id, minor in paid_by_user.items()
         }
 
-    def fix_rate(self, given: Decimal | None) -> None:
+    def fix_rate(self, given: Decimal | None, until: date | None = None) -> None:
         """Set the rate to the trip's currency: the given one, else that of `expense_date`.
+
+        `until` is another day than that.
 
         Raises `NoRate`, and what `convert` raises.
         """
-        fixed = ExchangeRate.fixed(self.currency, self.trip.currency, self.expense_date, given)
+        day = until or self.expense_date
+        fixed = ExchangeRate.fixed(self.currency, self.trip.currency, day, given)
         self.exchange_rate, self.rate_source, self.rate_day = fixed or (None, "", None)
         self.convert()
 

@@ -41,7 +41,8 @@ class NewExpense:
     """An expense to record. `fields` are its columns, with the amounts in both currencies.
 
     `exact_parts` are minor units of `exact_currency`; where our own division differs from them, the
-    expense is divided by these amounts instead. Items and adjustments stay all the same.
+    expense is divided by these amounts instead. Items and adjustments stay all the same, and so
+    does everything with `moved_payments`, of an expense that had these before.
     """
 
     fields: Mapping[str, Any]
@@ -50,6 +51,12 @@ class NewExpense:
     exact_parts: Mapping[int, int] | None = None
     exact_currency: str = ""
     comments: Sequence[str] = ()
+    moved_payments: Mapping[int, Payment] | None = None
+
+    @property
+    def keeps_type(self) -> bool:
+        """Whether the division stays as entered, also where `exact_parts` differ from it."""
+        return self.moved_payments is not None or self.division.split_type in KEPT_TYPES
 
 
 @dataclass
@@ -154,7 +161,8 @@ class Recording:
         payments, parts = division.payments_and_parts(
             expense.money, new.paid_by_user, number, expense.places, "payers"
         )
-        if new.exact_parts is not None and division.split_type in KEPT_TYPES:
+        payments = dict(new.moved_payments or payments)
+        if new.exact_parts is not None and new.keeps_type:
             exact = money.divide(expense.amount_minor, new.exact_parts, number, expense.places)
             expense.divided = exact == amounts(parts)
             parts = {u: part._replace(amount_minor=exact[u]) for u, part in parts.items()}
@@ -280,7 +288,7 @@ class Recording:
 def _exactly(new: NewExpense, expense: Expense) -> Division:
     """The division of a new expense, or one by its exact parts if that one differs from them."""
     exact = new.exact_parts
-    if exact is None or new.division.split_type in KEPT_TYPES:
+    if exact is None or new.keeps_type:
         return new.division
     in_own = new.exact_currency == expense.currency
     total = expense.entered_minor if in_own else expense.amount_minor

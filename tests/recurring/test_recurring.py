@@ -27,8 +27,6 @@ from trips.models import Member, Trip
 from users.models import Mail, User
 
 Json = dict[str, Any]
-#: What a reason repeats of a problem.
-_REASON = {"code": "code", "text": "detail"}
 
 
 def day(days: int) -> str:
@@ -352,8 +350,10 @@ def test_an_address_that_nobody_confirmed_gets_no_mail(
     assert not Mail.objects.exists()
 
 
-def test_each_date_has_the_rate_of_its_day(post: Any, rent: Json, olga: User) -> None:
-    for days, per_euro in ((-2, 2), (-1, 4)):
+def test_each_date_has_the_last_rate_before_it_also_if_the_worker_comes_late(
+    post: Any, rent: Json, olga: User
+) -> None:
+    for days, per_euro in ((-3, 2), (-2, 4), (0, 8)):
         DailyRate.objects.create(
             currency="USD", per_euro=per_euro, day=date.fromisoformat(day(days))
         )
@@ -361,9 +361,9 @@ def test_each_date_has_the_rate_of_its_day(post: Any, rent: Json, olga: User) ->
     run()
     found = Expense.objects.order_by("expense_date")
     assert [(row.amount_minor, row.rate_day.isoformat()) for row in found] == [
-        (50_00, day(-2)),
-        (25_00, day(-1)),
-        (25_00, day(-1)),
+        (50_00, day(-3)),
+        (25_00, day(-2)),
+        (25_00, day(-2)),
     ]
 
 
@@ -377,7 +377,7 @@ def test_it_is_paused_with_a_reason_if_it_cannot_be_recorded_and_goes_on_where_i
     assert run() == "0 expenses recorded.\n"
     paused = post(ed, path, method="get").json()
     assert (paused["state"], paused["reason"]["code"]) == ("paused", "no_rate")
-    DailyRate.objects.create(currency="USD", per_euro=2, day=date.fromisoformat(day(-2)))
+    DailyRate.objects.create(currency="USD", per_euro=2, day=date.fromisoformat(day(-3)))
     resumed = post(olga, f"{path}/resume").json()
     assert (resumed["state"], resumed["reason"]) == ("on", None)
     run()
@@ -395,7 +395,9 @@ def test_sums_that_do_not_fit_pause_it_as_the_api_refuses_them(
     assert run() == "0 expenses recorded.\n"
     paused = post(olga, path, method="get").json()
     assert paused["state"] == "paused"
-    assert paused["reason"] == {name: refused.json()[field] for name, field in _REASON.items()}
+    assert paused["reason"]["code"] == refused.json()["code"]
+    who = "Its creator or an owner of the trip can resume it."
+    assert paused["reason"]["text"] == f"{refused.json()['detail']} {who}"
     Member.objects.filter(user=olga).update(paid_minor=0, share_minor=0)
     assert post(olga, f"{path}/resume").json()["reason"] is None
     assert run() == "3 expenses recorded.\n"
@@ -425,13 +427,24 @@ def test_it_is_paused_if_who_paid_or_who_records_has_left(
     for row, code in ((by_olga, "invalid"), (by_ed, "not_found")):
         shown = post(olga, f"/{row['id']}", method="get").json()
         assert (shown["state"], shown["reason"]["code"]) == ("paused", code)
+    assert shown["reason"]["text"] == (
+        "Ed Editor, who created it, has left the trip. "
+        "An owner of the trip can resume it, and records it from then on."
+    )
+    body = {"expense": {"paidByUserId": olga.pk, "participantUserIds": [olga.pk]}}
+    assert post(olga, f"/{by_ed['id']}", body, method="patch").status_code == 200
+    resumed = post(olga, f"/{by_ed['id']}/resume").json()
+    assert (resumed["state"], resumed["createdById"]) == ("on", olga.pk)
+    assert run() == "3 expenses recorded.\n"
 
 
 def test_a_role_that_was_lost_pauses_it(post: Any, rent: Json, olga: User, ed: User) -> None:
     path = f"/{made(post, ed, rent)['id']}"
     Member.objects.filter(user=ed).update(role="VIEWER")
     run()
-    assert post(ed, path, method="get").json()["reason"]["code"] == "forbidden"
+    reason = post(ed, path, method="get").json()["reason"]
+    assert reason["code"] == "forbidden"
+    assert reason["text"].startswith("Ed Editor, who created it, may not record expenses any more.")
     assert not Expense.objects.exists()
 
 

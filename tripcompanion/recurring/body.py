@@ -1,7 +1,7 @@
 """The body of a recurring expense: that of `createExpense`, without a date."""
 
 from collections.abc import Container, Mapping
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -90,12 +90,17 @@ def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context:
 
 
 def arguments(body: Mapping[str, Any], trip: Trip, day: date, **context: Any) -> dict[str, Any]:
-    """What `Expense.record` takes to record it on `day`. Raises `ValidationError`."""
+    """What `Expense.record` takes to record it on `day`. Raises `ValidationError`.
+
+    The bank publishes the rate of a day in the afternoon. So that of the day before is taken,
+    whenever the worker comes.
+    """
     dated = {**body, "expenseDate": day.isoformat()}
     request = ExpenseRequest(data=dated, context={**context, "trip": trip})
     request.is_valid(raise_exception=True)
     sent = request.validated_data
-    return {**sent, "division": Division(**sent["division"])}
+    until = day - timedelta(days=1)
+    return {**sent, "division": Division(**sent["division"]), "rate_until": until}
 
 
 def without_former(body: Body, present: Container[int]) -> tuple[Body, list[int]]:

@@ -25,7 +25,7 @@ from tripcompanion.recurring.body import Body
 from tripcompanion.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, dates_of
 from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip
 from trips.models.journal import as_text
-from trips.roles import Can
+from trips.roles import Can, may
 from trips.signals import person_replaced
 from users.mail_templates import MailTemplate
 from users.models import Mail, User
@@ -200,9 +200,14 @@ class Recurrence(models.Model):
             return stored
 
     def resume(self, by: User) -> "Recurrence":
-        """Go on with the date that the service could not record, otherwise with today's."""
+        """Go on with the date that the service could not record, otherwise with today's.
+
+        If its creator may not record it any more, `by` does so from now on.
+        """
         with self._locked(by) as stored:
             if stored.state == RecurrenceState.PAUSED:
+                if stored._hindrance:
+                    stored.created_by = by
                 if not stored.reason_code:
                     yesterday = stored.today - timedelta(days=1)
                     stored.done_through = max(stored.done_through or yesterday, yesterday)
@@ -267,10 +272,28 @@ class Recurrence(models.Model):
     def _pause_because(self, error: Exception) -> None:
         with override(self.created_by.notice_language):
             refusal = document_of(as_api_exception(error))
+            hindrance = self._hindrance
+            who = _("Its creator or an owner of the trip can resume it.")
+            if hindrance:
+                who = _("An owner of the trip can resume it, and records it from then on.")
+            text = f"{hindrance or refusal['detail']} {who}"
         self.state = RecurrenceState.PAUSED
-        self.reason_code, self.reason_text = refusal["code"], refusal["detail"]
+        self.reason_code, self.reason_text = refusal["code"], text
         self.save()
         self._tell()
+
+    @property
+    def _hindrance(self) -> str:
+        """Why its creator may not record it any more; empty if they may."""
+        name = {"name": self.created_by.shown_name}
+        role = self.trip.present_roles.get(self.created_by_id)
+        if not self.created_by.is_active:
+            return _("The account of %(name)s, who created it, was deactivated or deleted.") % name
+        if role is None and not self.created_by.is_admin:
+            return _("%(name)s, who created it, has left the trip.") % name
+        if role is not None and not may(role, Can.RECORD, lambda: True):
+            return _("%(name)s, who created it, may not record expenses any more.") % name
+        return ""
 
     def postpone(self) -> None:
         """Try again later, unless it was changed meanwhile."""

@@ -76,8 +76,8 @@ class RecurrenceViewSet(InTripViewSet):
 
         It is recorded when the date begins in `timeZone`, within seconds, and divided among those
         of its participants who are members then, if it is divided by `EQUAL` or `SHARES`; in
-        another currency at the rate of the date. If it cannot be recorded, for instance because
-        who paid has left the trip, it is paused, with the `reason`. A trip has at most 100.
+        another currency at the last rate before the date. If it cannot be recorded, for instance
+        because who paid has left the trip, it is paused, with the `reason`. A trip has at most 100.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         started = Recurrence.start(trip, self.caller, **self._sent())
@@ -122,7 +122,8 @@ class RecurrenceViewSet(InTripViewSet):
         """Go on recording.
 
         After a pause, dates that have passed are left out; if the service had paused it, it goes on
-        with the date that it could not record.
+        with the date that it could not record. If its creator may no longer record expenses in the
+        trip, for instance after leaving, the caller records it from then on.
         """
         return self.answer(self._found(trip_id, recurrence_id).resume(self.caller))
 

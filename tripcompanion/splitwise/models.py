@@ -7,7 +7,9 @@ from django.db import models
 from django.dispatch import receiver
 from django.utils.translation import gettext_lazy
 
+from splits.models import Expense
 from trips.models import InTripQuerySet, Trip
+from trips.signals import expense_moved
 from users.models import User
 from users.signals import sessions_ended
 
@@ -69,6 +71,14 @@ class GivenCategory(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.expense_id}: {self.category_id}"
+
+
+@receiver(expense_moved)
+def keep_given_category(expense: Expense, trip: Trip, moved_id: int, **_about: object) -> None:
+    """Give the moved expense the category; the deleted one keeps it, as it may be restored."""
+    given = GivenCategory.objects.filter(trip=expense.trip_id, expense_id=expense.pk)
+    for category_id in given.values_list("category_id", flat=True):
+        GivenCategory.objects.create(trip=trip, expense_id=moved_id, category_id=category_id)
 
 
 @receiver(sessions_ended)
