@@ -252,16 +252,15 @@ def test_no_schema_of_a_patch_has_a_default():
 
 def required_in_whole(operation: Operation) -> list[str]:
     """What a body must have; a PATCH may leave it out, but not make it null."""
-    whole = operation
-    if operation.method == "PATCH":
-        found = [op for op in OPERATIONS if str(op) == f"PUT {operation.path}"]
-        whole = found[0] if found else operation
-    return whole.body.get("required", [])
+    whole = [op for op in OPERATIONS if str(op) == f"PUT {operation.path}"]
+    return (whole or [operation])[0].body.get("required", [])
 
 
 def test_every_field_of_a_body_that_is_not_required_may_be_null():
+    """For what only a PATCH changes, see `test_documented_limits.py`."""
+    puts = {op.path for op in OPERATIONS if op.method == "PUT"}
     for operation in OPERATIONS:
-        if operation.body:
+        if operation.body and (operation.method != "PATCH" or operation.path in puts):
             for name, field in operation.body.get("properties", {}).items():
                 is_required = name in required_in_whole(operation)
                 assert (errors_of(None, field) == []) is not is_required, (str(operation), name)

@@ -286,9 +286,10 @@ class AddMemberRequest(CamelCaseSerializer):
         help_text="Not above the caller's own. Default: `VIEWER`.",
     )
 
+    exactly_one = ("userId", "email")
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("user_id" in attrs) == ("email" in attrs):
-            raise serializers.ValidationError({"userId": [_("Send either userId or email.")]})
+        self.require_one(attrs)
         return attrs
 
 

@@ -14,6 +14,7 @@ from tripcompanion.api.serializers import (
     StrictChoice,
     StrictList,
     StrictText,
+    describe,
 )
 from tripcompanion.currency.fields import CurrencyField
 from users.emails import MAX_EMAIL_CHARS, email_key
@@ -36,6 +37,7 @@ class EmailAddress(StrictText):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MAX_EMAIL_CHARS, **kwargs)
+        describe(self, {"type": "string", "format": "email", "maxLength": MAX_EMAIL_CHARS})
 
     def to_internal_value(self, data: Any) -> str:
         email = super().to_internal_value(data)

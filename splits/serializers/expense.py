@@ -114,7 +114,9 @@ class PayerRequest(RowRequest):
 
     user_id = IdField(help_text="A member, listed once.")
     amount = AmountField(
-        signed=True, help_text="What they paid, in the expense's currency; negative in a refund."
+        signed=True,
+        may_be_zero=False,
+        help_text="What they paid, in the expense's currency; negative in a refund.",
     )
 
     def to_internal_value(self, data: Any) -> Any:
@@ -140,6 +142,7 @@ class ExpenseRequest(CamelCaseSerializer):
     description = StrictText(max_length=255, help_text="What it was, at most 255 characters.")
     amount = AmountField(
         signed=True,
+        may_be_zero=False,
         help_text=(
             "What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative "
             "for a refund, which one payer received and owes to the participants; all other "

@@ -3,7 +3,6 @@
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -39,6 +38,7 @@ class CreateSplitRequest(CamelCaseSerializer):
     participant_user_id = IdField(help_text="A member without a split in this expense.")
     amount = AmountField(
         signed=True,
+        may_be_zero=False,
         required=False,
         help_text=(
             "What they owe, in the trip's currency, with the sign of the expense. Send either this "
@@ -52,10 +52,10 @@ class CreateSplitRequest(CamelCaseSerializer):
         help_text="Their part of the expense in percent, at most 4 decimals.",
     )
 
+    exactly_one = ("amount", "percentage")
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("amount" in attrs) == ("percentage" in attrs):
-            text = _("Give either amount or percentage.")
-            raise serializers.ValidationError({"amount": [text]})
+        self.require_one(attrs)
         part = {"participant_id": attrs["participant_user_id"]}
         if "percentage" in attrs:
             return {**part, "percentage_e4": int(attrs["percentage"] * SCALE)}

@@ -28,7 +28,9 @@ from tripcompanion.observability.instruments import REPLAYS
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
-_VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+#: Visible ASCII characters.
+KEY_PATTERN = "^[!-~]{1,255}$"
+_VISIBLE = re.compile(KEY_PATTERN.strip("^$"))
 _WAIT_SECONDS = 3
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -31,7 +32,7 @@ def example(value: Any, name: str = "Example") -> Any:
     return extend_schema_serializer(examples=[OpenApiExample(name, value=value)])
 
 
-def _describe(field: Any, schema: dict[str, Any]) -> None:
+def describe(field: Any, schema: dict[str, Any]) -> None:
     """Set the schema of a field in the OpenAPI document; a decorator of classes does it."""
     extend_schema_field(schema)(field)
 
@@ -48,6 +49,8 @@ class CamelCaseSerializer(serializers.Serializer):
 
     #: Whether the specification says that unknown names are ignored.
     is_flexible: ClassVar[bool] = False
+    #: The names of two fields of which exactly one is sent; `require_one` checks it.
+    exactly_one: ClassVar[tuple[str, str] | None] = None
 
     default_error_messages = {"invalid": gettext_lazy("Must be an object.")}
 
@@ -68,6 +71,13 @@ class CamelCaseSerializer(serializers.Serializer):
             return
         if errors := refused_names(data, self.fields, self._answered()):
             raise serializers.ValidationError(errors)
+
+    def require_one(self, attrs: Mapping[str, Any]) -> None:
+        """Raise `ValidationError` unless one of `exactly_one` is in the validated values."""
+        first, second = self.exactly_one or ("", "")
+        if (self.fields[first].source in attrs) == (self.fields[second].source in attrs):
+            text = _("Send either %(first)s or %(second)s.") % {"first": first, "second": second}
+            raise serializers.ValidationError({first: [text]})
 
     def _answered(self) -> list[Mapping[str, Any]]:
         """What the response has in the place of this object; of a list, all rows."""
@@ -290,7 +300,7 @@ class BoundedNumber(IdField):
     def __init__(self, *, maximum: int, **options: Any) -> None:
         super().__init__(**options)
         self.maximum = maximum
-        _describe(self, {"type": "integer", "minimum": 1, "maximum": maximum})
+        describe(self, {"type": "integer", "minimum": 1, "maximum": maximum})
 
     def to_internal_value(self, data: Any) -> int:
         number = super().to_internal_value(data)
@@ -307,7 +317,7 @@ class ExactNumber(PlainField):
     """A finite decimal number as a JSON number or a plain string; `Decimal` in Python.
 
     It is at least `least`, or without it greater than 0, and at most `maximum`; more decimals than
-    `max_decimals` are rejected.
+    `max_decimals` are rejected, and so is 0 unless it `may_be_zero`.
     Strings are ASCII digits with an optional fraction and exponent: no spaces, no underscores,
     no digits of other scripts.
     """
@@ -318,6 +328,7 @@ class ExactNumber(PlainField):
             "A number has a point before its decimals, and no other separators: 10.50."
         ),
         "too_small": gettext_lazy("Must be greater than 0."),
+        "zero": gettext_lazy("Must not be 0."),
         "too_low": gettext_lazy("Must be at least {least}."),
         "too_large": gettext_lazy("Must be at most {maximum}."),
         "too_precise": gettext_lazy("Must have at most {max_decimals} decimals."),
@@ -330,11 +341,13 @@ class ExactNumber(PlainField):
         maximum: Decimal,
         least: Decimal | None = None,
         max_decimals: int | None = None,
+        may_be_zero: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.least, self.maximum, self.max_decimals = least, maximum, max_decimals
-        _describe(self, number_schema(least=least, maximum=maximum))
+        self.may_be_zero = may_be_zero
+        describe(self, number_schema(least=least, maximum=maximum, may_be_zero=may_be_zero))
 
     def to_internal_value(self, data: Any) -> Decimal:
         if isinstance(data, str) and self._PLAIN.fullmatch(data):
@@ -349,6 +362,8 @@ class ExactNumber(PlainField):
             self.fail("too_low", least=format(self.least, "f"))
         if self.least is None and number <= 0:
             self.fail("too_small")
+        if not (number or self.may_be_zero):
+            self.fail("zero")
         if number > self.maximum:
             self.fail("too_large", maximum=format(self.maximum, "f"))
         exponent = number.normalize().as_tuple().exponent
@@ -357,12 +372,22 @@ class ExactNumber(PlainField):
         return number
 
 
-def number_schema(*, maximum: Decimal | int, least: Decimal | int | None = None) -> dict[str, Any]:
+#: Patterns of plain numbers: any, and those that are not 0.
+_ANY_NUMBER = r"[0-9]{1,12}(\.[0-9]{1,40})?"
+_NO_ZERO = r"(0*[1-9][0-9]{0,11}(\.[0-9]{1,40})?|0{1,12}\.0{0,39}[1-9][0-9]{0,39})"
+
+
+def number_schema(
+    *, maximum: Decimal | int, least: Decimal | int | None = None, may_be_zero: bool = True
+) -> dict[str, Any]:
     """The schema of a number with its limits, which may also be sent as a string."""
-    lower = {"exclusiveMinimum": 0} if least is None else {"minimum": int(least)}
+    limits: dict[str, Any] = {"exclusiveMinimum": 0} if least is None else {"minimum": int(least)}
+    if least is not None and not may_be_zero:
+        limits["not"] = {"const": 0}
     sign = "" if least is None or least >= 0 else "-?"
-    text = {"type": "string", "pattern": rf"^{sign}[0-9]{{1,12}}(\.[0-9]{{1,40}})?$"}
-    return {"oneOf": [{"type": "number", **lower, "maximum": int(maximum)}, text]}
+    plain = _ANY_NUMBER if least is not None and may_be_zero else _NO_ZERO
+    text = {"type": "string", "pattern": f"^{sign}{plain}$"}
+    return {"oneOf": [{"type": "number", **limits, "maximum": int(maximum)}, text]}
 
 
 class NumbersById(PlainField):
@@ -412,7 +437,7 @@ class FixedText(serializers.CharField):
 
     def __init__(self, text: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        _describe(self, {"type": "string", "const": text})
+        describe(self, {"type": "string", "const": text})
 
 
 @extend_schema_field(OpenApiTypes.STR)

@@ -11,7 +11,7 @@ from rest_framework import exceptions, serializers
 from rest_framework.exceptions import APIException
 
 from tripcompanion.api.etags import PreconditionFailed
-from tripcompanion.api.idempotency import HEADER, KeyInProgress, KeyMismatch
+from tripcompanion.api.idempotency import HEADER, KEY_PATTERN, KeyInProgress, KeyMismatch
 from tripcompanion.api.parsing import MalformedJSON, PayloadTooLarge
 from tripcompanion.api.problems import (
     CONTENT_TYPE,
@@ -86,7 +86,12 @@ class ProblemAwareSchema(AutoSchema):
             )
             headers.append(("If-None-Match" if reads else "If-Match", text))
         parameters = [
-            OpenApiParameter(name, str, OpenApiParameter.HEADER, description=text)
+            OpenApiParameter(
+                name,
+                {"type": "string", "pattern": KEY_PATTERN} if name == HEADER else str,
+                OpenApiParameter.HEADER,
+                description=text,
+            )
             for name, text in headers
         ]
         if "format" in self.view.parameter_names():
@@ -103,8 +108,24 @@ class ProblemAwareSchema(AutoSchema):
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         """The schema of an object; a body has no other names, unless it is flexible."""
         schema = super()._map_basic_serializer(serializer, direction)
-        if direction == "request" and not getattr(serializer, "is_flexible", True):
-            schema["additionalProperties"] = False
+        if direction == "request" and isinstance(serializer, CamelCaseSerializer):
+            if not serializer.is_flexible:
+                schema["additionalProperties"] = False
+            if serializer.exactly_one:
+                schema |= _one_of(*serializer.exactly_one)
+            # For `schema_hooks`: a PATCH may omit these, but not send null.
+            needed = [name for name, field in serializer.fields.items() if field.required]
+            schema["x-needed"] = needed
+        return schema
+
+    def _map_serializer_field(self, field: Any, direction: Any, *args: Any) -> Any:
+        """The schema of a field; drf-spectacular does not say that a list may not be empty."""
+        schema = super()._map_serializer_field(field, direction, *args)
+        if direction == "request" and getattr(field, "allow_empty", True) is False:
+            if "array" in schema.get("type", ()):
+                schema.setdefault("minItems", 1)
+            elif "object" in schema.get("type", ()):
+                schema.setdefault("minProperties", 1)
         return schema
 
     def _retries_safely(self) -> bool:
@@ -273,6 +294,22 @@ class ProblemAwareSchema(AutoSchema):
         errors = {field: [text]} if field else None
         document = problem(kind.status_code, code, text, errors, **extensions)
         return _example_of(kind, document)
+
+
+def _one_of(first: str, second: str) -> dict[str, Any]:
+    """Conditions on an object that has exactly one of two properties, or null in the other one.
+
+    Generators of clients would make two types of `oneOf`.
+    """
+
+    def has(name: str) -> dict[str, Any]:
+        return {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+
+    return {
+        "if": has(first),
+        "then": {"properties": {second: {"type": "null"}}},
+        "else": has(second),
+    }
 
 
 def _first_paragraph(shape: type) -> str:

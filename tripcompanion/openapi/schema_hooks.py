@@ -7,6 +7,7 @@ from typing import Any
 from tripcompanion.api.problems import CONTENT_TYPE
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.openapi.examples import refusal_name
+from tripcompanion.openapi.links import add_links
 
 #: In the order in which readers need them.
 METHODS = ("post", "get", "put", "patch", "delete")
@@ -37,12 +38,12 @@ def finish_document(
     _share_enums(result)
     bodies = _schemas_of_bodies(result)
     for name, schema in bodies.items():
-        whole = bodies.get(name.removeprefix(_PATCH), schema)
         if name.startswith(_PATCH):
             _keep_what_is_omitted(schema)
-        _finish_body(schema, whole.get("required", ()))
+        _finish_body(schema, schema.pop("x-needed", ()))
     for name, schema in components["schemas"].items():
         _finish_schema(name, schema)
+    add_links(result)
     # RFC 9457, 3.2: a problem type may have extension members.
     components["schemas"]["Problem"]["additionalProperties"] = True
     return result
