@@ -36,6 +36,7 @@ run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000)
 
 serve: override DEBUG := false
 serve: .venv/.runtime ## Serve with production settings, from the environment or .env
+	@echo 'Migrating the database; then the service listens on port $(PORT).'
 	@rm -f .venv/.development
 	@$(MANAGE) migrate_safely --verbosity 0
 	@exec $(BIN)/python -m tripcompanion $(ARGS)

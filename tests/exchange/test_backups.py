@@ -40,6 +40,7 @@ def owner(server: Server) -> Iterator[Traveller]:
 def backup(server: Server, owner: Traveller, tmp_path: Path) -> Path:
     """A backup of the server with one trip."""
     made = server.manage("backup", str(tmp_path), "--keep-days", "14")
+    assert made.stderr == f"Backing up the database into {tmp_path} ...\n"
     file = Path(made.stdout.strip())
     assert file.parent == tmp_path
     return file

@@ -26,6 +26,8 @@ class Command(BaseCommand):
         # With 0, what is written here would be deleted at once.
         if keep_days is not None and not 1 <= keep_days <= MAX_DAYS:
             raise CommandError(f"--keep-days must be from 1 to {MAX_DAYS}.")
+        # Scripts read the path of the backup from the output.
+        self.stderr.write(f"Backing up the database into {folder} ...")
         try:
             file = back_up(folder)
         except (BackupFailed, OSError) as error:
