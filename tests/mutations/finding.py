@@ -38,9 +38,9 @@ FINDING: Guards = {
         ("what was paid for is moved", "if debts.exclude(open_minor=F(\"amount_minor\")).exists():",
          "if False:", f"{_MANY} was_paid"),
         ("a moved expense stays", "        stored.remove(by)\n", "", f"{_MANY} moved"),
-        ("comments do not move along", "_record(stored, target, by, texts)",
-         "_record(stored, target, by)", f"{_MANY} moved"),
-        ("a division by hand is copied", "        if not stored.divided:\n"
+        ("comments do not move along", "_record(stored, target, by, texts, is_moved=True)",
+         "_record(stored, target, by, is_moved=True)", f"{_MANY} moved"),
+        ("a division by hand is copied", "        if not stored.is_division:\n"
          "            raise DividedByHand\n", "", f"{_MANY} by_hand"),
     ],
     "splits/models/saved_filter.py": [
@@ -50,7 +50,7 @@ FINDING: Guards = {
          "if False:", f"{_SAVED} at_most"),
     ],
     "splits/filters.py": [
-        ("what the list ignores is saved", "known), strict=True)", "known))",
+        ("what the list ignores is saved", "refused_names(sent, sorted(known))", "{}",
          f"{_SAVED} not_saved"),
         ("what the list refuses is saved",
          "errors = errors or ExpenseFilter(sent, Expense.objects.none()).errors", "pass",

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
-from django.utils.text import Truncator
 from rest_framework.exceptions import APIException
 from tqdm import tqdm
 
@@ -85,7 +85,7 @@ class Command(BaseCommand):
             self._list(people[0].values())
         for why, names in left_out.items():
             if names:
-                self.stdout.write(f"Left out: {Truncator(', '.join(names)).chars(200)}. {why}")
+                self.stdout.write(f"Left out: {shorten(', '.join(names), 200)}. {why}")
 
     def _load(self, people: list[dict[str, User]], left_out: dict[str, list[str]]) -> None:
         """Load the journeys that are missing, unless an account of somebody in them is."""
