@@ -37,6 +37,8 @@ class KeptClosings:
         self.covering: list[Any] = []
         #: Closings that an older release stored without offsets.
         self.incomplete: set[int] = set()
+        #: Whether rows of such a release are replaced.
+        self.is_rewritten = False
         for row in self._rows():
             if row[_CLOSED_BY] is None:
                 self.covering.append(row)
@@ -59,6 +61,7 @@ class KeptClosings:
             debt = debts.get(row[_DEBT], {})
             pair = (row[_CLOSED_BY], debt.get("debtor_id"), debt.get("creditor_id"))
             if pair in by_pair:
+                self.is_rewritten = True
                 yield [row[0], row[_DEBT], by_pair[pair], None, *row[_MINOR:]]
             else:
                 self.incomplete.add(row[_CLOSED_BY])
@@ -113,6 +116,9 @@ class KeptClosings:
 
     def _keep(self, ready: list[int]) -> None:
         """Leave only these closings in the entry."""
+        if ready == self.ids and not self.is_rewritten:
+            # Writing the rows again would double the memory that a large closing takes.
+            return
         gone = {row[0] for pk in self.ids if pk not in ready for row in self.offsets[pk]}
         covering = [row for row in self.covering if row[_SETTLEMENT] not in gone]
         stored = self.entry.stored
