@@ -56,6 +56,7 @@ def test_a_plan_has_people_rows_and_balances(plan: Any, olga: User) -> None:
     assert (dinner["outcome"], len(dinner["notes"])) == ("noted", 1)
     assert payment["object"] == {
         **{"fromUserId": "Ben", "toUserId": olga.pk, "amount": Decimal("30.00")},
+        **{"currency": "EUR", "exchangeRate": None},
         **{"settledOn": "2026-05-03", "note": "Ben paid Ana P"},
     }
     assert planned["balances"][2] == {
