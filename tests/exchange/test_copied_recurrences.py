@@ -74,11 +74,15 @@ def test_recurring_expenses_go_on_in_the_copy(
     assert not rent.record_next()
     assert copy.expenses.count() == 2
     assert list(differences(copy.pk)) == []
-    # Somebody must give the guest's place to an account first.
-    of_ed = of_ed.resume(olga)
+    # A guest records nothing: an owner goes on in their place.
+    copy.recurrences.filter(pk=of_ed.pk).update(state="on")
     assert not of_ed.record_next()
     of_ed.refresh_from_db()
     assert (of_ed.state, of_ed.reason_code) == ("paused", "not_authenticated")
+    of_ed = of_ed.resume(olga)
+    assert of_ed.created_by == olga
+    assert of_ed.record_next()
+    assert list(differences(copy.pk)) == []
 
 
 def test_a_body_may_name_somebody_who_is_gone(
