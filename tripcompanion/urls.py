@@ -27,6 +27,7 @@ from splits.views import (
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
+from tripcompanion.api.forms import FileFormParser
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
 from tripcompanion.api.url_map import IdConverter
@@ -176,7 +177,7 @@ TRIP: list[Any] = [
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
     path("/invitations", include(TRIP_INVITATIONS)),
-    path("/attachments", TripAttachmentViewSet.as_view(LIST)),
+    path("/attachments", TripAttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser])),
     path("/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/export", ExportViewSet.as_view({"get": "export"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
@@ -259,7 +260,10 @@ API: list[Any] = [
     path("changes", ChangeViewSet.as_view({"get": "changes"})),
     path("webhooks", include(WEBHOOKS)),
     path("expenses/<id:expense_id>/comments", include(COMMENTS)),
-    path("expenses/<id:expense_id>/attachments", AttachmentViewSet.as_view(LIST)),
+    path(
+        "expenses/<id:expense_id>/attachments",
+        AttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser]),
+    ),
     path("attachments/<id:attachment_id>", include(ATTACHMENT)),
     path("imports", include(IMPORTS)),
     path("mcp", AssistantView.as_view()),

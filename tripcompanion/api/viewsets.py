@@ -25,7 +25,6 @@ from tripcompanion.api.idempotency import answer_once, key_of
 from tripcompanion.api.parsing import (
     MAX_OPEN_BYTES,
     PayloadTooLarge,
-    read_object,
     require_json,
     require_plain,
 )
@@ -182,8 +181,8 @@ class ApiViewSet(GenericViewSet):
         # without an action is refused by DRF after this.
         if self.action and request.method not in {"GET", "HEAD"} and has_no_body and sends_one:
             require_json(request.content_type or "")
-            # The parsers of the view may be those of another action.
-            if not self.is_lenient and (errors := refused_names(read_object(request.body), ())):
+            # Not `request.body`: the CSRF check of a browser's session has read the stream.
+            if not self.is_lenient and (errors := refused_names(self.sent_body(), ())):
                 raise ValidationError(errors)
         # DRF looks up the handler after this; without an action there is none.
         has_key = request.method == "POST" and self.action and KEY_HEADER in request.headers

@@ -62,7 +62,6 @@ class AttachmentViewSet(InTripViewSet):
         "content": Can.READ,
         "thumbnail": Can.READ,
     }
-    parser_classes = (FileFormParser,)
     request_serializers: ClassVar = {"create": AttachmentRequest}
     response_serializer = AttachmentSerializer
     response_serializers: ClassVar = {"content": None, "thumbnail": None}
