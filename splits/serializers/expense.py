@@ -300,11 +300,15 @@ class ExpenseRequest(CamelCaseSerializer):
         }
         if attrs.get("split_type") == SplitType.ITEMIZED:
             is_given = {"items": items is not None}
+        self._require(is_given)
+        return False
+
+    def _require(self, is_given: Mapping[str, bool]) -> None:
+        """Raise if one of these fields is not given."""
         missing = [name for name, given in is_given.items() if not given]
         if missing:
             text = self.fields[missing[0]].error_messages["required"]
             raise serializers.ValidationError({name: [text] for name in missing})
-        return False
 
     def _currency(self, attrs: dict[str, Any], expense: Any) -> str:
         """The currency of the amounts; a rate is allowed only if it is not the trip's."""
@@ -366,6 +370,9 @@ class ExpenseRequest(CamelCaseSerializer):
         if rows is None and not entered:
             return None
         split_type = attrs.get("split_type", expense and expense.split_type)
+        if not self.partial:
+            is_complete = rows is not None or split_type != SplitType.ITEMIZED
+            self._require({"splitType": "split_type" in attrs, "items": is_complete})
         first = next(iter(entered), "items") if rows is None else "items"
         if split_type != SplitType.ITEMIZED:
             text = _("Only an ITEMIZED expense has it.")
