@@ -267,6 +267,7 @@ class World:
         by_items["participantUserIds"] = [olga.pk]
         settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5, "note": "cash"}
         settlement["settledOn"] = "2026-05-20"
+        in_dollars = settlement | {"currency": "USD", "exchangeRate": 0.9}
         trip_url = f"/api/trips/{trip.pk}"
         expense = self._made(f"{trip_url}/expenses", equally)
         other = self._made(f"{trip_url}/expenses", equally | {"tags": ["wine"]})
@@ -384,7 +385,7 @@ class World:
                 {"participantUserId": ed.pk, "percentage": 12.5},
             ],
             "POST /api/trips/{tripId}/expenses/preview": [by_amount, equally, by_items],
-            "POST /api/trips/{tripId}/settlements": [settlement],
+            "POST /api/trips/{tripId}/settlements": [settlement, in_dollars],
             "POST /api/trips/{tripId}/recurring": [monthly],
             "POST /api/trips/{tripId}/recurring/preview": [monthly],
             "PATCH /api/trips/{tripId}/recurring/{recurrenceId}": [monthly],
