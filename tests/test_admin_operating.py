@@ -158,9 +158,9 @@ def test_an_audit_is_kept_with_its_result_and_old_ones_go(
         call_command("audit_ledger", trip=trip.pk, stderr=StringIO())
     assert AuditRun.objects.count() == KEPT_RUNS
     run = AuditRun.objects.latest("pk")
-    assert (run.trip_count, run.difference_count) == (1, 2)
+    assert (run.trip_count, run.difference_count) == (1, 3)
     page = admin_client.client.get("/admin/")
-    assert figures(page)["Last audit of the ledger"][0].endswith("differences: 2")
+    assert figures(page)["Last audit of the ledger"][0].endswith("differences: 3")
     assert 'class="bad"' in page.content.decode()
     assert "share_minor is 1, it should be 1000" in text(admin_client.page(run))
 

@@ -189,6 +189,7 @@ def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
         "Trip": {"renew_codes", "restore"},
         "Member": {"end"},
         "Invitation": {"revoke"},
+        "DeletedEntry": {"restore"},
     }
 
 
