@@ -203,7 +203,9 @@ class Expense(models.Model):
     @property
     def rate(self) -> ExchangeRate | None:
         """The rate to the trip's currency; None if the expense is in that currency."""
-        return ExchangeRate.stored(self.exchange_rate, self.rate_source, self.rate_day)
+        if self.exchange_rate is None or self.rate_day is None:
+            return None
+        return ExchangeRate(self.exchange_rate, self.rate_source, self.rate_day)
 
     def is_own(self, user: User, can: Can) -> bool:
         payers = self.payers.filter(trip=self.trip_id, user=user)
@@ -410,16 +412,20 @@ class Expense(models.Model):
 
         Raises `NoRate`, and what `convert` raises.
         """
-        day = until or self.expense_date
-        fixed = ExchangeRate.fixed(self.currency, self.trip.currency, day, given)
-        self.exchange_rate, self.rate_source, self.rate_day = fixed or (None, "", None)
+        fixed: ExchangeRate | tuple[None, str, None] = (None, "", None)
+        if self.currency != self.trip.currency:
+            day = until or self.expense_date
+            fixed = ExchangeRate.fixed(self.currency, self.trip.currency, day, given)
+        self.exchange_rate, self.rate_source, self.rate_day = fixed
         self.convert()
 
     def convert(self) -> None:
         """Set `amount_minor`. Raises what `in_trip_currency` raises."""
-        self.amount_minor = in_trip_currency(
-            self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
-        )
+        self.amount_minor = self.entered_minor
+        if self.exchange_rate is not None:
+            self.amount_minor = in_trip_currency(
+                self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
+            )
 
     def locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
         """The expense as it is now, under its trip's lock; see `locked_row`."""

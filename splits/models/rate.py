@@ -51,23 +51,14 @@ class ExchangeRate(NamedTuple):
         return "ecb" if self.source == ECB else "given"
 
     @classmethod
-    def fixed(
-        cls, source: str, target: str, day: date, given: Decimal | None
-    ) -> "ExchangeRate | None":
+    def fixed(cls, source: str, target: str, day: date, given: Decimal | None) -> "ExchangeRate":
         """The rate that an amount of `day` keeps: the given one, else that of `day`.
 
-        None within one currency. Raises `NoRate`.
+        Only between two currencies. Raises `NoRate`.
         """
-        if source == target:
-            return None
         if given is not None:
             return cls(given, ENTERED, timezone.now().date())
         return DailyRate.objects.of_day(day, source, target)
-
-    @classmethod
-    def stored(cls, rate: Decimal | None, source: str, day: date | None) -> "ExchangeRate | None":
-        """The rate in these columns of an amount; None if it is in the trip's currency."""
-        return None if rate is None or day is None else cls(rate, source, day)
 
     @classmethod
     def fields(cls, rate: Decimal | None, source: str, day: date | None) -> dict[str, Any]:
@@ -80,14 +71,12 @@ class ExchangeRate(NamedTuple):
 
 
 def in_trip_currency(
-    entered_minor: int, currency: str, trip_currency: str, rate: Decimal | None
+    entered_minor: int, currency: str, trip_currency: str, rate: Decimal
 ) -> int:
-    """An entered amount in minor units of the trip's currency; `rate` is None if that is its own.
+    """An entered amount of another currency in minor units of the trip's.
 
     Raises `ValidationError` on `amount` if it converts to too little or too much.
     """
-    if rate is None:
-        return entered_minor
     amount_minor = convert(entered_minor, currency, trip_currency, rate)
     if not 0 < abs(amount_minor) <= to_minor(MAX_AMOUNT, trip_currency):
         text = _("This is %(amount)s %(currency)s, which is too small or too large.")

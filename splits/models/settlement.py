@@ -265,7 +265,9 @@ class Settlement(models.Model):
     @property
     def rate(self) -> ExchangeRate | None:
         """The rate to the trip's currency; None if it was entered in that."""
-        return ExchangeRate.stored(self.exchange_rate, self.rate_source, self.rate_day)
+        if self.exchange_rate is None or self.rate_day is None:
+            return None
+        return ExchangeRate(self.exchange_rate, self.rate_source, self.rate_day)
 
     def record(self, amount: Amount, exchange_rate: Decimal | None = None) -> None:
         """Insert this unsaved row on behalf of `created_by`, and allocate it to open debts.
@@ -293,12 +295,13 @@ class Settlement(models.Model):
         Raises `NoRate`, and `ValidationError` on `amount`.
         """
         entered_minor, own = minor_units("amount", *amount), self.trip.currency
-        if amount.currency != own:
-            self.foreign_minor, self.foreign_currency = entered_minor, amount.currency
+        if amount.currency == own:
+            self.amount_minor = entered_minor
+            return
+        self.foreign_minor, self.foreign_currency = entered_minor, amount.currency
         fixed = ExchangeRate.fixed(amount.currency, own, self.settled_on, given)
-        self.exchange_rate, self.rate_source, self.rate_day = fixed or (None, "", None)
-        rate = self.exchange_rate
-        self.amount_minor = in_trip_currency(entered_minor, amount.currency, own, rate)
+        self.exchange_rate, self.rate_source, self.rate_day = fixed
+        self.amount_minor = in_trip_currency(entered_minor, amount.currency, own, fixed.rate)
 
     def enter(self) -> None:
         """Insert this row and allocate it to open debts. Call under the trip's lock."""

@@ -319,7 +319,8 @@ class ExpenseRequest(CamelCaseSerializer):
         if expense is not None and currency != expense.currency and "amount" not in attrs:
             text = _("Give the amount in the new currency.")
             raise serializers.ValidationError({"amount": [text]})
-        require_other_currency(attrs, currency, trip_currency)
+        if "exchange_rate" in attrs:
+            require_other_currency(attrs, currency, trip_currency)
         return currency
 
     def _participants(self, attrs: dict[str, Any], items: Items | None) -> tuple[int, ...] | None:

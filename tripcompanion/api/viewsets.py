@@ -170,7 +170,8 @@ class ApiViewSet(GenericViewSet):
         is_open = not self.authentication_classes
         if is_open and int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
             raise PayloadTooLarge(MAX_OPEN_BYTES)
-        require_plain(request)
+        if "Content-Encoding" in request.headers:
+            require_plain(request)
         super().initial(request, *args, **kwargs)
         self._charge_body()
         if request.query_params:
