@@ -47,9 +47,9 @@ def log_in_by_oauth_2(secret: str, ana: Account) -> None:
     client.setOAuth2AccessToken(token)
     assert client.getCurrentUser().getId() == ana.id
     assert [group.getId() for group in client.getGroups()] == [0]
-    fails(Exception, Splitwise("story", secret).getOAuth2AccessToken, answer["code"], BACK)
     revoke(ana)
     fails(SplitwiseUnauthorizedException, client.getCurrentUser)
+    fails(Exception, Splitwise("story", secret).getOAuth2AccessToken, answer["code"], BACK)
 
 
 def main(url: str, secret: str) -> None:

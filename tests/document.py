@@ -125,6 +125,13 @@ def operation_at(method: str, path: str) -> Operation | None:
     return next(fits, None)
 
 
+def largest_page(path: str) -> str:
+    """The query that asks for a page of 100 rows; empty for a GET that takes none."""
+    operation = operation_at("GET", path)
+    taken = operation.parameters("query") if operation else ()
+    return "?pageSize=100" if any(field["name"] == "pageSize" for field in taken) else ""
+
+
 def require_documented(response: Any, method: str, path: str) -> None:
     """Fail if `openapi.yaml` lacks the status of a response, or the code of its problem."""
     operation = operation_at(method, path)

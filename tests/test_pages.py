@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Expense
 from tests.compiled_only import queries_of_parts
 from tests.conftest import Api
+from tests.document import largest_page
 from tests.exchange.conftest import send_form
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from trips.models import Trip
@@ -339,7 +340,7 @@ def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(
         counted = {}
         for route in QUERIES:
             with CaptureQueriesContext(connection) as captured:
-                response = client.get(route.format(**ids) + "?pageSize=100")
+                response = client.get(route.format(**ids) + largest_page(route))
             assert response.status_code == 200
             counted[route] = len(captured)
         rounds.append(counted)

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Comment, Debt, Rate, SavedFilter
 from tests.compiled_only import queries_of_parts
 from tests.conftest import Api
+from tests.document import largest_page
 from tests.exchange.reading import planned
 from tests.exchange.samples import SPLITPRO_CSV
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -233,7 +234,7 @@ def test_every_get_costs_its_constant_at_10_and_at_200_rows(
         # The debts are Ed's, everything else is read by Olga.
         reader = ed if "debt" in route else olga
         client = api(reader)
-        url = route.format(**ids | {"user_id": reader.pk}) + "?pageSize=100"
+        url = route.format(**ids | {"user_id": reader.pk}) + largest_page(route)
         counted[route], response = queries_of(lambda c=client, u=url: c.get(u))
         assert response.status_code == 200
         if route in LISTS:

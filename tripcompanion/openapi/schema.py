@@ -69,7 +69,7 @@ class ProblemAwareSchema(AutoSchema):
     view: Any
 
     def get_override_parameters(self) -> list[Any]:
-        """The action's request headers, and its query parameters unless it is paginated."""
+        """The action's request headers, and its query parameters unless it is a `list`."""
         headers = []
         if self._retries_safely():
             text = (
@@ -96,6 +96,12 @@ class ProblemAwareSchema(AutoSchema):
         ]
         if "format" in self.view.parameter_names():
             parameters.append(self._format_parameter())
+        # drf-spectacular takes only actions with the name `list` for lists.
+        if self.view.action in self.view.lists - {"list"} and self.view.pagination_class:
+            parameters += [
+                OpenApiParameter(field["name"], field["schema"], description=field["description"])
+                for field in self.view.paginator.get_schema_operation_parameters(self.view)
+            ]
         query = self.view.query_serializers.get(self.view.action)
         return [*parameters, query] if query else parameters
 

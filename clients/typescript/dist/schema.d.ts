@@ -1241,8 +1241,8 @@ export interface paths {
          *
          *     It is recorded when the date begins in `timeZone`, within seconds, and divided among those
          *     of its participants who are members then, if it is divided by `EQUAL` or `SHARES`; in
-         *     another currency at the rate of the date. If it cannot be recorded, for instance because
-         *     who paid has left the trip, it is paused, with the `reason`. A trip has at most 100.
+         *     another currency at the last rate before the date. If it cannot be recorded, for instance
+         *     because who paid has left the trip, it is paused, with the `reason`. A trip has at most 100.
          *
          *     Allowed to OWNER and EDITOR.
          */
@@ -1350,7 +1350,8 @@ export interface paths {
          * @description Go on recording.
          *
          *     After a pause, dates that have passed are left out; if the service had paused it, it goes on
-         *     with the date that it could not record.
+         *     with the date that it could not record. If its creator may no longer record expenses in the
+         *     trip, for instance after leaving, the caller records it from then on.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1711,7 +1712,7 @@ export interface paths {
          * Record what one member handed to another
          * @description Record what one member handed to another.
          *
-         *     It covers the sender's open splits owed to the receiver, oldest first; the rest is credit.
+         *     It covers the sender's open splits owed to the receiver, oldest first; the rest is `credit`.
          *
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
@@ -1739,10 +1740,11 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a settlement; what it covered is open again
-         * @description Delete a settlement; what it covered is open again.
+         * Delete a settlement; what it covered or closed is open again
+         * @description Delete a settlement; what it covered or closed is open again.
          *
-         *     For 30 days, `restoreSettlement` undoes it.
+         *     If a later one brought every balance to zero and used up what was left of this one, that one
+         *     has to be deleted first: `closes_trip`. For 30 days, `restoreSettlement` undoes it.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1766,7 +1768,8 @@ export interface paths {
          * @description Restore a deleted settlement, with its id.
          *
          *     It covers and closes again what it did before, as far as that is still open; the rest is
-         *     credit. Neither of the two people may have left the trip since.
+         *     credit. If it closed the trip and used up credit that is gone, it closes nothing, unless
+         *     every balance is zero. Neither of the two people may have left the trip since.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -1942,7 +1945,8 @@ export interface paths {
          * Record all payments of the plan at once
          * @description Record all payments of the plan at once.
          *
-         *     If the balances have changed since it was read, nothing is recorded.
+         *     It takes the `ETag` of the plan that was read, as `tag` or in `If-Match`. If the plan has
+         *     changed since, nothing is recorded.
          *
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
@@ -1964,7 +1968,8 @@ export interface paths {
          * What a trip has cost, by category, tag, member, day, month or currency as entered
          * @description What a trip has cost, by category, tag, member, day, month or currency as entered.
          *
-         *     Expenses up to the day `asOf` count, deleted ones do not. All sums are exact. In each group,
+         *     Expenses up to the day `asOf` count, without it all, also those dated ahead, as in balances;
+         *     deleted ones do not. All sums are exact. In each group,
          *     `paid` is what was spent and `share` is the caller's part of it; by member, they are what
          *     the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
          *     the whole share of the caller, or of all members, which is the `total` too.
@@ -1995,7 +2000,8 @@ export interface paths {
          * What a trip has cost, by category, tag, member, day, month or currency as entered
          * @description What a trip has cost, by category, tag, member, day, month or currency as entered.
          *
-         *     Expenses up to the day `asOf` count, deleted ones do not. All sums are exact. In each group,
+         *     Expenses up to the day `asOf` count, without it all, also those dated ahead, as in balances;
+         *     deleted ones do not. All sums are exact. In each group,
          *     `paid` is what was spent and `share` is the caller's part of it; by member, they are what
          *     the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
          *     the whole share of the caller, or of all members, which is the `total` too.
@@ -2614,7 +2620,10 @@ export interface components {
         AddMemberRequest: {
             /** @description The user to add. Send either this or `email`. `null` counts as omitted. */
             userId?: components["schemas"]["Id"] | null;
-            /** @description The address of the user to add, in any case. `null` counts as omitted. */
+            /**
+             * Format: email
+             * @description The address of the user to add, in any case. `null` counts as omitted.
+             */
             email?: string | null;
             /** @description Not above the caller's own. Default: `VIEWER`. `null` counts as omitted. */
             role?: components["schemas"]["TripRoleEnum"] | null;
@@ -2729,7 +2738,7 @@ export interface components {
             spent: number;
             /** @description What is left of it; negative if more was spent. */
             left: number;
-            /** @description What the trip will cost by its end if the other days cost as much as those up to `asOf`. Null before the trip starts. */
+            /** @description What the trip will cost by its end if the other days cost as much as those up to `asOf`, by default today, and at least what was entered. Null before the trip starts. */
             forecast: number | null;
         };
         /** @description What became of many expenses, in the order of the request. */
@@ -2973,13 +2982,13 @@ export interface components {
             tripId: number;
             /** @description What it was. */
             description: string;
-            /** @description What it cost, in `currency`. */
+            /** @description The amount as entered, in `currency`. */
             amount: number;
-            /** @description The currency of `amount` and of the payers' amounts. */
+            /** @description The currency in which it was entered. */
             currency: components["schemas"]["CurrencyEnum"];
-            /** @description `amount` in `tripCurrency`, which the splits add up to. */
+            /** @description `amount` in `tripCurrency`, in which all sums are. */
             tripAmount: number;
-            /** @description The trip's currency, in which it is divided. */
+            /** @description The trip's currency. */
             tripCurrency: components["schemas"]["CurrencyEnum"];
             /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
             exchangeRate: number | null;
@@ -3009,6 +3018,12 @@ export interface components {
             tip: number | null;
             /** @description What was taken off the sum; null if none was entered. */
             discount: number | null;
+            /** @description Among whom it is divided; null if splits were added or deleted by hand. */
+            participantUserIds: number[] | null;
+            /** @description What was entered for them, as in the request; null for `EQUAL` and `ITEMIZED`, and if splits were added or deleted by hand. */
+            splitAmounts: {
+                [key: string]: number;
+            } | null;
             /** @description Who paid it; of several, the first. */
             paidBy: components["schemas"]["UserSummary"];
             /** @description Everybody who paid; their amounts add up to `amount`. */
@@ -3034,13 +3049,13 @@ export interface components {
         };
         /** @description How an expense would be divided, and who would owe whom for it. */
         ExpensePreview: {
-            /** @description What it cost, in `currency`. */
+            /** @description The amount as entered, in `currency`. */
             amount: number;
-            /** @description The currency of `amount` and of the payers' amounts. */
+            /** @description The currency in which it was entered. */
             currency: components["schemas"]["CurrencyEnum"];
-            /** @description `amount` in `tripCurrency`, which the splits add up to. */
+            /** @description `amount` in `tripCurrency`, in which all sums are. */
             tripAmount: number;
-            /** @description The trip's currency, in which it is divided. */
+            /** @description The trip's currency. */
             tripCurrency: components["schemas"]["CurrencyEnum"];
             /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
             exchangeRate: number | null;
@@ -3066,7 +3081,7 @@ export interface components {
             amount: number | string;
             /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /**
              * Format: date
@@ -3256,13 +3271,13 @@ export interface components {
             tripId: number;
             /** @description What it was. */
             description: string;
-            /** @description What it cost, in `currency`. */
+            /** @description The amount as entered, in `currency`. */
             amount: number;
-            /** @description The currency of `amount` and of the payers' amounts. */
+            /** @description The currency in which it was entered. */
             currency: components["schemas"]["CurrencyEnum"];
-            /** @description `amount` in `tripCurrency`, which the splits add up to. */
+            /** @description `amount` in `tripCurrency`, in which all sums are. */
             tripAmount: number;
-            /** @description The trip's currency, in which it is divided. */
+            /** @description The trip's currency. */
             tripCurrency: components["schemas"]["CurrencyEnum"];
             /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
             exchangeRate: number | null;
@@ -3441,8 +3456,25 @@ export interface components {
             from: components["schemas"]["ExportedPerson"];
             /** @description Who received it. */
             to: components["schemas"]["ExportedPerson"];
-            /** @description The amount, in the trip's currency. */
+            /** @description The amount as entered, in `currency`. */
             amount: number;
+            /** @description The currency in which it was entered. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description `amount` in `tripCurrency`, in which all sums are. */
+            tripAmount: number;
+            /** @description The trip's currency. */
+            tripCurrency: components["schemas"]["CurrencyEnum"];
+            /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
+            exchangeRate: number | null;
+            /** @description Where the rate is from; empty if none was needed. */
+            exchangeRateSource: string;
+            /**
+             * Format: date
+             * @description The day of the rate; null if none was needed.
+             */
+            exchangeRateDate: string | null;
+            /** @description The same in one; null if none was needed. */
+            rate: components["schemas"]["Rate"] | null;
             /**
              * Format: date
              * @description The day of the payment.
@@ -3455,8 +3487,6 @@ export interface components {
              * @description When it was recorded.
              */
             createdAt: string;
-            /** @description The currency of `amount`. */
-            currency: components["schemas"]["CurrencyEnum"];
             /** @description Who recorded it. */
             recordedBy: components["schemas"]["ExportedPerson"];
         };
@@ -3860,7 +3890,10 @@ export interface components {
         InvitationRequest: {
             /** @description The role of those who accept, not above the caller's own. Default: `VIEWER`. `null` counts as omitted. */
             role?: components["schemas"]["TripRoleEnum"] | null;
-            /** @description Where to send a mail with the link. Only the account with this address may accept, once it is confirmed. Null or omitted: everybody may who has the link. `null` clears it. */
+            /**
+             * Format: email
+             * @description Where to send a mail with the link. Only the account with this address may accept, once it is confirmed. Null or omitted: everybody may who has the link. `null` clears it.
+             */
             email?: string | null;
             /** @description A guest whose place the account takes that accepts: all entries of the guest become its own. Null or omitted: it becomes one more member. `null` clears it. */
             guestUserId?: components["schemas"]["Id"] | null;
@@ -3950,6 +3983,11 @@ export interface components {
             refreshExpiresIn: number;
             /** @description The account that logged in, with every field. */
             user: components["schemas"]["User"];
+        };
+        /** @description The refresh token to revoke. */
+        LogoutRequest: {
+            /** @description The `refreshToken` of the latest login or refresh. It works once. */
+            refreshToken: string;
         };
         /** @description What a merge moves. */
         Merge: {
@@ -4493,7 +4531,10 @@ export interface components {
         };
         /** @description The address of the account. The response does not reveal whether it exists. */
         PasswordResetRequest: {
-            /** @description Where to send the link, if it is the address of an account. */
+            /**
+             * Format: email
+             * @description Where to send the link, if it is the address of an account.
+             */
             email: string;
         };
         /** @description What to change; fields that are not sent stay as they are. */
@@ -4504,7 +4545,7 @@ export interface components {
             amount?: number | string;
             /** @description The currency of all amounts in this body. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /**
              * Format: date
@@ -4565,17 +4606,17 @@ export interface components {
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedRecurrenceChangeRequest: {
-            /** @description Another rule. `null` counts as omitted. */
-            rule?: string | null;
+            /** @description Another rule. */
+            rule?: string;
             /** @description The IANA time zone in which the days begin, such as `Europe/Lisbon`. `null` counts as omitted. */
             timeZone?: string | null;
             /**
              * Format: date
-             * @description Another first day. `null` counts as omitted.
+             * @description Another first day.
              */
-            startsOn?: string | null;
-            /** @description The fields of the expense to change. `null` counts as omitted. */
-            expense?: components["schemas"]["PatchedRecurringExpenseRequest"] | null;
+            startsOn?: string;
+            /** @description The fields of the expense to change. */
+            expense?: components["schemas"]["PatchedRecurringExpenseRequest"];
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedRecurringExpenseRequest: {
@@ -4585,7 +4626,7 @@ export interface components {
             amount?: number | string;
             /** @description The currency of all amounts in this body. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
             splitType?: components["schemas"]["SplitTypeEnum"] | null;
@@ -4616,8 +4657,8 @@ export interface components {
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedTagRequest: {
-            /** @description The new name; if there is such a tag, they become one. `null` counts as omitted. */
-            name?: string | null;
+            /** @description The new name; if there is such a tag, they become one. */
+            name?: string;
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedTripRequest: {
@@ -4654,13 +4695,13 @@ export interface components {
         PatchedWebhookChangeRequest: {
             /**
              * Format: uri
-             * @description An https URL on port 443, or on one from 1024, without user name, password and fragment. Its host must be on the public internet; redirects are not followed. `null` counts as omitted.
+             * @description An https URL on port 443, or on one from 1024, without user name, password and fragment. Its host must be on the public internet; redirects are not followed.
              */
-            url?: string | null;
-            /** @description Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`. `null` counts as omitted. */
-            events?: components["schemas"]["EventPatternEnum"][] | null;
-            /** @description `on` goes on after the last message, also if the service turned it off. `null` counts as omitted. */
-            state?: components["schemas"]["WebhookStateEnum"] | null;
+            url?: string;
+            /** @description Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`. */
+            events?: components["schemas"]["EventPatternEnum"][];
+            /** @description `on` goes on after the last message, also if the service turned it off. */
+            state?: components["schemas"]["WebhookStateEnum"];
         };
         /** @description Why the service could not record an expense. */
         PauseReason: {
@@ -4725,7 +4766,7 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description The rate with which an expense was converted. It is fixed once the expense is recorded. */
+        /** @description The rate with which an amount was converted. It is fixed once the amount is recorded. */
         Rate: {
             /** @description What one unit of `currency` is worth in `tripCurrency`. */
             value: number;
@@ -4746,6 +4787,50 @@ export interface components {
             status: "ok";
             /** @description What is away, without which the service still works: `redis`. */
             degraded?: string[];
+        };
+        /** @description A payment that was just recorded. */
+        RecordedSettlement: {
+            /** @description The settlement's id. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description Who paid. */
+            from: components["schemas"]["UserSummary"];
+            /** @description Who received it. */
+            to: components["schemas"]["UserSummary"];
+            /** @description The amount as entered, in `currency`. */
+            amount: number;
+            /** @description The currency in which it was entered. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description `amount` in `tripCurrency`, in which all sums are. */
+            tripAmount: number;
+            /** @description The trip's currency. */
+            tripCurrency: components["schemas"]["CurrencyEnum"];
+            /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
+            exchangeRate: number | null;
+            /** @description Where the rate is from; empty if none was needed. */
+            exchangeRateSource: string;
+            /**
+             * Format: date
+             * @description The day of the rate; null if none was needed.
+             */
+            exchangeRateDate: string | null;
+            /** @description The same in one; null if none was needed. */
+            rate: components["schemas"]["Rate"] | null;
+            /**
+             * Format: date
+             * @description The day of the payment.
+             */
+            settledOn: string;
+            /** @description May be empty. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded.
+             */
+            createdAt: string;
+            /** @description What is left over, in the trip's currency: it was not owed between the two, and covers what will be. */
+            credit: number;
         };
         /** @description An expense that is recorded on each date of a rule. */
         Recurrence: {
@@ -4824,7 +4909,7 @@ export interface components {
             amount: number | string;
             /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
             currency?: components["schemas"]["CurrencyEnum"] | null;
-            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A change without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
             exchangeRate?: number | string | null;
             /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
             splitType?: components["schemas"]["SplitTypeEnum"] | null;
@@ -4853,7 +4938,7 @@ export interface components {
             /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. Default: none. `null` counts as omitted. */
             tags?: string[] | null;
         };
-        /** @description The refresh token to exchange or, at logout, to revoke. */
+        /** @description The refresh token to exchange. */
         RefreshRequest: {
             /** @description The `refreshToken` of the latest login or refresh. It works once. */
             refreshToken: string;
@@ -4862,7 +4947,10 @@ export interface components {
         RegisterRequest: {
             /** @description 2 to 50 characters. Default: the part of the address before the @. `null` counts as omitted. */
             name?: string | null;
-            /** @description The address to log in with. Its case does not matter; it must be unique. */
+            /**
+             * Format: email
+             * @description The address to log in with. Its case does not matter; it must be unique.
+             */
             email: string;
             /**
              * Format: password
@@ -4964,8 +5052,8 @@ export interface components {
         };
         /** @description The plan to record. */
         SettleUpRequest: {
-            /** @description The `ETag` of the plan that was read, without its quotes. */
-            tag: string;
+            /** @description The `ETag` of the plan that was read, with or without its quotes. It may be left out if the header `If-Match` has it. `null` counts as omitted. */
+            tag?: string | null;
         };
         /** @description A payment from one person to another. */
         Settlement: {
@@ -4977,8 +5065,25 @@ export interface components {
             from: components["schemas"]["UserSummary"];
             /** @description Who received it. */
             to: components["schemas"]["UserSummary"];
-            /** @description The amount, in the trip's currency. */
+            /** @description The amount as entered, in `currency`. */
             amount: number;
+            /** @description The currency in which it was entered. */
+            currency: components["schemas"]["CurrencyEnum"];
+            /** @description `amount` in `tripCurrency`, in which all sums are. */
+            tripAmount: number;
+            /** @description The trip's currency. */
+            tripCurrency: components["schemas"]["CurrencyEnum"];
+            /** @description What one unit of `currency` is worth in `tripCurrency`; null if they are the same. */
+            exchangeRate: number | null;
+            /** @description Where the rate is from; empty if none was needed. */
+            exchangeRateSource: string;
+            /**
+             * Format: date
+             * @description The day of the rate; null if none was needed.
+             */
+            exchangeRateDate: string | null;
+            /** @description The same in one; null if none was needed. */
+            rate: components["schemas"]["Rate"] | null;
             /**
              * Format: date
              * @description The day of the payment.
@@ -4998,11 +5103,15 @@ export interface components {
             fromUserId: components["schemas"]["Id"];
             /** @description Who received it; another member. */
             toUserId: components["schemas"]["Id"];
-            /** @description The amount, in the trip's currency. */
+            /** @description The amount, in `currency`; further decimals are rounded half up. */
             amount: number | string;
+            /** @description The currency of `amount`. Default: the trip's. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `settledOn` or before. */
+            exchangeRate?: number | string | null;
             /**
              * Format: date
-             * @description The day, not in the future. Default: today. `null` counts as omitted.
+             * @description The day. Default: today. `null` counts as omitted.
              */
             settledOn?: string | null;
             /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
@@ -5287,7 +5396,10 @@ export interface components {
         UserCreateRequest: {
             /** @description 2 to 50 characters. */
             name: string;
-            /** @description The address to log in with. Its case does not matter; it must be unique. */
+            /**
+             * Format: email
+             * @description The address to log in with. Its case does not matter; it must be unique.
+             */
             email: string;
             /**
              * Format: password
@@ -5317,7 +5429,10 @@ export interface components {
         UserUpdateRequest: {
             /** @description 2 to 50 characters. `null` counts as omitted. */
             name?: string | null;
-            /** @description The address to log in with. The old address is notified of a change. `null` counts as omitted. */
+            /**
+             * Format: email
+             * @description The address to log in with. The old address is notified of a change. `null` counts as omitted.
+             */
             email?: string | null;
             /** @description An http(s) URL, or a path on the front end. `null` clears it. */
             profilePicture?: string | null;
@@ -5591,6 +5706,7 @@ export interface components {
          *     - `no_rate`: the amounts cannot be converted.
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         ChangeManyExpensesConflict: {
@@ -5639,6 +5755,19 @@ export interface components {
             };
         };
         /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `unreadable`: the file cannot be read, or contradicts itself.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        ConfirmImportBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_imported`: the import was confirmed before, so it can only be undone.
@@ -5661,15 +5790,6 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ConfirmImportForbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `conflict`: the change contradicts one that was made at the same time. */
-        Conflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5828,7 +5948,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `limit_reached`: the maximum number of such rows exists already.
-         *     - `conflict`: the change contradicts one that was made at the same time.
+         *     - `name_taken`: the caller has another saved filter of this name.
          */
         CreateFilterConflict: {
             headers: {
@@ -5918,6 +6038,7 @@ export interface components {
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `no_rate`: the amounts cannot be converted.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          */
         CreateSettlementConflict: {
@@ -5957,6 +6078,7 @@ export interface components {
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `already_split`: the person already has a split in this expense.
          *     - `exceeds_expense`: the splits would add up to more than the expense.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         CreateSplitConflict: {
@@ -6091,6 +6213,19 @@ export interface components {
             };
         };
         /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        DeleteExpenseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
@@ -6120,6 +6255,32 @@ export interface components {
          *     - `last_admin`: at least one administrator must remain.
          */
         DeleteMeConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        DeleteSettlementConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         */
+        DeleteSplitConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6339,15 +6500,6 @@ export interface components {
             };
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
-        InvalidKey: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         InvalidPage: {
             headers: {
                 [name: string]: unknown;
@@ -6470,18 +6622,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description - `limit_reached`: the maximum number of such rows exists already.
-         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
-         */
-        LimitReachedOrTooManyDebts: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListChangesBadRequest: {
             headers: {
@@ -6593,6 +6733,30 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        MalformedJsonOrInvalidKey: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        MalformedJsonOrUnknownName: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         MergeGuestBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -6647,10 +6811,20 @@ export interface components {
          *     - `other_currency`: an expense can be copied or moved within one currency only.
          *     - `paid_already`: something was paid for the expense, which stays in its trip.
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          *     - `quota_exceeded`: the trip or the account has too many files, or too large ones.
          */
         MoveExpenseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `name_taken`: the caller has another saved filter of this name. */
+        NameTaken: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6667,7 +6841,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `not_acceptable`: `Accept` excludes JSON. */
+        /** @description `not_acceptable`: `Accept` excludes what this path answers with. */
         NotAcceptable: {
             headers: {
                 [name: string]: unknown;
@@ -6939,6 +7113,7 @@ export interface components {
          *     - `no_rate`: the amounts cannot be converted.
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         ReplaceExpenseConflict: {
@@ -7209,11 +7384,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        UnknownName: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
-         * @description - `unreadable`: the file cannot be read, or contradicts itself.
-         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
-        UnreadableOrInvalidKey: {
+        UnpaySplitConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7260,6 +7445,7 @@ export interface components {
          *     - `divided_by_hand`: splits were added or deleted, and no new division is given.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `expense_changed`: the request depends on fields that somebody else just changed.
+         *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         UpdateExpenseConflict: {
@@ -7508,7 +7694,10 @@ export interface operations {
     };
     getMe: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7524,6 +7713,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
@@ -7581,7 +7771,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
@@ -7594,7 +7784,10 @@ export interface operations {
     };
     exportMe: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7611,6 +7804,7 @@ export interface operations {
                     "application/zip": string;
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
@@ -7620,7 +7814,10 @@ export interface operations {
     };
     findUserByEmail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -7642,6 +7839,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -7652,7 +7850,10 @@ export interface operations {
     };
     getUser: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -7674,6 +7875,7 @@ export interface operations {
                     "application/json": components["schemas"]["User"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -7741,6 +7943,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -7862,7 +8065,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefreshRequest"];
+                "application/json": components["schemas"]["LogoutRequest"];
             };
         };
         responses: {
@@ -7901,7 +8104,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
@@ -7915,6 +8118,8 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -7962,6 +8167,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -7974,6 +8180,8 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -8043,7 +8251,10 @@ export interface operations {
     };
     getToken: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -8065,6 +8276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScopedToken"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -8092,6 +8304,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -8106,15 +8319,11 @@ export interface operations {
             query?: {
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
-                /**
-                 * @description The page number, from 1. A page past the end is empty.
-                 * @example 1
-                 */
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
-                /**
-                 * @description Rows per page.
-                 * @example 2
-                 */
+                /** @description Rows per page. */
                 pageSize?: number;
             };
             header?: never;
@@ -8185,15 +8394,11 @@ export interface operations {
             query?: {
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
-                /**
-                 * @description The page number, from 1. A page past the end is empty.
-                 * @example 2
-                 */
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
-                /**
-                 * @description Rows per page.
-                 * @example 2
-                 */
+                /** @description Rows per page. */
                 pageSize?: number;
             };
             header?: never;
@@ -8221,7 +8426,10 @@ export interface operations {
     };
     findTripByCode: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -8243,6 +8451,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripPreview"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
@@ -8293,7 +8502,10 @@ export interface operations {
     };
     getTrip: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
                 "If-None-Match"?: string;
@@ -8329,6 +8541,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
@@ -8405,6 +8618,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
@@ -8488,7 +8702,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripDetail"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
@@ -8502,7 +8716,10 @@ export interface operations {
     };
     exportTrip: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -8552,6 +8769,9 @@ export interface operations {
                         settlements: {
                             [key: string]: unknown;
                         }[];
+                        offsets: {
+                            [key: string]: unknown;
+                        }[];
                         allocations: {
                             [key: string]: unknown;
                         }[];
@@ -8575,6 +8795,7 @@ export interface operations {
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -8611,7 +8832,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripDetail"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
@@ -8625,7 +8846,10 @@ export interface operations {
     };
     listMembers: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -8647,6 +8871,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripMember"][];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
@@ -8723,7 +8948,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
@@ -8737,7 +8962,10 @@ export interface operations {
     };
     getMember: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -8764,6 +8992,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripMember"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
@@ -8793,6 +9022,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
@@ -8991,6 +9221,8 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -9099,6 +9331,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
@@ -9110,7 +9343,10 @@ export interface operations {
     };
     getInvitation: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -9132,6 +9368,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationPreview"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             404: components["responses"]["GetInvitationNotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
@@ -9167,7 +9404,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripMember"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["AcceptInvitationForbidden"];
             404: components["responses"]["AcceptInvitationNotFound"];
@@ -9182,6 +9419,8 @@ export interface operations {
     listFilters: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -9251,7 +9490,10 @@ export interface operations {
     };
     getFilter: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -9273,6 +9515,7 @@ export interface operations {
                     "application/json": components["schemas"]["SavedFilter"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -9314,7 +9557,7 @@ export interface operations {
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["Conflict"];
+            409: components["responses"]["NameTaken"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
@@ -9340,6 +9583,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -9352,46 +9596,31 @@ export interface operations {
     listExpenses: {
         parameters: {
             query?: {
-                /**
-                 * @description Only expenses in this category.
-                 * @example FOOD
-                 */
+                /** @description Only expenses in this category. */
                 category?: components["schemas"]["CategoryEnum"];
                 /** @description Only expenses that were entered in this currency. */
                 currency?: components["schemas"]["CurrencyEnum"];
                 /** @description Only expenses on or after this date. */
                 dateFrom?: string;
-                /**
-                 * @description Only expenses on or before this date.
-                 * @example 2026-05-16
-                 */
+                /** @description Only expenses on or before this date. */
                 dateTo?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
                 /** @description The name or id of a filter that the caller saved; other parameters replace its own. */
                 filter?: string;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The same as `dateFrom`. */
                 from?: string;
                 /** @description Only expenses of at most this `tripAmount`. */
                 maxAmount?: number;
                 /** @description Only expenses of at least this `tripAmount`. */
                 minAmount?: number;
-                /**
-                 * @description How to order them, with `-` to reverse. Default: `-expenseDate`.
-                 * @example [
-                 *       "-amount"
-                 *     ]
-                 */
+                /** @description How to order them, with `-` to reverse. Default: `-expenseDate`. */
                 ordering?: ("-amount" | "-createdAt" | "-expenseDate" | "amount" | "createdAt" | "expenseDate")[];
-                /**
-                 * @description The page number, from 1. A page past the end is empty.
-                 * @example 1
-                 */
+                /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
-                /**
-                 * @description Rows per page.
-                 * @example 1
-                 */
+                /** @description Rows per page. */
                 pageSize?: number;
                 /** @description With `true`, only expenses whose splits are all paid; with `false`, only the others. */
                 paid?: boolean;
@@ -9570,7 +9799,10 @@ export interface operations {
     };
     getExpense: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
                 "If-None-Match"?: string;
@@ -9611,6 +9843,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -9694,11 +9927,12 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrTooManyDebts"];
+            409: components["responses"]["DeleteExpenseConflict"];
             412: components["responses"]["PreconditionFailed"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
@@ -9788,7 +10022,7 @@ export interface operations {
                     "application/json": components["schemas"]["Expense"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -9905,6 +10139,8 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -9988,6 +10224,8 @@ export interface operations {
     listRecurrences: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -10111,7 +10349,10 @@ export interface operations {
     };
     getRecurrence: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -10138,6 +10379,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recurrence"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -10167,6 +10409,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -10253,7 +10496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recurrence"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -10297,7 +10540,7 @@ export interface operations {
                     "application/json": components["schemas"]["Recurrence"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -10361,6 +10604,8 @@ export interface operations {
     listComments: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -10514,6 +10759,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["DeleteCommentForbidden"];
             404: components["responses"]["NotFound"];
@@ -10527,6 +10773,8 @@ export interface operations {
     listTripAttachments: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -10608,6 +10856,8 @@ export interface operations {
     listExpenseAttachments: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -10688,7 +10938,10 @@ export interface operations {
     };
     getAttachment: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /** @description The id of an attached file. */
@@ -10707,6 +10960,7 @@ export interface operations {
                     "application/json": components["schemas"]["Attachment"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -10734,6 +10988,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -10746,7 +11001,10 @@ export interface operations {
     };
     getAttachmentContent: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
             header?: never;
             path: {
                 /** @description The id of an attached file. */
@@ -10769,6 +11027,7 @@ export interface operations {
                     "application/pdf": string;
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -10780,7 +11039,10 @@ export interface operations {
     };
     getAttachmentThumbnail: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
             header?: never;
             path: {
                 /** @description The id of an attached file. */
@@ -10799,6 +11061,7 @@ export interface operations {
                     "image/jpeg": string;
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -10809,7 +11072,10 @@ export interface operations {
     };
     listSplits: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -10831,6 +11097,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpenseSplit"][];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -10887,7 +11154,10 @@ export interface operations {
     };
     getSplit: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -10914,6 +11184,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpenseSplit"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -10943,11 +11214,12 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrTooManyDebts"];
+            409: components["responses"]["DeleteSplitConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -10982,6 +11254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ExpenseSplit"];
                 };
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -11021,11 +11294,12 @@ export interface operations {
                     "application/json": components["schemas"]["ExpenseSplit"];
                 };
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrTooManyDebts"];
+            409: components["responses"]["UnpaySplitConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -11036,15 +11310,11 @@ export interface operations {
             query?: {
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
-                /**
-                 * @description The page number, from 1. A page past the end is empty.
-                 * @example 1
-                 */
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
-                /**
-                 * @description Rows per page.
-                 * @example 2
-                 */
+                /** @description Rows per page. */
                 pageSize?: number;
             };
             header?: never;
@@ -11099,7 +11369,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A payment from one person to another. */
+            /** @description A payment that was just recorded. */
             201: {
                 headers: {
                     /** @description The path of the created resource. */
@@ -11107,7 +11377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Settlement"];
+                    "application/json": components["schemas"]["RecordedSettlement"];
                 };
             };
             400: components["responses"]["CreateSettlementBadRequest"];
@@ -11125,7 +11395,10 @@ export interface operations {
     };
     getSettlement: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -11152,6 +11425,7 @@ export interface operations {
                     "application/json": components["schemas"]["Settlement"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -11181,11 +11455,12 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrTooManyDebts"];
+            409: components["responses"]["DeleteSettlementConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -11223,7 +11498,7 @@ export interface operations {
                     "application/json": components["schemas"]["Settlement"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
             404: components["responses"]["NotFound"];
@@ -11238,10 +11513,9 @@ export interface operations {
     getMyStatistics: {
         parameters: {
             query?: {
-                /**
-                 * @description Only expenses of this year. Default: all.
-                 * @example 2026
-                 */
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+                /** @description Only expenses of this year. Default: all. */
                 year?: number;
             };
             header?: {
@@ -11328,7 +11602,10 @@ export interface operations {
     };
     getBetween: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -11350,6 +11627,7 @@ export interface operations {
                     "application/json": components["schemas"]["Between"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -11360,7 +11638,10 @@ export interface operations {
     };
     listBalances: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
             header?: never;
             path: {
                 /**
@@ -11382,6 +11663,7 @@ export interface operations {
                     "application/json": components["schemas"]["Balance"][];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -11411,6 +11693,7 @@ export interface operations {
                     "image/svg+xml": string;
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -11421,7 +11704,14 @@ export interface operations {
     };
     explainBalance: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -11459,7 +11749,10 @@ export interface operations {
     };
     getSettleUpPlan: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -11481,6 +11774,7 @@ export interface operations {
                     "application/json": components["schemas"]["Transfer"][];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -11495,6 +11789,8 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
                 "Idempotency-Key"?: string;
+                /** @description The `ETag` that was read; if it has changed since, the answer is 412. */
+                "If-Match"?: string;
             };
             path: {
                 /**
@@ -11505,7 +11801,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["SettleUpRequest"];
             };
@@ -11528,6 +11824,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RecordSettleUpPlanConflict"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -11538,13 +11835,12 @@ export interface operations {
     getTripStatistics: {
         parameters: {
             query?: {
-                /**
-                 * @description The last day of the expenses that count. Default: today, in UTC.
-                 * @example 2025-11-10
-                 */
+                /** @description The last day of the expenses that count. Default: all, also those dated ahead. */
                 asOf?: string;
                 /** @description What the groups are. Default: `category`. */
                 by?: components["schemas"]["StatisticsGroupingEnum"];
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
             };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
@@ -11595,7 +11891,7 @@ export interface operations {
     getTripStatisticsPicture: {
         parameters: {
             query?: {
-                /** @description The last day of the expenses that count. Default: today, in UTC. */
+                /** @description The last day of the expenses that count. Default: all, also those dated ahead. */
                 asOf?: string;
                 /** @description What the groups are. Default: `category`. */
                 by?: components["schemas"]["StatisticsGroupingEnum"];
@@ -11644,6 +11940,8 @@ export interface operations {
     listExpenseHistory: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -11689,20 +11987,13 @@ export interface operations {
             query?: {
                 /** @description Only what this user did. */
                 by?: number;
-                /**
-                 * @description Only this event.
-                 * @example settlement.created
-                 */
+                /** @description Only this event. */
                 event?: components["schemas"]["EventEnum"];
-                /**
-                 * @description The page number, from 1. A page past the end is empty.
-                 * @example 1
-                 */
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
-                /**
-                 * @description Rows per page.
-                 * @example 2
-                 */
+                /** @description Rows per page. */
                 pageSize?: number;
                 /** @description Only what happened at this instant or later. */
                 since?: string;
@@ -11742,6 +12033,8 @@ export interface operations {
             query?: {
                 /** @description Only in trips in which the user has answered or, with `false`, in those to which they were added and have neither read nor written. Default: all trips. */
                 answered?: boolean;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
             };
             header?: never;
             path: {
@@ -11780,6 +12073,8 @@ export interface operations {
                 answered?: boolean;
                 /** @description The currency of the total. Default: the user's own. */
                 currency?: components["schemas"]["CurrencyEnum"];
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
             };
             header?: never;
             path: {
@@ -11817,6 +12112,8 @@ export interface operations {
             query?: {
                 /** @description Only in trips in which the user has answered or, with `false`, in those to which they were added and have neither read nor written. Default: all trips. */
                 answered?: boolean;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
             };
             header?: never;
             path: {
@@ -11855,6 +12152,8 @@ export interface operations {
                 answered?: boolean;
                 /** @description The currency of the total. Default: the user's own. */
                 currency?: components["schemas"]["CurrencyEnum"];
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
             };
             header?: never;
             path: {
@@ -11890,6 +12189,8 @@ export interface operations {
     listChanges: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description How many changes the response may have at most. */
                 limit?: number;
                 /** @description The cursor of an earlier response. Without it, only a cursor for now is sent. */
@@ -11922,6 +12223,8 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
@@ -11992,7 +12295,10 @@ export interface operations {
     };
     getWebhook: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -12014,6 +12320,7 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -12041,6 +12348,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -12113,6 +12421,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -12146,6 +12455,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -12157,7 +12467,14 @@ export interface operations {
     };
     listWebhookDeliveries: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -12217,6 +12534,7 @@ export interface operations {
                     "application/json": components["schemas"]["Delivery"];
                 };
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             404: components["responses"]["NotFound"];
@@ -12239,17 +12557,11 @@ export interface operations {
                 exchangeRates?: string;
                 /** @description The id or the name of the group, if the file has several. */
                 group?: string;
-                /**
-                 * @description A JSON object: user ids by names in the file; null is a guest.
-                 * @example {"Ana": 1}
-                 */
+                /** @description A JSON object: user ids by names in the file; null is a guest. */
                 mapping?: string;
                 /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. */
                 timeZone?: string;
-                /**
-                 * @description Of a new trip. Default: the file's name for it.
-                 * @example Alps
-                 */
+                /** @description Of a new trip. Default: the file's name for it. */
                 title?: string;
                 /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. */
                 tripId?: number;
@@ -12294,7 +12606,10 @@ export interface operations {
     };
     getImport: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path: {
                 /**
@@ -12316,6 +12631,7 @@ export interface operations {
                     "application/json": components["schemas"]["Import"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["GetImportForbidden"];
             404: components["responses"]["GetImportNotFound"];
@@ -12346,6 +12662,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["DeleteImportForbidden"];
             404: components["responses"]["NotFound"];
@@ -12399,8 +12716,14 @@ export interface operations {
     listImportedRows: {
         parameters: {
             query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
                 /** @description Only rows with this outcome. */
                 outcome?: components["schemas"]["ImportOutcomeEnum"];
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
             };
             header?: never;
             path: {
@@ -12459,7 +12782,7 @@ export interface operations {
                     "application/json": components["schemas"]["Import"];
                 };
             };
-            400: components["responses"]["UnreadableOrInvalidKey"];
+            400: components["responses"]["ConfirmImportBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["ConfirmImportForbidden"];
             404: components["responses"]["NotFoundOrUserNotFound"];
@@ -12498,7 +12821,7 @@ export interface operations {
                     "application/json": components["schemas"]["Import"];
                 };
             };
-            400: components["responses"]["InvalidKey"];
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["UndoImportForbidden"];
             404: components["responses"]["NotFound"];
@@ -12512,7 +12835,10 @@ export interface operations {
     };
     listCurrencies: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
                 "If-None-Match"?: string;
@@ -12542,6 +12868,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["UnknownName"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
@@ -12549,7 +12876,10 @@ export interface operations {
     };
     listCategories: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
                 "If-None-Match"?: string;
@@ -12579,6 +12909,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["UnknownName"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
@@ -12586,7 +12917,10 @@ export interface operations {
     };
     listLinks: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12604,6 +12938,7 @@ export interface operations {
                     };
                 };
             };
+            400: components["responses"]["UnknownName"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
@@ -12611,7 +12946,10 @@ export interface operations {
     };
     checkHealth: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12627,13 +12965,17 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             406: components["responses"]["NotAcceptable"];
             503: components["responses"]["Unavailable"];
         };
     };
     checkReadiness: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -12649,6 +12991,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            400: components["responses"]["UnknownName"];
             406: components["responses"]["NotAcceptable"];
             503: components["responses"]["Unavailable"];
         };
