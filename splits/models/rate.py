@@ -70,9 +70,7 @@ class ExchangeRate(NamedTuple):
         }
 
 
-def in_trip_currency(
-    entered_minor: int, currency: str, trip_currency: str, rate: Decimal
-) -> int:
+def in_trip_currency(entered_minor: int, currency: str, trip_currency: str, rate: Decimal) -> int:
     """An entered amount of another currency in minor units of the trip's.
 
     Raises `ValidationError` on `amount` if it converts to too little or too much.
