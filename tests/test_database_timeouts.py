@@ -82,6 +82,8 @@ def test_a_lock_that_is_not_had_is_no_error_in_the_log(capfd: pytest.CaptureFixt
     assert "Traceback" not in json.dumps(of_requests)
 
 
+@pytest.mark.slow
+@pytest.mark.django_db
 def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> None:
     """The connections say so themselves, while commands wait as long as they like."""
     shown = "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
