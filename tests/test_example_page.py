@@ -142,6 +142,7 @@ BESIDE = """
 """
 
 
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_error_is_shown_beside_the_button(server: Server, tmp_path: Path, width: int) -> None:
     olga = register(server, "Olga")

@@ -11,6 +11,7 @@ from weakref import proxy
 
 from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -180,7 +181,7 @@ class ApiViewSet(GenericViewSet):
         sends_one = request.META.get("CONTENT_LENGTH") not in {None, "", "0"}
         # Whoever sends one to such an action means another one, or it is a web form. A method
         # without an action is refused by DRF after this.
-        if self.action and request.method not in {"GET", "HEAD"} and has_no_body and sends_one:
+        if self.action and request.method not in SAFE_METHODS and has_no_body and sends_one:
             require_json(request.content_type or "")
             # Not `request.body`: the CSRF check of a browser's session has read the stream.
             if not self.is_lenient and (errors := refused_names(self.sent_body(), ())):
@@ -213,11 +214,13 @@ class ApiViewSet(GenericViewSet):
 
     def _charge_body(self) -> None:
         """Count a body with many objects as many requests; raises `Throttled`."""
-        has_body = self.reads_forms or (
-            self.action in self.request_serializers and self.action not in self.file_actions
+        # A method without an action is refused by DRF after this.
+        has_body = self.action and (
+            self.reads_forms
+            or (self.action in self.request_serializers and self.action not in self.file_actions)
         )
         general = [state for state in self.limits if state.is_general]
-        if not general or not has_body or self.request.method in {"GET", "HEAD"}:
+        if not general or not has_body or self.request.method in SAFE_METHODS:
             return
         requests = requests_of(self.sent_body())
         charged = [charge_body(state, requests) for state in general]
