@@ -101,7 +101,14 @@ def test_a_page_of_the_browser_log_in_refuses_a_wrong_method_alike(client):
 @pytest.mark.parametrize("path", ["/api/trips", "/api/health", "/api/schema", "/api/users/me"])
 def test_an_accept_header_that_cannot_be_served_is_refused(api, olga, path):
     problem_of(api(olga).get(path, HTTP_ACCEPT="text/csv"), 406, "not_acceptable")
-    problem_of(api(olga).get(f"{path}?format=pdf"), 406, "not_acceptable")
+    for unknown in ("pdf", "", "%20"):
+        problem_of(api(olga).get(f"{path}?format={unknown}"), 406, "not_acceptable")
+
+
+def test_a_lenient_client_may_leave_the_format_empty(api, olga):
+    lenient = {"HTTP_PREFER": "handling=lenient"}
+    assert api(olga).get("/api/trips?format=", **lenient).status_code == 200
+    problem_of(api(olga).get("/api/trips?format=pdf", **lenient), 406, "not_acceptable")
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "application/*;q=0.1, text/csv"])

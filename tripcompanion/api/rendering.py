@@ -92,8 +92,14 @@ class Negotiation(DefaultContentNegotiation):
     """DRF's content negotiation, with two differences.
 
     An empty `Accept` counts as none (RFC 9110, 12.5.1), and a `?format=` that no renderer has is
-    406 and not 404.
+    406 and not 404, also if it is empty and the client is not lenient.
     """
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> Any:
+        is_empty = request.query_params.get(self.settings.URL_FORMAT_OVERRIDE) == ""
+        if is_empty and not getattr(request.parser_context["view"], "is_lenient", False):
+            raise NotAcceptable(available_renderers=renderers)
+        return super().select_renderer(request, renderers, format_suffix)
 
     def get_accept_list(self, request: Any) -> list[str]:
         is_empty = not request.headers.get("Accept", "").strip()
