@@ -95,7 +95,9 @@ class Negotiation(DefaultContentNegotiation):
     406 and not 404, also if it is empty and the client is not lenient.
     """
 
-    def select_renderer(self, request: Any, renderers: Any, format_suffix: str | None = None) -> Any:
+    def select_renderer(
+        self, request: Any, renderers: Any, format_suffix: str | None = None
+    ) -> Any:
         is_empty = request.query_params.get(self.settings.URL_FORMAT_OVERRIDE) == ""
         if is_empty and not getattr(request.parser_context["view"], "is_lenient", False):
             raise NotAcceptable(available_renderers=renderers)
