@@ -102,8 +102,8 @@ class DeletedEntry(models.Model):
         """Store rows by name before they are deleted. Call it under the trip's lock.
 
         `allocations` and `offsets` are deleted with them, see `AllocationQuerySet.of` and
-        `offsets_of`. `states` contain what the splits had besides their columns: open amount, and
-        time of payment.
+        `Closings.offsets`. `states` contain what the splits had besides their columns: open amount,
+        and time of payment.
         """
         stored: dict[str, Any] = {
             name: [_columns_of(row) for row in some] for name, some in rows.items()

@@ -33,7 +33,7 @@ from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
 from splits.models.rate import ExchangeRate, in_trip_currency
-from splits.models.settlement import Settlement, offsets_of
+from splits.models.settlement import Settlement, closings_in
 from splits.models.split import Split
 from splits.money import Places, parse_places
 from tripcompanion.compiled import insert
@@ -339,7 +339,7 @@ class Expense(models.Model):
             settlement_ids = list(paying.values_list("pk", flat=True))
             allocations = Allocation.objects.of(stored.trip_id, split_ids, settlement_ids)
             debts = list(Debt.objects.filter(trip=stored.trip_id, split__in=split_ids))
-            offsets = offsets_of(stored.trip_id, settlement_ids)
+            offsets = closings_in(stored.trip_id).offsets(settlement_ids)
             posting.rewrite({}, {})
             DeletedEntry.keep(
                 stored.trip,

@@ -32,7 +32,7 @@ _KEPT = {
         FROM splits_deletedentry AS entry, json_each(stored_rows, '$.allocations')
         WHERE entry.id = %s AND trip_id = %s""",
 }
-#: The kept offsets, with the columns of `offsets_of`.
+#: The kept offsets, with the columns of `Closings.offsets`.
 _OFFSETS = {
     "postgresql": """
         SELECT trip_id, (item->>0)::bigint AS id, (item->>1)::bigint AS closing_id,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from splits.models.deleted import DeletedEntry
-from splits.models.settlement import Settlement, closings_of
+from splits.models.settlement import Settlement, closings_in
 from trips.models import Member
 
 #: The columns of kept allocations and offsets.
@@ -74,7 +74,7 @@ class KeptClosings:
         rows = Settlement.with_offsets.filter(trip=self.trip_id)
         self._credit = dict(rows.filter(credit_minor__gt=0).values_list("pk", "credit_minor"))
         self._present = set(rows.filter(pk__in=self.ids).values_list("pk", flat=True))
-        self._present -= closings_of(self.trip_id, self.ids)
+        self._present -= closings_in(self.trip_id).causes(self.ids)
         members = Member.objects.filter(trip=self.trip_id)
         self._people = set(members.values_list("user", flat=True))
         ready, dropped = [], set()

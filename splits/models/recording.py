@@ -216,7 +216,7 @@ class Recording:
         return allocations
 
     def _close(self, cause: Settlement) -> list[Allocation]:
-        """Use up everything that is open; see `Settlement.close_if_settled`."""
+        """Use up everything that is open; see `Closings.close`."""
         common: dict[str, Any] = {"trip_id": self.trip.pk}
         allocations = []
         for pair, debts in self._open.items():

@@ -1,12 +1,12 @@
 """Settlements and their allocations to debts. How their sums are kept is in the app's README.md."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from django.db import connection, models
+from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.models.allocation import Allocation, AllocationQuerySet
+from splits.models.closing import Closings
 from splits.models.conflicts import ClosesTrip
 from splits.models.debt import Debt, DebtQuerySet
 from splits.models.deleted import DeletedEntry, DeletedKind
@@ -27,25 +28,6 @@ from trips.models.events import Event
 from trips.models.journal import Entry, plain_values, write
 from trips.roles import Can
 from users.models import User
-
-#: Written by hand: the ORM has no INSERT ... SELECT.
-_OFFSET = (
-    "INSERT INTO splits_settlement (trip_id, closing_id, sender_id, receiver_id, amount_minor, "
-    "credit_minor, settled_on, note, created_by_id, created_at) "
-    "SELECT trip_id, %s, debtor_id, creditor_id, SUM(open_minor), 0, %s, '', %s, %s "
-    "FROM splits_debt WHERE trip_id = %s AND open_minor > 0 "
-    "GROUP BY trip_id, debtor_id, creditor_id"
-)
-_CLOSE = (
-    "INSERT INTO splits_allocation (trip_id, debt_id, settlement_id, closed_by_id, amount_minor) "
-    "SELECT debt.trip_id, debt.id, entry.id, NULL, debt.open_minor "
-    "FROM splits_debt AS debt JOIN splits_settlement AS entry ON entry.trip_id = debt.trip_id "
-    "AND entry.closing_id = %s "
-    "AND entry.sender_id = debt.debtor_id AND entry.receiver_id = debt.creditor_id "
-    "WHERE debt.trip_id = %s AND debt.open_minor > 0 "
-    "UNION ALL SELECT trip_id, NULL, id, %s, credit_minor FROM splits_settlement "
-    "WHERE trip_id = %s AND credit_minor > 0"
-)
 
 
 def today() -> date:
@@ -72,20 +54,16 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
         if not rows:
             return []
         trip_id, ids = rows[0].trip_id, {row.pk for row in rows}
-        causes = closings_of(trip_id, ids)
+        closings = closings_in(trip_id)
+        causes = closings.causes(ids)
         if later := causes - ids:
             raise ClosesTrip(max(later))
         for row in rows:
             row.has_closed = row.pk in causes
-        # Several statements, because SQLite scans the whole table for conditions joined by OR.
-        allocations = Allocation.objects.filter(trip=trip_id)
         changes = sums_of(rows, [], sign=-1)
-        allocations.filter(settlement__in=ids).unallocate(trip_id, changes)
-        if causes:
-            offsets = Settlement.with_offsets.filter(trip=trip_id, closing__in=causes)
-            allocations.filter(closed_by__in=causes).unallocate(trip_id)
-            allocations.filter(settlement__in=offsets.values("pk")).unallocate(trip_id)
-            delete_unread(offsets)
+        of_trip = Allocation.objects.filter(trip=trip_id)
+        of_trip.filter(settlement__in=ids).unallocate(trip_id, changes)
+        closings.reopen(causes)
         delete_unread(self.filter(trip=trip_id))
         return rows
 
@@ -99,20 +77,6 @@ class Payments(_Settlements["Settlement"]):
     def get_queryset(self) -> SettlementQuerySet:
         rows: Any = super().get_queryset()
         return rows.filter(closing=None)
-
-
-def closings_of(trip_id: int, ids: Collection[int]) -> set[int]:
-    """The settlements among `ids` that closed the trip, and those that used up their credit."""
-    closing = Allocation.objects.filter(trip=trip_id, closed_by__isnull=False).order_by()
-    found = closing.filter(closed_by__in=ids).values_list("closed_by")
-    of_offsets = closing.filter(settlement__closing__in=ids, settlement__trip=F("trip"))
-    offsets = Settlement.with_offsets.filter(trip=trip_id, closing__in=ids).order_by()
-    others = (
-        closing.filter(settlement__in=ids).values_list("closed_by"),
-        of_offsets.values_list("closed_by"),
-        offsets.values_list("closing"),
-    )
-    return {pk for (pk,) in found.union(*others)}
 
 
 class Settlement(models.Model):
@@ -358,7 +322,7 @@ class Settlement(models.Model):
                 DeletedKind.SETTLEMENT,
                 stored.pk,
                 allocations=Allocation.objects.of(self.trip_id, [], [stored.pk]),
-                offsets=offsets_of(self.trip_id, [stored.pk]),
+                offsets=closings_in(self.trip_id).offsets([stored.pk]),
                 settlement=[stored],
             )
             deleted = Settlement.objects.filter(trip=self.trip_id, pk=self.pk).revoke()
@@ -369,28 +333,9 @@ class Settlement(models.Model):
             )
 
     def close_if_settled(self) -> None:
-        """Close everything that is open if every balance of the trip is zero.
-
-        Open debts and unused credit then cancel each other out, even if money went past the people
-        who were owed: offsets cover the debts, and the credit is used up. For each person, what is
-        offset in their favour is what is offset against them. Deleting this settlement deletes the
-        offsets. It takes the same few statements for any number of debts.
-        """
-        trip_id = self.trip_id
-        if unsettled_in.first(trip=trip_id):
-            return
-        now = timezone.now()
-        at, day = connection.ops.adapt_datetimefield_value(now), str(self.settled_on)
-        with connection.cursor() as cursor:
-            cursor.execute(_OFFSET, [self.pk, day, self.created_by_id, at, trip_id])
-            cursor.execute(_CLOSE, [self.pk, trip_id, self.pk, trip_id])
-            if not cursor.rowcount:
-                return
-        debts = Debt.objects.filter(trip=trip_id, open_minor__gt=0)
-        debts.update(open_minor=0, covered_at=now)
-        Settlement.with_offsets.filter(trip=trip_id, credit_minor__gt=0).update(credit_minor=0)
-        Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
-        self.credit_minor = 0
+        """Close everything that is open if every balance of the trip is zero; see `Closings`."""
+        if closings_in(self.trip_id).close(self.pk, self.settled_on, self.created_by_id):
+            self.credit_minor = 0
 
     def offset(self, debtor_id: int, creditor_id: int, amount_minor: int) -> "Settlement":
         """An unsaved offset of this closing, all of which is allocated."""
@@ -437,15 +382,8 @@ def make_allocations(
     return now
 
 
-@CompiledQuery
-def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
-    return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
-
-
-def offsets_of(trip_id: int, ids: Collection[int]) -> list[tuple[Any, ...]]:
-    """The offsets of closings, for each: its id, the closing, both people, and the amount."""
-    rows = Settlement.with_offsets.filter(trip=trip_id, closing__in=ids).order_by("pk")
-    return list(rows.values_list("pk", "closing", "sender", "receiver", "amount_minor"))
+def closings_in(trip_id: int) -> Closings:
+    return Closings(trip_id, Settlement.with_offsets.filter(trip=trip_id))
 
 
 @CompiledQuery

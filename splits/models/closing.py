@@ -1,0 +1,104 @@
+"""Closings: a settlement brings every balance of a trip to zero, so nobody owes anybody any more.
+
+Open debts and unused credit then cancel each other out, even if money went past the people who were
+owed: offsets cover the debts, and the credit is used up. For each person, what is offset in their
+favour is what is offset against them.
+"""
+
+from collections.abc import Collection
+from datetime import date
+from typing import Any
+
+from django.db import connection, models
+from django.db.models import F
+from django.utils import timezone
+
+from splits.models.allocation import Allocation
+from splits.models.debt import Debt
+from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.database.deletes import delete_unread
+from trips.models import Member
+
+#: Written by hand: the ORM has no INSERT ... SELECT.
+_OFFSET = (
+    "INSERT INTO splits_settlement (trip_id, closing_id, sender_id, receiver_id, amount_minor, "
+    "credit_minor, settled_on, note, created_by_id, created_at) "
+    "SELECT trip_id, %s, debtor_id, creditor_id, SUM(open_minor), 0, %s, '', %s, %s "
+    "FROM splits_debt WHERE trip_id = %s AND open_minor > 0 "
+    "GROUP BY trip_id, debtor_id, creditor_id"
+)
+_CLOSE = (
+    "INSERT INTO splits_allocation (trip_id, debt_id, settlement_id, closed_by_id, amount_minor) "
+    "SELECT debt.trip_id, debt.id, entry.id, NULL, debt.open_minor "
+    "FROM splits_debt AS debt JOIN splits_settlement AS entry ON entry.trip_id = debt.trip_id "
+    "AND entry.closing_id = %s "
+    "AND entry.sender_id = debt.debtor_id AND entry.receiver_id = debt.creditor_id "
+    "WHERE debt.trip_id = %s AND debt.open_minor > 0 "
+    "UNION ALL SELECT trip_id, NULL, id, %s, credit_minor FROM splits_settlement "
+    "WHERE trip_id = %s AND credit_minor > 0"
+)
+
+
+@CompiledQuery
+def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
+    return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
+
+
+class Closings:
+    """The closings of a trip whose settlements and offsets are `entries`. Use it under its lock."""
+
+    def __init__(self, trip_id: int, entries: models.QuerySet[Any]) -> None:
+        self._trip_id, self._entries = trip_id, entries
+        self._allocations = Allocation.objects.filter(trip=trip_id)
+
+    def close(self, settlement_id: int, day: date, by_id: int) -> bool:
+        """Close everything that is open by a settlement, if every balance is zero.
+
+        Returns whether anything was open. `day` and `by_id` are those of the settlement. It takes
+        the same few statements for any number of debts.
+        """
+        trip_id = self._trip_id
+        if unsettled_in.first(trip=trip_id):
+            return False
+        now = timezone.now()
+        at = connection.ops.adapt_datetimefield_value(now)
+        with connection.cursor() as cursor:
+            cursor.execute(_OFFSET, [settlement_id, str(day), by_id, at, trip_id])
+            cursor.execute(_CLOSE, [settlement_id, trip_id, settlement_id, trip_id])
+            if not cursor.rowcount:
+                return False
+        debts = Debt.objects.filter(trip=trip_id, open_minor__gt=0)
+        debts.update(open_minor=0, covered_at=now)
+        self._entries.filter(credit_minor__gt=0).update(credit_minor=0)
+        Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
+        return True
+
+    def causes(self, ids: Collection[int]) -> set[int]:
+        """The settlements among `ids` that closed the trip, and those that used up their credit."""
+        closing = self._allocations.filter(closed_by__isnull=False).order_by()
+        found = closing.filter(closed_by__in=ids).values_list("closed_by")
+        of_offsets = closing.filter(settlement__closing__in=ids, settlement__trip=F("trip"))
+        others = (
+            closing.filter(settlement__in=ids).values_list("closed_by"),
+            of_offsets.values_list("closed_by"),
+            self._offsets_of(ids).order_by().values_list("closing"),
+        )
+        return {pk for (pk,) in found.union(*others)}
+
+    def reopen(self, ids: Collection[int]) -> None:
+        """Open again what these settlements closed, and delete their offsets."""
+        if not ids:
+            return
+        # Several statements, because SQLite scans the whole table for conditions joined by OR.
+        self._allocations.filter(closed_by__in=ids).unallocate(self._trip_id)
+        offsets = self._offsets_of(ids)
+        self._allocations.filter(settlement__in=offsets.values("pk")).unallocate(self._trip_id)
+        delete_unread(offsets)
+
+    def offsets(self, ids: Collection[int]) -> list[tuple[Any, ...]]:
+        """The offsets of these closings, for each: id, closing, both people, and the amount."""
+        rows = self._offsets_of(ids).order_by("pk")
+        return list(rows.values_list("pk", "closing", "sender", "receiver", "amount_minor"))
+
+    def _offsets_of(self, ids: Collection[int]) -> models.QuerySet[Any]:
+        return self._entries.filter(closing__in=ids)
