@@ -197,5 +197,5 @@ class ExplanationViewSet(InTripViewSet):
         get_object_or_404(trip.members, user_id=user_id)
         page = self.page(Explanation(trip, user_id))
         # The running sum needs all entries, whichever page was asked for.
-        self.charge(page.data["total"] // _LINES_OF_A_REQUEST)
+        self.limits.charge(page.data["total"] // _LINES_OF_A_REQUEST)
         return page

@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import time
-from collections.abc import Sequence
 from hashlib import sha256
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any, ClassVar, NamedTuple
@@ -64,17 +63,54 @@ class LimitState(NamedTuple):
         return self.taken > self.quota
 
 
-def limit_headers(counted: Sequence[LimitState]) -> dict[str, str]:
-    """The headers that tell of these limits (draft-ietf-httpapi-ratelimit-headers).
+class Limits(list[LimitState]):
+    """The limits that a request was counted for."""
 
-    `RateLimit` has the requests that remain, and the seconds until the next window.
-    """
-    policies = [f'"{state.scope}";q={state.quota};w={state.window_seconds}' for state in counted]
-    current = [
-        f'"{state.scope}";r={max(0, state.quota - state.taken)};t={int(state.seconds_left) + 1}'
-        for state in counted
-    ]
-    return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(current)}
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers that tell of them (draft-ietf-httpapi-ratelimit-headers).
+
+        `RateLimit` has the requests that remain, and the seconds until the next window.
+        """
+        policies = [f'"{state.scope}";q={state.quota};w={state.window_seconds}' for state in self]
+        current = [
+            f'"{state.scope}";r={max(0, state.quota - state.taken)};t={int(state.seconds_left) + 1}'
+            for state in self
+        ]
+        return {"RateLimit-Policy": ", ".join(policies), "RateLimit": ", ".join(current)}
+
+    @property
+    def has_general(self) -> bool:
+        return any(state.is_general for state in self)
+
+    def charge(self, requests: int) -> None:
+        """Count the request as so many more, for what it has read."""
+        for state in self:
+            if state.is_general:
+                _charge(state, requests)
+
+    def charge_body(self, body: Any) -> LimitState | None:
+        """Count a body with many objects as many requests; returns the limit that they exceed.
+
+        They are at most as many as the window has, or the one that was counted. A body that does
+        not fit costs nothing more than a request, so that smaller ones still fit.
+        """
+        requests = requests_of(body)
+        for place, state in enumerate(self):
+            if state.is_general:
+                more = min(requests, state.quota) - 1
+                charged = _charge(state, more)
+                if charged.is_over:
+                    _charge(state, -more)
+                    return charged
+                self[place] = charged
+        return None
+
+    def charge_export(self, seconds: float) -> None:
+        """Count an export that took so much processor time as several."""
+        for state in self:
+            if state.scope == "export":
+                _charge(state, int(seconds / SECONDS_OF_AN_EXPORT))
 
 
 def count_against_limit(
@@ -131,7 +167,7 @@ def _has_reached(scope: str, identity: str, count: int, window_seconds: int, ago
         return int(caches["local"].get(key, 0)) >= count
 
 
-def charge(state: LimitState, requests: int) -> LimitState:
+def _charge(state: LimitState, requests: int) -> LimitState:
     """Count more requests in a limit that counted one already; returns its new state."""
     if not requests:
         return state
@@ -142,19 +178,6 @@ def charge(state: LimitState, requests: int) -> LimitState:
         return state._replace(taken=cache.incr(state.key, requests))
     except (ValueError, redis_error()):
         return state
-
-
-def charge_body(state: LimitState, requests: int) -> LimitState:
-    """Count a body as so many requests, at most as many as the window has, or as the one it is.
-
-    It fits if the state that this returns is not over; otherwise it costs nothing more than a
-    request, so that smaller ones still fit.
-    """
-    more = min(requests, state.quota) - 1
-    charged = charge(state, more)
-    if charged.is_over:
-        charge(state, -more)
-    return charged
 
 
 def requests_of(body: Any) -> int:

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+#: The preference of clients whose unknown names are ignored (RFC 7240).
+LENIENT = "handling=lenient"
 #: How many unknown names of an object are told.
 _MOST_TOLD = 20
 #: How much of a name is compared and repeated.
@@ -18,6 +20,14 @@ _MAX_CHARS = 64
 _LEAST_CHARS = 4
 #: What follows the name of a person in a body: `paidBy` of a response is `paidByUserId` there.
 _ID_SUFFIXES = ("userid", "id", "userids")
+
+
+def prefers_leniency(request: Any) -> bool:
+    """Whether the client asks, by `Prefer: handling=lenient`, to ignore unknown names."""
+    preferences = request.META.get("HTTP_PREFER", "").lower().split(",")
+    tokens = (one.partition(";")[0].replace(" ", "").replace('"', "") for one in preferences)
+    # Of a preference that is repeated, the first counts.
+    return next((one for one in tokens if one.startswith("handling=")), "") == LENIENT
 
 
 def refused_names(

@@ -33,18 +33,11 @@ from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json
 from tripcompanion.api.serializers import CamelCaseSerializer, names_of
 from tripcompanion.api.throttling import (
     BYTES_OF_A_REQUEST,
-    SECONDS_OF_AN_EXPORT,
-    LimitState,
-    charge,
-    charge_body,
-    limit_headers,
-    requests_of,
+    Limits,
 )
-from tripcompanion.api.unknown_names import refused_names
+from tripcompanion.api.unknown_names import LENIENT, prefers_leniency, refused_names
 from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database.snapshots import in_snapshot
-
-_LENIENT = "handling=lenient"
 
 
 class ApiViewSet(GenericViewSet):
@@ -150,24 +143,25 @@ class ApiViewSet(GenericViewSet):
     #: What to do once the request has succeeded.
     after_success: Callable[[], None] | None = None
     #: The limits that this request was counted for.
-    limits: Sequence[LimitState] = ()
+    limits = Limits()
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.after_success is not None and response.status_code < 400:
             self.after_success()
-        self._charge_time()
-        if self._prefers_leniency:
-            response["Preference-Applied"] = _LENIENT
         if self.limits:
-            for name, value in limit_headers(self.limits).items():
+            # Outside of the snapshot of an export, which only reads.
+            self.limits.charge_export(thread_time() - self._started)
+            for name, value in self.limits.headers.items():
                 response[name] = value
+        if prefers_leniency(self.request):
+            response["Preference-Applied"] = LENIENT
         if isinstance(response, Response):
-            response.add_post_render_callback(partial(_after_rendering, self.charge))
+            response.add_post_render_callback(partial(_after_rendering, self.limits))
         return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.limits, self._started = [], thread_time()
+        self.limits, self._started = Limits(), thread_time()
         is_open = not self.authentication_classes
         if is_open and int(request.META.get("CONTENT_LENGTH") or 0) > MAX_OPEN_BYTES:
             raise PayloadTooLarge(MAX_OPEN_BYTES)
@@ -219,31 +213,14 @@ class ApiViewSet(GenericViewSet):
             self.reads_forms
             or (self.action in self.request_serializers and self.action not in self.file_actions)
         )
-        general = [state for state in self.limits if state.is_general]
-        if not general or not has_body or self.request.method in SAFE_METHODS:
+        if not has_body or self.request.method in SAFE_METHODS or not self.limits.has_general:
             return
-        requests = requests_of(self.sent_body())
-        charged = [charge_body(state, requests) for state in general]
-        for state in charged:
-            if state.is_over:
-                self.throttled(self.request, state.seconds_left)
-        self.limits = [*(state for state in self.limits if not state.is_general), *charged]
+        if exceeded := self.limits.charge_body(self.sent_body()):
+            self.throttled(self.request, exceeded.seconds_left)
 
     def sent_body(self) -> Any:
         """The body as it is counted: its lists have the objects."""
         return self.request.data
-
-    def _charge_time(self) -> None:
-        """Count an export that took long as several. Outside of its snapshot, which only reads."""
-        for state in self.limits:
-            if state.scope == "export":
-                charge(state, int((thread_time() - self._started) / SECONDS_OF_AN_EXPORT))
-
-    def charge(self, requests: int) -> None:
-        """Count the request as so many more, for what it has read."""
-        for state in self.limits:
-            if state.is_general:
-                charge(state, requests)
 
     def require_replayable(self, location: str) -> None:
         """Raise unless the caller may still read a response that was stored under their key.
@@ -308,15 +285,7 @@ class ApiViewSet(GenericViewSet):
     @property
     def is_lenient(self) -> bool:
         """Whether unknown names in the body and in the query of this request are ignored."""
-        return self.always_lenient or self._prefers_leniency
-
-    @property
-    def _prefers_leniency(self) -> bool:
-        """Whether the client asked for it, by `Prefer: handling=lenient` (RFC 7240)."""
-        preferences = self.request.META.get("HTTP_PREFER", "").lower().split(",")
-        tokens = (one.partition(";")[0].replace(" ", "").replace('"', "") for one in preferences)
-        # Of a preference that is repeated, the first counts.
-        return next((one for one in tokens if one.startswith("handling=")), "") == _LENIENT
+        return self.always_lenient or prefers_leniency(self.request)
 
     def parameter_names(self) -> set[str]:
         """The query parameters of this action."""
@@ -410,7 +379,7 @@ class ApiViewSet(GenericViewSet):
         name = f"{name}.{of.format}"
         size = content.seek(0, SEEK_END)
         content.seek(0)
-        self.charge(size // BYTES_OF_A_REQUEST)
+        self.limits.charge(size // BYTES_OF_A_REQUEST)
         is_picture = of.media_type == pictures.MEDIA_TYPE
         response = FileResponse(
             content, as_attachment=not is_picture, filename=name, content_type=of.media_type
@@ -460,7 +429,7 @@ def _without_parameters(serializer_class: type[BaseSerializer]) -> dict[str, Any
     return _validated(serializer_class, {})
 
 
-def _after_rendering(charge: Callable[[int], None], response: Any) -> None:
+def _after_rendering(limits: Limits, response: Any) -> None:
     """Count a large response as several requests in the general limit, and free it soon.
 
     In DRF a response refers to itself and to its view, so it would stay until the garbage collector
@@ -468,6 +437,6 @@ def _after_rendering(charge: Callable[[int], None], response: Any) -> None:
     references become weak. A tracer or other code that still holds the response, the request or
     the view sees them unchanged.
     """
-    charge(len(response.content) // BYTES_OF_A_REQUEST)
+    limits.charge(len(response.content) // BYTES_OF_A_REQUEST)
     context = response.renderer_context
     context["response"] = context["view"].response = proxy(response)
