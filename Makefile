@@ -4,6 +4,7 @@
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 PORT := $(or $(PORT),$(shell sed -n 's/^PORT=//p' .env 2>/dev/null),8000)
+PUBLIC_URL := $(or $(PUBLIC_URL),$(shell sed -n 's/^PUBLIC_URL=//p' .env 2>/dev/null),http://localhost:$(PORT))
 MINUTES ?= 10
 # The value from the environment, before the default below hides it.
 GIVEN_DEBUG := $(DEBUG)
@@ -36,9 +37,14 @@ run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000)
 
 serve: override DEBUG := false
 serve: .venv/.runtime ## Serve with production settings, from the environment or .env
-	@echo 'Migrating the database; then the service listens on port $(PORT).'
+	@echo 'Migrating the database ...'
 	@rm -f .venv/.development
 	@$(MANAGE) migrate_safely --verbosity 0
+	@echo
+	@echo '  Serves      port $(PORT), for the proxy of $(PUBLIC_URL)'
+	@echo '  API docs    $(PUBLIC_URL)/api/docs'
+	@echo '  Admin site  $(PUBLIC_URL)/admin'
+	@echo
 	@exec $(BIN)/python -m tripcompanion $(ARGS)
 
 demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)

@@ -127,6 +127,20 @@ def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("is_in_file", [True, False])
+def test_production_says_where_it_serves(checkout: Path, is_in_file: bool) -> None:
+    variables = {"PUBLIC_URL": "https://trips.example"} if not is_in_file else {}
+    if is_in_file:
+        (checkout / ".env").write_text("PUBLIC_URL=https://trips.example\n")
+    key = "nine-lonely-umbrellas-under-a-bridge-7"
+    done = make(checkout, "serve", SECRET_KEY=key, PORT="8123", **variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    for said in ("port 8123", "https://trips.example/api/docs", "https://trips.example/admin"):
+        assert f"{said}\n" in done.stdout or f"{said}, " in done.stdout
+    assert done.stdout.endswith("serving with DEBUG=false\n")
+
+
+@pytest.mark.slow
 def test_a_database_of_other_people_gets_no_account_and_is_served(checkout: Path) -> None:
     make(checkout, "run")
     rename = (

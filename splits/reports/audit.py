@@ -37,7 +37,7 @@ class Difference(NamedTuple):
 
 
 class Watch(Protocol):
-    """Passes rows on unchanged, and shows how many; tqdm is one."""
+    """Passes rows on unchanged, and shows how many, as `Progress` does."""
 
     def __call__(self, rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row]: ...
 

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from hashlib import sha256
+from io import StringIO
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
@@ -18,6 +19,7 @@ from tests.server import Server, running_server
 from tests.splits.journey import Traveller, sign_up
 from tests.trips.bodies import lisbon
 from tripcompanion.exchange import backups
+from tripcompanion.observability import progress
 
 needs_programs = pytest.mark.needs(
     *(("pg_dump", "psql") if connection.vendor == "postgresql" else ())
@@ -44,6 +46,15 @@ def backup(server: Server, owner: Traveller, tmp_path: Path) -> Path:
     file = Path(made.stdout.strip())
     assert file.parent == tmp_path
     return file
+
+
+@needs_programs
+@pytest.mark.django_db(transaction=True)
+def test_a_log_shows_that_a_backup_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS", 0.001)
+    log = StringIO()
+    call_command("backup", str(tmp_path), stdout=StringIO(), stderr=log)
+    assert "Still backing up (0 s)\n" in log.getvalue()
 
 
 @pytest.mark.slow

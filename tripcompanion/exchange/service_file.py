@@ -33,7 +33,7 @@ _LEFT_OUT = {"auth.Permission", "kit.SchemaFloor", "kit.ThrottleCounter", "sessi
 #: Fields whose values JSON has as the database has them.
 _PLAIN = (models.IntegerField, models.BooleanField, models.CharField, models.TextField)
 
-#: Passes rows on and shows how many; tqdm is one.
+#: Passes rows on and shows how many, as `Progress` does.
 Watch = Callable[..., Iterable[Any]]
 
 

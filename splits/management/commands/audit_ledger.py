@@ -3,7 +3,6 @@
 import sys
 from argparse import ArgumentParser
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -14,6 +13,7 @@ from tqdm import tqdm
 from splits.models import AuditRun
 from splits.reports.audit import Difference, audited, differences
 from tripcompanion.database.snapshots import snapshot
+from tripcompanion.observability.progress import Progress
 
 
 class Command(BaseCommand):
@@ -30,13 +30,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, trip: int | None = None, **options: Any) -> None:
         started_at = timezone.now()
         found: list[Difference] = []
-        # A progress bar for each kind of row, if there is a terminal.
-        watch = partial(tqdm, disable=None, leave=False)
-        with snapshot():
+        with snapshot(), Progress("Auditing", self.stderr) as progress:
             if trip is not None and not audited(trip).exists():
                 raise CommandError(f"There is no trip {trip}.")
             count = audited(trip).count()
-            for difference in differences(trip, watch):
+            for difference in differences(trip, progress):
                 found.append(difference)
                 with tqdm.external_write_mode(file=sys.stderr):
                     self.stderr.write(str(difference))

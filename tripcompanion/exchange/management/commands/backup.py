@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from tripcompanion.exchange.backups import BackupFailed, back_up, delete_old
+from tripcompanion.observability.progress import Progress
 
 MAX_DAYS = 36_500
 
@@ -29,7 +30,8 @@ class Command(BaseCommand):
         # Scripts read the path of the backup from the output.
         self.stderr.write(f"Backing up the database into {folder} ...")
         try:
-            file = back_up(folder)
+            with Progress("Still backing up", self.stderr):
+                file = back_up(folder)
         except (BackupFailed, OSError) as error:
             raise CommandError(str(error)) from error
         if keep_days is not None:

@@ -2,14 +2,13 @@
 
 import os
 from argparse import ArgumentParser
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
 
 from tripcompanion.exchange.service_file import export_service
+from tripcompanion.observability.progress import Progress
 
 
 class Command(BaseCommand):
@@ -24,8 +23,8 @@ class Command(BaseCommand):
         part = file.parent / f"{file.name}.part"
         try:
             descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with open(descriptor, "wb") as opened:
-                counts = export_service(opened, partial(tqdm, disable=None, leave=False))
+            with open(descriptor, "wb") as opened, Progress("Exporting", self.stderr) as progress:
+                counts = export_service(opened, progress)
             part.replace(file)
         except OSError as error:
             # It holds password hashes.

@@ -1,16 +1,15 @@
 """Reads the file of a whole service into an empty database."""
 
 from argparse import ArgumentParser
-from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
-from tqdm import tqdm
 
 from tripcompanion.exchange.service_file import Unusable, import_service
+from tripcompanion.observability.progress import Progress
 
 
 class Command(BaseCommand):
@@ -23,9 +22,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
         try:
-            with file.open("rb") as opened:
-                watch = partial(tqdm, disable=None, leave=False)
-                count, found = import_service(opened, watch)
+            with file.open("rb") as opened, Progress("Importing", self.stderr) as progress:
+                count, found = import_service(opened, progress)
         except (Unusable, OSError, KeyError, ValueError, BadZipFile, DatabaseError) as error:
             raise CommandError(f"Nothing was imported. {error}") from error
         for difference in found:

@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django.core.management.base import BaseCommand, CommandError
 from rest_framework.exceptions import APIException, NotFound
 from rest_framework.settings import api_settings
-from tqdm import tqdm
 
 from tripcompanion.api.problems import flatten
 from tripcompanion.currency.amounts import CODES
@@ -19,6 +18,7 @@ from tripcompanion.exchange.confirming import confirm
 from tripcompanion.exchange.models import Import, Outcome
 from tripcompanion.exchange.notes import text_of
 from tripcompanion.exchange.planning import Choices, plan_import
+from tripcompanion.observability.progress import Progress
 from users.models import User
 
 #: What the fields of the API are called here, if not by their names.
@@ -49,12 +49,13 @@ class Command(BaseCommand):
         parser.add_argument("--confirm", action="store_true", help="record it, not only plan it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        watch = partial(tqdm, disable=None, leave=False)
         try:
-            stored, user = _plan(options, partial(watch, unit=" rows"))
+            with Progress("Reading the file", self.stderr) as progress:
+                stored, user = _plan(options, progress)
             self._show(stored)
             if options["confirm"]:
-                done = confirm(stored.pk, user, progress=partial(watch, unit=" batches"))
+                with Progress("Recording", self.stderr) as progress:
+                    done = confirm(stored.pk, user, partial(progress, unit="batches"))
                 self.stdout.write(f"Recorded in trip {done.trip_id}.")
             else:
                 stored.delete()

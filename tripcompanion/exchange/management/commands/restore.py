@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from tripcompanion.exchange.backups import BackupFailed, restore
+from tripcompanion.observability.progress import Progress
 
 
 class Command(BaseCommand):
@@ -22,7 +23,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, overwrite: bool, **options: Any) -> None:
         try:
-            restore(file, overwrite=overwrite)
+            with Progress("Restoring", self.stderr):
+                restore(file, overwrite=overwrite)
         except (BackupFailed, OSError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write("Restored. Run migrate_safely, then audit_ledger.")

@@ -1,0 +1,72 @@
+"""Long commands say in a log, every few seconds, how far they have come."""
+
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from tests.exchange.samples import SPLITWISE_CSV
+from tripcompanion.observability import progress
+from tripcompanion.observability.progress import Progress
+from users.models import User
+
+
+class Screen(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def wait_for(text: str, log: StringIO) -> None:
+    until = time.monotonic() + 10
+    while text not in log.getvalue():
+        assert time.monotonic() < until, log.getvalue()
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS", 0.001)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_log_says_what_is_done_and_how_many_rows_have_passed() -> None:
+    log = StringIO()
+    with Progress("Reading", log) as watch:
+        wait_for("Reading (0 s)\n", log)
+        for row in watch(iter([1, 2]), desc="Expense", total=2):
+            wait_for(f"Reading, Expense rows: {row} of 2 (0 s)\n", log)
+    shown = log.getvalue()
+    time.sleep(0.01)
+    assert log.getvalue() == shown
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_terminal_shows_a_bar_instead_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr("sys.stderr", screen)
+    with Progress("Reading", screen) as watch:
+        rows = watch([1, 2], total=2)
+        next(rows)
+        shown = screen.getvalue()
+        time.sleep(0.01)
+        assert screen.getvalue() == shown
+    assert "0/2 [" in shown
+
+
+def test_a_quick_command_says_nothing() -> None:
+    log = StringIO()
+    with Progress("Reading", log) as watch:
+        assert [*watch([1, 2])] == [1, 2]
+    assert log.getvalue() == ""
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_import_says_what_it_reads_and_records(olga: User, tmp_path: Path) -> None:
+    path, log = tmp_path / "file.csv", StringIO()
+    path.write_text(SPLITWISE_CSV)
+    arguments = (str(path), "--user", olga.email, "--confirm")
+    call_command("import_trip", *arguments, stdout=StringIO(), stderr=log)
+    assert "Reading the file" in log.getvalue()
+    assert "Recording" in log.getvalue()
