@@ -59,6 +59,8 @@ RECURRING: Guards = {
         ("merged people stay in recurrences",
          "as_text(body.with_people(row.expense, people))", "row.stored_expense",
          f"{_RECURRING} merge_renames"),
+        ("what a guest created stays paused", "            if row.reason_code:\n",
+         "            if False:\n", f"{_RECURRING} takes_their_place"),
     ],
     "tripcompanion/recurring/body.py": [
         ("former members are divided among",

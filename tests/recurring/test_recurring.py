@@ -479,6 +479,24 @@ def test_a_merge_renames_the_guest(
     assert run() == "3 expenses recorded.\n"
 
 
+def test_what_a_guest_created_goes_on_when_an_account_takes_their_place(
+    trip: Trip, post: Any, rent: Json, olga: User, ed: User
+) -> None:
+    guest = add_guest(trip)
+    service_paused, paused_by_hand = (made(post, olga, rent)["id"] for _each in range(2))
+    post(olga, f"/{paused_by_hand}/pause")
+    Recurrence.objects.update(created_by=guest)
+    assert run() == "0 expenses recorded.\n"
+    reason = post(olga, f"/{service_paused}", method="get").json()["reason"]["text"]
+    assert reason.startswith(f"{guest.shown_name}, who created it, is a guest without an account.")
+    Merge.order(Member.objects.get(trip=trip, user=guest), olga, ed.pk)
+    shown = post(olga, f"/{service_paused}", method="get").json()
+    assert (shown["state"], shown["createdById"], shown["reason"]) == ("on", ed.pk, None)
+    assert post(olga, f"/{paused_by_hand}", method="get").json()["state"] == "paused"
+    assert run() == "3 expenses recorded.\n"
+    assert {expense.created_by for expense in Expense.objects.all()} == {ed}
+
+
 @pytest.mark.parametrize("split_type", ["MANUAL", "ITEMIZED", "ADJUSTMENT", "PERCENTAGE"])
 def test_a_merge_of_two_who_are_both_named_adds_up(
     ledger: Ledger, trip: Trip, post: Any, rent: Json, olga: User, ed: User, split_type: str

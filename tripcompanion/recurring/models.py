@@ -211,11 +211,14 @@ class Recurrence(models.Model):
                 if not stored.reason_code:
                     yesterday = stored.today - timedelta(days=1)
                     stored.done_through = max(stored.done_through or yesterday, yesterday)
-                stored.state = RecurrenceState.ON
-                stored.reason_code = stored.reason_text = ""
-                stored._find_next()
+                stored._go_on()
                 stored.save()
             return stored
+
+    def _go_on(self) -> None:
+        self.state = RecurrenceState.ON
+        self.reason_code = self.reason_text = ""
+        self._find_next()
 
     def skip(self, by: User, day: date) -> "Recurrence":
         """Leave out one of the next dates. Raises `ValidationError` on `date`."""
@@ -287,6 +290,8 @@ class Recurrence(models.Model):
         """Why its creator may not record it any more; empty if they may."""
         name = {"name": self.created_by.shown_name}
         role = self.trip.present_roles.get(self.created_by_id)
+        if self.created_by.is_guest:
+            return _("%(name)s, who created it, is a guest without an account.") % name
         if not self.created_by.is_active:
             return _("The account of %(name)s, who created it, was deactivated or deleted.") % name
         if role is None and not self.created_by.is_admin:
@@ -355,9 +360,15 @@ class Occurrence(InTrip):
 
 @receiver(person_replaced)
 def rename_in_recurrences(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Put `to` in the place of `user_id` in what will be recorded."""
+    """Put `to` in the place of `user_id` in what will be recorded.
+
+    What a guest created, in an imported file, goes on when an account takes their place.
+    """
     people = {user_id: to}
     for row in Recurrence.objects.filter(trip=trip):
         row.stored_expense = as_text(body.with_people(row.expense, people))
-        row.created_by_id = people.get(row.created_by_id, row.created_by_id)
-        row.save(update_fields=["stored_expense", "created_by"])
+        if row.created_by_id == user_id:
+            row.created_by_id = to
+            if row.reason_code:
+                row._go_on()
+        row.save()
