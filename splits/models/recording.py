@@ -16,7 +16,7 @@ from django.utils import timezone
 from splits import money
 from splits.models.allocation import Allocation
 from splits.models.comment import Comment
-from splits.models.debt import Debt, require_few_debts
+from splits.models.debt import MAX_OPEN_DEBTS, Debt, TooManyDebts, require_few_debts
 from splits.models.division import Division, Part, Payment, SplitType
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
@@ -117,6 +117,23 @@ class Recording:
         require_few_debts(self.trip.pk)
         write(self.trip.pk, self.by, *self._journal(rows, comments))
         return [row.expense.pk if isinstance(row, _Written) else row.pk for row in rows]
+
+    def rehearse(self, batch: Iterable[NewExpense | Settlement]) -> None:
+        """Raise `TooManyDebts` if a batch would leave too many debts open; nothing is written.
+
+        The people need not exist. Afterwards, this can only rehearse further batches.
+        """
+        sums: dict[int, Counter[str]] = defaultdict(Counter)
+        for entry in batch:
+            if isinstance(entry, NewExpense):
+                row = self._divided(entry, self.trip.expenses_recorded)
+                self.trip.expenses_recorded += 1
+                row.splits = [Split(participant_id=user_id) for user_id in row.parts]
+                self._post(row, sums)
+            else:
+                self._settle(entry, sums)
+        if sum(map(len, self._open.values())) > MAX_OPEN_DEBTS:
+            raise TooManyDebts(limit=MAX_OPEN_DEBTS)
 
     def _insert_expenses(self, news: Sequence[NewExpense]) -> list[_Written]:
         if not news:

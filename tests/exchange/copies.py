@@ -105,7 +105,7 @@ def _without_ids(value: Any) -> Any:
             value = {**value, "shares": list(value["shares"].values())}
         if "participantUserIds" in value:
             amounts = sorted((value["splitAmounts"] or {}).values())
-            count = len(value["participantUserIds"])
+            count = len(value["participantUserIds"] or ())
             value = {**value, "participantUserIds": count, "splitAmounts": amounts}
         return {name: _without_ids(part) for name, part in value.items() if name not in ids}
     return value

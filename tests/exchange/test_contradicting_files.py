@@ -6,12 +6,15 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
+from splits.models.debt import TooManyDebts
 from tests.conftest import Api
 from tests.exchange.copies import copied, file_of, forged
 from tests.factories import settle
+from tests.test_costs import inserted
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.exchange import restoring
 from tripcompanion.exchange.description import UnreadableFile
@@ -167,6 +170,26 @@ def test_a_file_has_only_so_many_people(
             assert copied(content, olga).members.count() == 50
 
 
+def test_a_file_that_is_too_large_is_refused_before_the_first_write(
+    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = file_of(api, lived, olga)
+    held = json.loads(content)
+    open_debts = sum(row["open"] > 0 for row in held["debts"])
+    assert min(len(held["comments"]), open_debts) > 0
+    for holder, name, limit, refused in (
+        (restoring.settings, "QUOTA_MEMBERS", len(held["members"]) - 1, LimitReached),
+        (restoring, "MAX_COMMENTS", 0, LimitReached),
+        (restoring, "MAX_OPEN_DEBTS", open_debts - 1, TooManyDebts),
+    ):
+        for fits in (False, True):
+            with monkeypatch.context() as patch, CaptureQueriesContext(connection) as captured:
+                patch.setattr(holder, name, limit + fits)
+                with nullcontext() if fits else pytest.raises(refused):
+                    copied(content, olga)
+            assert fits or inserted(captured) == []
+
+
 def test_an_offset_that_no_place_has_is_read(api: Api, lived: Trip, olga: User) -> None:
     content = file_of(api, lived, olga)
     at = json.loads(content)["history"][0]["at"]
@@ -183,6 +206,6 @@ def test_a_failure_of_the_database_is_not_one_of_the_file(
     def fail(*_args: Any) -> None:
         raise OperationalError("canceling statement due to statement timeout")
 
-    monkeypatch.setattr(restoring, "require_few_debts", fail)
+    monkeypatch.setattr(restoring, "differences", fail)
     with pytest.raises(OperationalError):
         copied(content, olga)

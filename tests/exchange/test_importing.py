@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from splits.models import Expense, Settlement
+from splits.models import Expense, Settlement, recording
 from splits.reports.audit import differences
 from tests.exchange import samples
 from tests.exchange.conftest import send_form
 from tests.exchange.samples import SAMPLES
 from tests.factories import TripFactory, add_guest, join
 from tests.splits.ledger import exact
+from tests.test_costs import inserted
+from tripcompanion.exchange import confirming
 from tripcompanion.exchange.models import MAX_PLANS, Import
 from trips.models import Trip
 from trips.roles import TripRole
@@ -275,14 +279,49 @@ def test_a_trip_in_which_anything_happened_is_not_undone(
     assert Trip.objects.exists()
 
 
-def test_nothing_is_written_by_a_refused_confirmation(
-    plan: Any, api: Any, olga: Any, settings: Any
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize(
+    ("quota", "limit"), [("QUOTA_EXPENSES", 1), ("QUOTA_CHANGES", 2), ("QUOTA_MEMBERS", 3)]
+)
+def test_a_plan_beyond_a_quota_is_refused_before_the_first_write(
+    quota: str, limit: int, is_new: bool, plan: Any, api: Any, trip: Trip, settings: Any, olga: Any
 ) -> None:
-    path = plan(samples.SPLITWISE_CSV)["Location"]
-    settings.QUOTA_EXPENSES = 1
-    answer = api(olga).post(f"{path}/confirm")
+    path = plan(samples.SPLITWISE_CSV, **({} if is_new else {"tripId": trip.pk}))["Location"]
+    setattr(settings, quota, limit)
+    client = api(olga)
+    with CaptureQueriesContext(connection) as captured:
+        answer = client.post(f"{path}/confirm")
     assert (answer.status_code, answer.json()["code"]) == (409, "limit_reached")
-    assert not Trip.objects.exists()
+    assert inserted(captured) == []
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize(("limit", "status"), [(2, 409), (3, 200)])
+def test_a_plan_that_leaves_too_many_debts_open_is_refused_before_the_first_write(
+    limit: int, status: int, is_new: bool, plan: Any, api: Any, trip: Trip, olga: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Of four debts, the payment in the file covers one."""
+    for module in (confirming, recording):
+        monkeypatch.setattr(module, "MAX_OPEN_DEBTS", limit)
+    path = plan(samples.SPLITWISE_CSV, **({} if is_new else {"tripId": trip.pk}))["Location"]
+    client = api(olga)
+    with CaptureQueriesContext(connection) as captured:
+        answer = client.post(f"{path}/confirm")
+    assert answer.status_code == status, answer.json()
+    if status == 409:
+        assert answer.json()["code"] == "too_many_debts"
+        assert inserted(captured) == []
+
+
+def test_whoever_has_left_the_trip_does_not_learn_whether_a_plan_fits(
+    plan: Any, api: Any, trip: Trip, ed: Any, settings: Any
+) -> None:
+    trip.members.filter(user=ed).update(role=TripRole.OWNER)
+    path = plan(samples.SPLITWISE_CSV, ed, tripId=trip.pk)["Location"]
+    trip.members.filter(user=ed).update(left_at=timezone.now())
+    settings.QUOTA_EXPENSES = 1
+    assert api(ed).post(f"{path}/confirm").status_code == 404
 
 
 @pytest.mark.parametrize(

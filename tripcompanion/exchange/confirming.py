@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Coalesce
@@ -14,11 +15,12 @@ from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
 from splits.models import Allocation, Division, Expense, Settlement
+from splits.models.debt import MAX_OPEN_DEBTS
 from splits.models.erasing import erase
 from splits.models.items import Items
 from splits.models.merge import Merge
 from splits.models.recording import NewExpense, Recording
-from tripcompanion.api.problems import Conflict
+from tripcompanion.api.problems import Conflict, LimitReached
 from tripcompanion.exchange.description import UnreadableFile
 from tripcompanion.exchange.models import (
     TAKEN,
@@ -35,7 +37,7 @@ from tripcompanion.exchange.own_file import OwnFile
 from tripcompanion.exchange.planning import BATCH_ROWS, require_payments
 from tripcompanion.exchange.restoring import trip_from
 from tripcompanion.exchange.source import SourceFile, as_json
-from trips.models import JournalEntry, Member, Trip, locked_trip
+from trips.models import JournalEntry, Member, Trip, get_visible_or_404, locked_trip
 from trips.models.conflicts import AlreadyMember
 from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
@@ -47,7 +49,8 @@ _OF_TRIP = ("title", "destination", "description", "currency", "start_date", "en
 def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
     """Record everything that a plan contains. `progress` wraps the batches of rows.
 
-    Raises `NotFound` if there is no such plan any more, `AlreadyImported`, `ImportedMeanwhile`, and
+    Raises `NotFound` if there is no such plan any more, `AlreadyImported`, `ImportedMeanwhile`,
+    `LimitReached` and `TooManyDebts` before anything is written if the plan is too large, and
     whatever the commands raise that add members and record entries by hand.
     """
     own_file = _own_file(import_id, by)
@@ -58,6 +61,7 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         plan = stored.plan
         if plan.is_copy:
             return _make_copy(stored, by, own_file)
+        _require_room(stored, by)
         trip = stored.trip or Trip.start(by, **{name: getattr(plan, name) for name in _OF_TRIP})
         people = _admit(trip, by, plan.people)
         can = Can.RECORD if plan.counts[EntryKind.EXPENSE] else Can.SETTLE
@@ -76,6 +80,32 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
                 ImportedRow.objects.bulk_update(rows, ["object_id"])
         _finish(stored, trip, people)
         return stored
+
+
+def _require_room(stored: Import, by: User) -> None:
+    """Raise `LimitReached` or `TooManyDebts` before the first write if the plan is too large.
+
+    The trip is not locked yet; under its lock, recording checks the same again.
+    """
+    plan = stored.plan
+    trip = Trip(pk=0, currency=plan.currency)
+    if stored.trip_id is not None:
+        trip = get_visible_or_404(Trip.objects.all, by, pk=stored.trip_id)
+    trip.require_expense_quota(plan.counts[EntryKind.EXPENSE])
+    if sum(plan.counts[kind] for kind in EntryKind.values) > settings.QUOTA_CHANGES:
+        raise LimitReached(limit=settings.QUOTA_CHANGES)
+    present = {*trip.present_roles} or {by.pk}
+    # Whoever is added has no id in the trip yet.
+    ids = {person.key: person.user_id or -at for at, person in enumerate(plan.people, start=1)}
+    trip.present_roles = dict.fromkeys(present | {*ids.values()}, DEFAULT_ROLE)
+    if len(trip.present_roles) > settings.QUOTA_MEMBERS:
+        raise LimitReached(limit=settings.QUOTA_MEMBERS)
+    # Nobody is debtor and creditor of an expense, so n people have at most n²/4 debts of it.
+    if plan.counts[EntryKind.EXPENSE] * len(plan.people) ** 2 <= 4 * MAX_OPEN_DEBTS:
+        return
+    rehearsal = Recording(trip, by)
+    for rows in _batches(stored):
+        rehearsal.rehearse(_new(row, ids) for row in rows)
 
 
 def _own_file(import_id: int, by: User) -> OwnFile | None:

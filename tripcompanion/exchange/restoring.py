@@ -5,7 +5,7 @@ row in the file, and the audit must find nothing wrong with the new trip; otherw
 written. All of it is in a trip of the caller's own, where everybody else is a guest.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
@@ -14,13 +14,13 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import DataError, IntegrityError, connection, transaction
-from django.db.models import Count, DateTimeField, ForeignKey, Max, Model
+from django.db.models import DateTimeField, ForeignKey, Max, Model
 from django.utils import timezone
 from rest_framework.exceptions import ValidationError
 
 from splits.models import Allocation, Comment, Expense, Settlement
 from splits.models.comment import MAX_COMMENTS
-from splits.models.debt import require_few_debts
+from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
 from splits.money import Places, parse_places, place_of
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
@@ -93,10 +93,12 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
     """Make the trip in `file`, with `by` as its OWNER; everybody else becomes a guest.
 
     The person with the id `own_id` is `by`; without one, that with the address of `by`. Raises
-    `UnreadableFile`, and `LimitReached` if `by` has too many trips, or the file too many members.
+    `UnreadableFile`, `LimitReached` if `by` has too many trips or the file is too large, and
+    `TooManyDebts`.
     """
     if file.first("format") != FORMAT or file.first("version") != VERSION:
         raise UnreadableFile("unknown_version")
+    _require_room(file)
     with transaction.atomic():
         account = User.objects.active().locked(by.pk)
         require_trip_quota(account)
@@ -110,6 +112,25 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
         write(made.trip.pk, by, joined)
     made.trip.caller_role = CREATOR_ROLE
     return made
+
+
+def _require_room(file: OwnFile) -> None:
+    """Raise `LimitReached` or `TooManyDebts` before the first write if the file is too large."""
+    comments = Counter(pk for pk in _values(file, "comments", "expenseId") if type(pk) is int)
+    for count, limit in (
+        (sum(1 for _row in file.items("people.item")), _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS),
+        (sum(left is None for left in _values(file, "members", "leftAt")), settings.QUOTA_MEMBERS),
+        (max(comments.values(), default=0), MAX_COMMENTS),
+    ):
+        if count > limit:
+            raise LimitReached(limit=limit)
+    if sum(map(bool, _values(file, "debts", "open"))) > MAX_OPEN_DEBTS:
+        raise TooManyDebts(limit=MAX_OPEN_DEBTS)
+
+
+def _values(file: OwnFile, table: str, name: str) -> Iterator[Any]:
+    rows = enumerate(file.items(f"{table}.item"), start=1)
+    return (_get(row, name, line) for line, row in rows)
 
 
 class Copy:
@@ -165,8 +186,6 @@ class Copy:
                     guest.is_active = False
                     guest.set_unusable_password()
                     guests[person_id] = guest
-            if len(self.ids[User]) + len(guests) > _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS:
-                raise LimitReached(limit=_PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS)
             User.objects.bulk_create(list(guests.values()))
             self.ids[User] |= {person_id: guest.pk for person_id, guest in guests.items()}
             self.names |= {person_id: guest.name for person_id, guest in guests.items()}
@@ -325,13 +344,9 @@ class Copy:
         if Allocation.objects.filter(trip=self.trip, settlement=None).exists():
             # The file is from before there were offsets.
             offset_closings(connection, self.trip.pk)
-        require_few_debts(self.trip.pk)
         last = self.trip.expenses.aggregate(last=Max("number", default=-1))["last"]
         if not last < self.trip.expenses_recorded <= MAX_RECORDED:
             raise UnreadableFile("bad_value", name="expensesRecorded")
-        of_expenses = Comment.objects.filter(trip=self.trip).order_by().values("expense")
-        if of_expenses.annotate(comments=Count("pk")).filter(comments__gt=MAX_COMMENTS).exists():
-            raise LimitReached(limit=MAX_COMMENTS)
         if any(differences(self.trip.pk)):
             raise UnreadableFile("contradiction")
 

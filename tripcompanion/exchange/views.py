@@ -15,6 +15,7 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from splits.models.debt import TooManyDebts
 from tripcompanion.api.forms import FileFormParser, SentFile
 from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json
 from tripcompanion.api.problems import LimitReached
@@ -125,6 +126,7 @@ class ImportViewSet(InTripViewSet):
             InviteInstead,
             LimitReached,
             PermissionDenied,
+            TooManyDebts,
             UserNotFound,
         ],
         "undo": [ChangedSince, NotImported, PermissionDenied],
