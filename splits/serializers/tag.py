@@ -10,7 +10,6 @@ from splits.models.tag import MAX_TAG_CHARS
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpenseSerializer
 from tripcompanion.api.serializers import (
-    NUMBER_SCHEMA,
     CamelCaseSerializer,
     IdField,
     StrictList,
@@ -47,17 +46,13 @@ class _NewRows(StrictList):
     pass
 
 
-@extend_schema_field(
-    {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "required": ["id"],
-            "properties": {"id": NUMBER_SCHEMA},
-            "additionalProperties": True,
-        },
-    }
-)
+class BulkChangeRequest(ExpenseRequest):
+    """What to change of an expense; fields that are not sent stay as they are."""
+
+    id = IdField(help_text="The expense to change.")
+
+
+@extend_schema_field(BulkChangeRequest(many=True, partial=True))
 class _ChangedRows(StrictList):
     pass
 
@@ -75,7 +70,7 @@ class BulkRequest(CamelCaseSerializer):
         child=serializers.DictField(),
         required=False,
         max_length=MAX_ROWS,
-        help_text="The `id` of each with the fields to change, as `updateExpense` takes.",
+        help_text="The `id` of each, with what `updateExpense` takes.",
     )
     delete = StrictList(
         child=IdField(), required=False, max_length=MAX_ROWS, help_text="The ids of expenses."

@@ -122,6 +122,8 @@ class ProblemAwareSchema(AutoSchema):
             # For `schema_hooks`: a PATCH may omit these, but not send null.
             needed = [name for name, field in serializer.fields.items() if field.required]
             schema["x-needed"] = needed
+            if serializer.partial and "id" in needed:
+                schema["required"] = ["id"]
         return schema
 
     def _map_serializer_field(self, field: Any, direction: Any, *args: Any) -> Any:

@@ -2754,13 +2754,8 @@ export interface components {
         BulkRequest: {
             /** @description As `createExpense` takes. `null` counts as omitted. */
             create?: components["schemas"]["ExpenseRequest"][] | null;
-            /** @description The `id` of each with the fields to change, as `updateExpense` takes. `null` counts as omitted. */
-            change?: ({
-                /** Format: int64 */
-                id: number;
-            } & {
-                [key: string]: unknown;
-            })[] | null;
+            /** @description The `id` of each, with what `updateExpense` takes. `null` counts as omitted. */
+            change?: components["schemas"]["PatchedBulkChangeRequest"][] | null;
             /** @description The ids of expenses. `null` counts as omitted. */
             delete?: components["schemas"]["Id"][] | null;
         };
@@ -4536,6 +4531,50 @@ export interface components {
              * @description Where to send the link, if it is the address of an account.
              */
             email: string;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedBulkChangeRequest: {
+            /** @description What it was, at most 255 characters. */
+            description?: string;
+            /** @description What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative for a refund, which one payer received and owes to the participants; all other amounts are negative then, too. */
+            amount?: number | string;
+            /** @description The currency of all amounts in this body. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            exchangeRate?: number | string | null;
+            /**
+             * Format: date
+             * @description The day of the expense.
+             */
+            expenseDate?: string;
+            /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
+            splitType?: components["schemas"]["SplitTypeEnum"] | null;
+            /** @description Between whom it is divided: members, each listed once. Required with `splitType`, but not for `ITEMIZED`: these are those who share the items. `null` counts as omitted. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, less than the others somebody bears; who is left out, and all others, bear equal parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
+            splitAmounts?: components["schemas"]["SplitAmounts"] | null;
+            /** @description For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and `tip`, less `discount`, they add up to `amount`. These four replace the stored ones together: whoever changes one of them, or the amount, sends the items. `null` counts as omitted. */
+            items?: components["schemas"]["ItemRequest"][] | null;
+            /** @description Tax that the amounts of the items do not include: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            tax?: number | string | null;
+            /** @description A tip: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            tip?: number | string | null;
+            /** @description What was taken off the sum: for `ITEMIZED`, divided in proportion to what each person had. `null` counts as omitted. */
+            discount?: number | string | null;
+            /** @description Who paid everything; a member. A PATCH keeps the payers. `null` counts as omitted. */
+            paidByUserId?: components["schemas"]["Id"] | null;
+            /** @description Several people who paid, at most 20, instead of `paidByUserId`; their amounts add up to `amount`. `null` counts as omitted. */
+            payers?: components["schemas"]["PayerRequest"][] | null;
+            /** @description What it was for. `null` counts as omitted. */
+            category?: components["schemas"]["CategoryEnum"] | null;
+            /** @description An http(s) URL, or a path on the front end. `null` clears it. */
+            receiptUrl?: string | null;
+            /** @description At most 2,000 characters. `null` counts as omitted. */
+            notes?: string | null;
+            /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. `null` counts as omitted. */
+            tags?: string[] | null;
+            /** @description The expense to change. */
+            id: components["schemas"]["Id"];
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedExpenseRequest: {
