@@ -138,10 +138,10 @@ fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of s
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)
 
 fuzz-files: .venv/.dev ## Send mutated pictures and rules for MINUTES=10; no 5xx, little memory
-	@MINUTES=$(MINUTES) DEBUG=true $(BIN)/python -m tests.attachments.fuzz $(ARGS)
+	@MINUTES=$(MINUTES) DEBUG=true $(BIN)/python -m plugins.attachments.tests.fuzz $(ARGS)
 
 fuzz-imports: .venv/.dev ## Import files that were damaged at random for MINUTES=10; no 5xx, a refusal writes nothing
-	$(call REPEAT,tests/exchange/test_fuzz.py)
+	$(call REPEAT,plugins/exchange/tests/test_fuzz.py)
 
 mutate: .venv/.dev ## Remove every guard in turn and report the failing test (ARGS="--only trips")
 	@$(BIN)/python -m tests.mutations $(ARGS)
@@ -177,7 +177,7 @@ schema: .venv/.dev ## Write openapi.yaml, docs/error-codes.md and the JSON schem
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
 	@WRITE_ERROR_CODES=1 $(BIN)/python -m pytest -q -n0 tests/test_error_codes.py
 	$(MANAGE) trip_schema > docs/trip-export.schema.json
-	@WRITE_TOOL_SCHEMAS=1 $(BIN)/python -m pytest -q -n0 tests/mcp/test_schemas.py
+	@WRITE_TOOL_SCHEMAS=1 $(BIN)/python -m pytest -q -n0 plugins/mcp/tests/test_schemas.py
 
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
 	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py
@@ -189,7 +189,7 @@ messages: .venv/.dev ## Collect the texts into locale/ and compile the translati
 	$(BIN)/pybabel --quiet extract --no-wrap --add-location=file --ignore-dirs='migrations' \
 		--keywords='gettext_lazy ngettext_lazy:1,2 pgettext_lazy:1c,2' \
 		--project='Trip Companion' --copyright-holder='Trip Companion contributors' \
-		--output=.venv/django.pot tripcompanion users trips splits
+		--output=.venv/django.pot tripcompanion users trips splits plugins
 	$(BIN)/pybabel --quiet update --no-wrap --no-fuzzy-matching --ignore-obsolete --init-missing \
 		--ignore-pot-creation-date --domain=django --locale=es --output-dir=locale \
 		--input-file=.venv/django.pot

@@ -18,8 +18,8 @@ from typing import Any
 from django.db import connection
 
 from benchmarks.data import FIRST_DAY
-from tripcompanion.exchange.confirming import confirm
-from tripcompanion.exchange.planning import Choices, plan_import
+from plugins.exchange.confirming import confirm
+from plugins.exchange.planning import Choices, plan_import
 from users.models import User
 
 _HEADER = "Date,Description,Category,Cost,Currency,Ana,Ben,Cleo,Dan\n"

@@ -18,7 +18,9 @@ from benchmarks.client import Request
 from benchmarks.profiling import call
 
 ROOT = Path(__file__).resolve().parent.parent
-_APPS = tuple(f"{ROOT / name}/" for name in ("tripcompanion", "users", "trips", "splits"))
+_APPS = tuple(
+    f"{ROOT / name}/" for name in ("tripcompanion", "users", "trips", "splits", "plugins")
+)
 _COMPILED = "tripcompanion/compiled/"
 _PASSWORD = "four-green-suitcases"
 

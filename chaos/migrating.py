@@ -15,7 +15,7 @@ from chaos.writers import Journal
 
 _EXPENSES = 10_000
 _READER_SECONDS = 3
-_CODE = ("tripcompanion", "users", "trips", "splits", "locale", "manage.py")
+_CODE = ("tripcompanion", "users", "trips", "splits", "plugins", "locale", "manage.py")
 _FOLDER = Path("splits", "migrations")
 _NEWEST = max(path.stem for path in (ROOT / _FOLDER).glob("0*.py"))
 _MIGRATION = """

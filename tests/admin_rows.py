@@ -2,15 +2,15 @@
 
 from django.utils import timezone
 
+from plugins.attachments.models import Attachment
+from plugins.exchange.confirming import confirm
+from plugins.exchange.tests.reading import planned
+from plugins.recurring.models import Recurrence
+from plugins.webhooks.models import Webhook
 from splits.models import AuditRun, Comment, DailyRate, Expense, Rate
 from splits.models.settlement import today
-from tests.exchange.reading import planned
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import FILE
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.exchange.confirming import confirm
-from tripcompanion.recurring.models import Recurrence
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User

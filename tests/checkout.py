@@ -12,7 +12,7 @@ from typing import Any
 from tests.document import ROOT
 from tests.server import free_port
 
-CODE = ("tripcompanion", "users", "trips", "splits", "locale")
+CODE = ("tripcompanion", "users", "trips", "splits", "plugins", "locale")
 SECRET = secrets.token_urlsafe(48)
 SHOW = """
 import json

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from django.urls import get_resolver
 from rest_framework.exceptions import APIException
 
+from tests.sources import PACKAGES
 from tripcompanion.api.problems import MEANINGS, TITLES, Conflict, code_of, meaning_of
 
-_PACKAGES = ("tripcompanion", "users", "trips", "splits")
 #: What is rejected outside of views, by the database, Django or the server.
 _OTHERS = {
     "parse_error": (400, "The request cannot be read."),
@@ -86,7 +86,7 @@ def codes() -> Iterator[Code]:
 def _kinds(base: type[APIException]) -> Iterator[type[APIException]]:
     """The project's own subclasses, and those of DRF that the service raises."""
     for kind in base.__subclasses__():
-        is_own = kind.__module__.partition(".")[0] in _PACKAGES and kind is not Conflict
+        is_own = kind.__module__.partition(".")[0] in PACKAGES and kind is not Conflict
         if is_own or kind in MEANINGS:
             yield kind
         yield from _kinds(kind)

@@ -24,7 +24,7 @@ import schemathesis  # noqa: E402 -- after Django
 from django.test.utils import setup_test_environment  # noqa: E402
 from schemathesis import GenerationMode  # noqa: E402
 
-from tests.conftest import trip_of  # noqa: E402
+from tests.cast import trip_of  # noqa: E402
 from tests.factories import UserFactory  # noqa: E402
 from tests.hostile import World  # noqa: E402
 

@@ -15,11 +15,11 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from plugins.attachments.models import Attachment
+from plugins.attachments.storage import keep
+from plugins.exchange.tests.samples import SPLITWISE_API
 from tests.document import Operation, resolved
-from tests.exchange.samples import SPLITWISE_API
 from tests.factories import PASSWORD
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.attachments.storage import keep
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session
 from users.tokens import token_pair

@@ -64,7 +64,7 @@ def migrated_database(
 
 def _state_of(root: Path) -> str:
     """What decides the tables: the migrations, their operations, and Django."""
-    files = [*root.glob("*/migrations/*.py"), *root.glob("tripcompanion/*/migrations/*.py")]
+    files = [*root.glob("*/migrations/*.py"), *root.glob("*/*/migrations/*.py")]
     files += root.glob("tripcompanion/database/**/*.py")
     contents = [django.__version__.encode(), *(path.read_bytes() for path in sorted(files))]
     return sha256(b"\0".join(contents)).hexdigest()[:12]

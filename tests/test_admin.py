@@ -14,6 +14,10 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from plugins.attachments.models import Attachment
+from plugins.exchange.models import Import
+from plugins.recurring.models import Recurrence
+from plugins.webhooks.models import Webhook
 from splits.models import (
     Allocation,
     AuditRun,
@@ -29,10 +33,6 @@ from splits.models import (
 from tests.admin_client import AdminClient, tables, text
 from tests.admin_rows import one_of_each
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.exchange.models import Import
-from tripcompanion.recurring.models import Recurrence
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, JournalEntry, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 

@@ -14,13 +14,13 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from plugins.exchange.tests.reading import planned
+from plugins.webhooks.models import Webhook
 from splits.models import Allocation, Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient, told
-from tests.exchange.reading import planned
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.adminsite import base
 from tripcompanion.adminsite.csv_export import defused
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 

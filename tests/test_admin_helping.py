@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from splits.models import DeletedEntry, Expense, Settlement
 from tests.admin_client import AdminClient, tables, text, told
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import (
     TripFactory,
     UserFactory,

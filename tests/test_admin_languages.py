@@ -11,13 +11,13 @@ from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.utils import timezone, translation
 
+from plugins.exchange.tests.reading import planned
+from plugins.webhooks.models import Webhook
 from splits.models import Allocation, AuditRun, Comment, DailyRate, Debt, Expense, Rate
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
-from tests.exchange.reading import planned
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tripcompanion.adminsite.base import page_url
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Member, Trip
 from users.mail_templates import MailTemplate
 from users.models import Mail, ScopedToken, Session, User

@@ -8,7 +8,7 @@ from django.db.models import Model
 
 from splits.models import Comment, Debt, DeletedEntry, Expense, Settlement
 from tests.admin_client import AdminClient, text
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole

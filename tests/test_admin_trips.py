@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.admin_client import AdminClient, errors, text, told
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import UserFactory, spend
 from trips.models import JournalEntry, Member, Trip
 from users.models import User

@@ -7,14 +7,14 @@ import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 
+from plugins.attachments.models import Attachment
+from plugins.recurring.models import Recurrence
+from plugins.webhooks.models import Webhook
 from splits.models import Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient
 from tests.admin_rows import one_of_each
 from tests.chromium import Page, chromium
 from tests.server import Server
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.recurring.models import Recurrence
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, User
 

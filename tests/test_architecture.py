@@ -11,14 +11,14 @@ from django.core.management import commands as core_commands
 from rest_framework.test import APIClient
 
 from splits.models import Debt, Settlement
-from tests.conftest import Api
-from tests.server import ROOT
+from tests.cast import Api
+from tests.sources import PACKAGES, ROOT, shipped
 from trips.models import Trip
 from users.models import User
 
 DOCUMENT = (ROOT / "ARCHITECTURE.md").read_text()
 TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
-PACKAGES = ("tripcompanion", "users", "trips", "splits", "benchmarks", "chaos")
+FOLDERS = (*PACKAGES, "benchmarks", "chaos")
 LEDGER = (ROOT / "splits" / "README.md").read_text()
 Pairs = set[tuple[str, str, Decimal]]
 
@@ -160,7 +160,7 @@ def test_the_parts_that_the_example_names_are_the_splits(example: Example) -> No
 def test_every_folder_has_its_place_in_the_tree() -> None:
     folders = {
         path.parent.name
-        for package in (*PACKAGES, "tests")
+        for package in (*FOLDERS, "tests")
         for path in (ROOT / package).rglob("*.py")
         if path.parent.name != "commands"
     }
@@ -169,7 +169,7 @@ def test_every_folder_has_its_place_in_the_tree() -> None:
 
 
 def test_everything_in_the_tree_exists() -> None:
-    folders = (*PACKAGES, "docs")
+    folders = (*FOLDERS, "docs")
     files = {path.name for folder in folders for path in (ROOT / folder).rglob("*")}
     files |= {path.name for path in ROOT.iterdir()} | {
         path.name for path in (ROOT / "tests").rglob("*")
@@ -186,7 +186,7 @@ def test_the_layers_are_those_that_import_linter_checks() -> None:
 
 
 def test_no_command_of_djangos_core_is_replaced() -> None:
-    ours = {path.stem for app in PACKAGES for path in (ROOT / app).rglob("commands/[a-z]*.py")}
+    ours = {path.stem for app in FOLDERS for path in (ROOT / app).rglob("commands/[a-z]*.py")}
     core = {path.stem for path in Path(core_commands.__file__).parent.glob("[a-z]*.py")}
     assert "migrate_safely" in ours
     assert ours & core == set()
@@ -195,21 +195,16 @@ def test_no_command_of_djangos_core_is_replaced() -> None:
 def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
     """`lock_trip` alone asks nothing; it is for joining, `If-Match`, and what the service does."""
     taking = re.compile(r"\block_trip\(|\.select_for_update\(")
-    found = {
-        str(path.relative_to(ROOT))
-        for app in ("trips", "splits", "tripcompanion")
-        for path in (ROOT / app).rglob("*.py")
-        if taking.search(path.read_text())
-    }
+    found = {str(path.relative_to(ROOT)) for path in shipped() if taking.search(path.read_text())}
     assert found == {
         "trips/models/trip.py",
         "trips/models/member.py",
         "trips/models/invitation.py",
         "tripcompanion/accounts/deletion.py",
         "trips/viewsets.py",
-        "tripcompanion/recurring/models.py",
+        "plugins/recurring/models.py",
         # Of their own rows; they lock no trip.
-        "tripcompanion/attachments/models.py",
-        "tripcompanion/exchange/models.py",
-        "tripcompanion/webhooks/models/webhook.py",
+        "plugins/attachments/models.py",
+        "plugins/exchange/models.py",
+        "plugins/webhooks/models/webhook.py",
     }

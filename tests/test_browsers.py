@@ -6,7 +6,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD
 from trips.models import Trip
 from users.models import User

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
+from plugins.sync.cursor import Cursor
 from splits.models import Comment
 from tests import citus
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.test_history_plans import ROWS, long_journal
 from tests.test_plans import noted, scanning
 from tests.test_query_counts import queries_of
-from tripcompanion.sync.cursor import Cursor
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

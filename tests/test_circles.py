@@ -7,16 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.server import ROOT
-
-PACKAGES = ("tripcompanion", "users", "trips", "splits")
+from tests.sources import ROOT, shipped
 
 pytestmark = pytest.mark.once
 
 
 def modules() -> dict[str, Path]:
-    paths = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]
-    return {name_of(path): path for path in paths if "migrations" not in path.parts}
+    return {name_of(path): path for path in shipped()}
 
 
 def name_of(path: Path) -> str:

@@ -14,7 +14,7 @@ from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpenseSerializer, PayerSerializer
 from splits.serializers.settlement import SettlementRequest, SettlementSerializer
 from splits.serializers.split import ExpenseSplitSerializer
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import settle, spend
 from tripcompanion.accounts.export_serializers import (
     ExportedComment,

@@ -8,12 +8,12 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from plugins.splitwise.tests.cast import Caller
 
 from splits.models import Expense
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import Operation, operations, resolved
 from tests.factories import spend
-from tests.splitwise.conftest import Caller
 from tripcompanion.api import throttling
 from tripcompanion.api.throttling import requests_of
 from trips.models import Trip
@@ -30,7 +30,7 @@ WITH_OWN_LIMIT = {"changeImport", "createWebhook", "planImport", "updateWebhook"
 
 @pytest.fixture(autouse=True)
 def _served(settings: Any) -> None:
-    settings.ROOT_URLCONF = "tests.splitwise.urls"
+    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
 
 
 def rows(count: int, user: User) -> list[dict[str, Any]]:

@@ -95,7 +95,7 @@ def _one_window() -> Iterator[None]:
 
 @pytest.fixture
 def wide(db: None, settings: Any) -> Wide:
-    settings.ROOT_URLCONF = "tests.splitwise.urls"
+    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
     settings.QUOTA_TRIPS = 10_000
     made = wide_account(2, PEOPLE)
     first = copies(made.expense, EXPENSES, number=f"{made.expense.number} + n")

@@ -13,15 +13,15 @@ from django.db.models import Count
 from django.db.utils import DatabaseError
 from pytest_django.fixtures import Settings
 
+from plugins.attachments.models import Attachment
+from plugins.recurring.models import Recurrence
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split, SplitType
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import UserFactory
 from tests.users.logins import try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.management.commands.demo import BESIDE_OTHERS
 from tripcompanion.accounts.management.demo_data import JOURNEYS, PEOPLE
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.recurring.models import Recurrence
 from trips.models import JournalEntry, Member, Trip
 from users.models import Role, User
 

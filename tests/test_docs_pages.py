@@ -11,16 +11,16 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from plugins.attachments.models import Attachment
+from plugins.exchange.tests.reading import planned
+from plugins.recurring.models import Recurrence
+from plugins.webhooks.models import Webhook
 from splits.models import SavedFilter
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
-from tests.exchange.reading import planned
 from tests.factories import PASSWORD, overwrite, spend
 from tests.scoped import script_of
 from tests.trips.access import FILE
-from tripcompanion.attachments.models import Attachment
 from tripcompanion.openapi.document import _generated, document
-from tripcompanion.recurring.models import Recurrence
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation
 
 pytestmark = pytest.mark.once

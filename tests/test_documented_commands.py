@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from plugins.exchange.tests import samples
 from tests.checkout import make, newcomers_checkout, shell
 from tests.document import ROOT
-from tests.exchange import samples
 
 pytestmark = pytest.mark.once
 
@@ -61,7 +61,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     (
         "docs/operate.md",
         "DATABASE_URL=sqlite",
-    ): "needs PostgreSQL; see tests/exchange/test_moving.py",
+    ): "needs PostgreSQL; see plugins/exchange/tests/test_moving.py",
     ("docs/splitwise.md", "# After"): "`tests/test_readme.py` does",
     ("docs/webhooks.md", "api "): "`tests/test_readme.py` does",
 }

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.attachments.pictures import picture
-from tests.attachments.pictures import send as send_file
+from plugins.attachments.processing import process
+from plugins.attachments.tests.pictures import picture
+from plugins.attachments.tests.pictures import send as send_file
+from plugins.exchange.tests.samples import SPLITWISE_API
+from plugins.sync.cursor import Cursor
 from tests.document import (
     OPERATIONS,
     Operation,
@@ -15,11 +18,8 @@ from tests.document import (
     operation_at,
     problem_of,
 )
-from tests.exchange.samples import SPLITWISE_API
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import bearer
-from tripcompanion.attachments.processing import process
-from tripcompanion.sync.cursor import Cursor
 from users.mail_templates import MailTemplate
 from users.models import EmailToken
 

@@ -10,6 +10,7 @@ import pytest
 from tests import error_codes
 from tests.document import DOCUMENT as API
 from tests.document import ROOT
+from tests.sources import shipped
 from tripcompanion.serving import server
 
 pytestmark = pytest.mark.once
@@ -43,14 +44,11 @@ def test_every_code_has_a_meaning_that_people_can_read() -> None:
 
 def test_every_code_that_the_sources_name_is_documented() -> None:
     named = {code for _kind, _status, code in server._REFUSALS}
-    for folder in ("tripcompanion", "users", "trips", "splits"):
-        for path in (ROOT / folder).rglob("*.py"):
-            source = path.read_text()
-            named |= set(re.findall(r'default_code(?:: \w+)? = "(\w+)"', source))
-            named |= set(re.findall(r'(?:_answer|problem)\(\s*[0-9]+,\s*"(\w+)"', source))
-            named |= set(
-                re.findall(r'(?:ParseError|PermissionDenied|NotFound)\(.+, "(\w+)"', source)
-            )
+    for path in shipped():
+        source = path.read_text()
+        named |= set(re.findall(r'default_code(?:: \w+)? = "(\w+)"', source))
+        named |= set(re.findall(r'(?:_answer|problem)\(\s*[0-9]+,\s*"(\w+)"', source))
+        named |= set(re.findall(r'(?:ParseError|PermissionDenied|NotFound)\(.+, "(\w+)"', source))
     assert {"balance_open", "uri_too_long", "out_of_range", "bad_request"} <= named
     assert named <= documented().keys()
 

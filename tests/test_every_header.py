@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from django.test import Client, override_settings
+from plugins.splitwise.tests.cast import DOCUMENT as SPLITWISE
 
 from tests import strange
 from tests.document import ANY_IDS, METHODS, OPERATIONS
 from tests.hostile import World
-from tests.splitwise.conftest import DOCUMENT as SPLITWISE
 from tests.stored import rolled_back
 
 pytestmark = pytest.mark.once
@@ -47,7 +47,7 @@ def test_the_table_has_every_header_of_the_document() -> None:
     [pytest.param(name, marks=[pytest.mark.slow] * (name != "Idempotency-Key")) for name in VALUES],
 )
 @pytest.mark.parametrize("who", ["somebody", "nobody"])
-@override_settings(ROOT_URLCONF="tests.splitwise.urls")
+@override_settings(ROOT_URLCONF="plugins.splitwise.tests.urls")
 def test_no_header_is_an_error_of_the_server(
     db: None, stored_world: World, header: str, who: str
 ) -> None:

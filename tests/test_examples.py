@@ -20,11 +20,11 @@ from django.core.management.color import no_style
 from django.db import connection
 from pytest_django.fixtures import Settings
 
-from tests.conftest import Api
+from plugins.sync.cursor import Cursor
+from tests.cast import Api
 from tests.document import OPERATIONS, Operation
 from tests.receiver import resolving
 from tripcompanion.openapi.examples import Example, example_files, examples
-from tripcompanion.sync.cursor import Cursor
 from trips.models import Invitation, Trip
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from tests.conftest import Api
+from tests.cast import Api
 from trips.models import Trip
 from users.models import User
 

@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from plugins.exchange.formats import FORMATS
+from tests.cast import Api
 from tests.document import problem_of
 from tests.users.logins import log_in
-from tripcompanion.exchange.formats import FORMATS
 from trips.models import Trip
 from users.models import User
 

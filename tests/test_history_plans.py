@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests import citus
 from tests.bulk import analyse
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.test_plans import noted, scanning
 from trips.models import JournalEntry, Trip

@@ -8,7 +8,7 @@ from django.urls import resolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
 from tests.factories import spend
 from tripcompanion.api import error_views

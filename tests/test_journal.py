@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.core.management import call_command
 
 from tests.admin_client import AdminClient
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import UserFactory, join
 from tests.replay import TRIP, Replay, shown
 from tests.splits.ledger import exact

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.scoped import script_of

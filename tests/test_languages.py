@@ -16,18 +16,18 @@ from rest_framework.exceptions import APIException
 from tests.document import OPERATIONS, ROOT, problem_of
 from tests.factories import PASSWORD, spend
 from tests.hostile import World, fields_of, hostile, replaced
+from tests.sources import PACKAGES, shipped
 
 pytestmark = pytest.mark.once
 
 FOLDER = ROOT / "locale" / "es" / "LC_MESSAGES"
-APPS = ("tripcompanion", "users", "trips", "splits")
 LAZY = {"gettext_lazy": None, "ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"), 2)}
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%s|\{\w+\}")
 
 
 def texts_in_the_code() -> set[str]:
     found = set()
-    for app in APPS:
+    for app in PACKAGES:
         for row in extract_from_dir(ROOT / app, keywords=DEFAULT_KEYWORDS | LAZY):
             found.add(row[2] if isinstance(row[2], str) else row[2][0])
     return found
@@ -35,13 +35,12 @@ def texts_in_the_code() -> set[str]:
 
 def translation_functions() -> Iterator[tuple[str, str]]:
     """The `gettext` functions that the code imports: the local name, and that in Django."""
-    for app in APPS:
-        for file in (ROOT / app).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text())):
-                if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
-                    for imported in node.names:
-                        if "gettext" in imported.name:
-                            yield imported.asname or imported.name, imported.name
+    for file in shipped():
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
+                for imported in node.names:
+                    if "gettext" in imported.name:
+                        yield imported.asname or imported.name, imported.name
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.exchange.reading import read
-from tests.exchange.samples import SPLITPRO_CSV
+from plugins.exchange.source import LONG_NUMBER
+from plugins.exchange.tests.reading import read
+from plugins.exchange.tests.samples import SPLITPRO_CSV
 from tripcompanion.adminsite.csv_export import defused
-from tripcompanion.exchange.source import LONG_NUMBER
 from tripcompanion.observability.logs import without_secrets
 
 pytestmark = pytest.mark.once

@@ -7,7 +7,7 @@ from django.core import mail as outgoing
 from django.core.management import call_command
 from django.db import connection
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
 from trips.models import Invitation, JournalEntry, Member, Trip

@@ -16,7 +16,7 @@ from django.db import connection, models
 from django.test import override_settings
 
 from tests.admin_client import AdminClient
-from tests.conftest import one_of_the_cast
+from tests.cast import one_of_the_cast
 from tests.document import OPERATIONS, ROOT
 from tests.hostile import World
 from tests.stored import rolled_back
@@ -59,7 +59,7 @@ def requests(world: World) -> Iterator[tuple[str, str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "field"), COLUMNS, ids=str)
-@override_settings(ROOT_URLCONF="tests.splitwise.urls")
+@override_settings(ROOT_URLCONF="plugins.splitwise.tests.urls")
 def test_no_operation_fails_at_a_word_of_a_newer_release(
     world: World, model: Any, field: Any
 ) -> None:

@@ -8,6 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
+from plugins.webhooks import outgoing
+from plugins.webhooks.outgoing import (
+    NOT_PUBLIC,
+    BadAddress,
+    NotAnswered,
+    is_public,
+    post,
+    require_reachable,
+)
 from tests.receiver import (
     HOST,
     Answer,
@@ -22,15 +31,6 @@ from tests.receiver import (
     status,
 )
 from tests.server import ROOT
-from tripcompanion.webhooks import outgoing
-from tripcompanion.webhooks.outgoing import (
-    NOT_PUBLIC,
-    BadAddress,
-    NotAnswered,
-    is_public,
-    post,
-    require_reachable,
-)
 
 pytestmark = pytest.mark.once
 

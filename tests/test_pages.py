@@ -9,12 +9,12 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from plugins.exchange.tests.cast import send_form
 
 from splits.models import Expense
+from tests.cast import Api
 from tests.compiled_only import queries_of_parts
-from tests.conftest import Api
 from tests.document import largest_page
-from tests.exchange.conftest import send_form
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole

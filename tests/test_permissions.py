@@ -8,11 +8,11 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import operation_at
 from tests.factories import TripFactory, join
 from tests.scoped import script_of
-from tests.server import ROOT
+from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
 from tests.trips.access import CALLERS, ROWS, Row, Scene, call, endpoints
 from tests.trips.scopes import AREAS, OPEN, SCOPES_OF, scope_of, scopes_of
@@ -61,10 +61,7 @@ def test_roles_are_compared_where_their_table_is() -> None:
     names = "|".join(TripRole.names)
     named = re.compile(rf"""TripRole\.({names})\b|["']({names})["']""")
     files = (
-        path.relative_to(ROOT).as_posix()
-        for app in ("trips", "splits", "users", "tripcompanion")
-        for path in (ROOT / app).rglob("*.py")
-        if "migrations" not in path.parts and named.search(path.read_text())
+        path.relative_to(ROOT).as_posix() for path in shipped() if named.search(path.read_text())
     )
     assert set(files) == NAMES_ROLES
 

@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.open_debts import fill
+from plugins.statistics.report import KINDS, Statistics
 from splits.models import Split
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, UserFactory
-from tripcompanion.statistics.report import KINDS, Statistics
 from users.models import User
 
 pytestmark = citus.hides_plans

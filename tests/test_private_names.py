@@ -9,17 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import shipped
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "private-names.md").read_text()
-PACKAGES = ("users", "trips", "splits", "tripcompanion")
-FILES = [
-    path.relative_to(ROOT).as_posix()
-    for path in (
-        ROOT / "gunicorn.conf.py",
-        *(p for k in PACKAGES for p in (ROOT / k).rglob("*.py")),
-    )
-    if "migrations" not in path.parts
-]
+FILES = [path.relative_to(ROOT).as_posix() for path in (ROOT / "gunicorn.conf.py", *shipped())]
 
 pytestmark = pytest.mark.once
 

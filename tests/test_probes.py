@@ -38,7 +38,7 @@ from tripcompanion.serving.wsgi import application
 before = set(sys.modules)
 environ = RequestFactory(SERVER_NAME="localhost").get("/api/health").environ
 application(environ, lambda status, headers: print(status))
-ours = ("tripcompanion.", "users.", "trips.", "splits.")
+ours = ("tripcompanion.", "users.", "trips.", "splits.", "plugins.")
 print(*sorted(name for name in sys.modules.keys() - before if name.startswith(ours)))
 """
 

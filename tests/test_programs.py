@@ -33,7 +33,7 @@ def test_a_program_that_is_missing_skips_the_test_or_fails_it(
 
 
 def test_nothing_else_decides_what_is_installed() -> None:
-    folders = ("tests", "chaos", "clients", "benchmarks")
+    folders = ("tests", "plugins", "chaos", "clients", "benchmarks")
     files = {path for folder in folders for path in (ROOT / folder).rglob("*.py")}
     looking = {path for path in files if re.search(r"shutil\.which\(", path.read_text())}
     # The latter looks for the programs of PostgreSQL, which a wheel has, too.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from tests.exchange.samples import SPLITWISE_CSV
+from plugins.exchange.tests.samples import SPLITWISE_CSV
 from tripcompanion.observability import progress
 from tripcompanion.observability.progress import Progress
 from users.models import User

@@ -10,22 +10,22 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from plugins.attachments.models import Attachment
+from plugins.attachments.storage import keep
+from plugins.exchange.tests.reading import planned
+from plugins.exchange.tests.samples import SPLITPRO_CSV
+from plugins.recurring.models import Recurrence
+from plugins.statistics import report
+from plugins.statistics.kept import KeptSums
+from plugins.webhooks.models import Webhook, WebhookDelivery
+from plugins.webhooks.models.delivery import new_message_id
 from splits.models import Comment, Debt, Rate, SavedFilter
+from tests.cast import Api
 from tests.compiled_only import queries_of_parts
-from tests.conftest import Api
 from tests.document import largest_page
-from tests.exchange.reading import planned
-from tests.exchange.samples import SPLITPRO_CSV
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import FILE, endpoints
 from tests.users.logins import bearer
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.attachments.storage import keep
-from tripcompanion.recurring.models import Recurrence
-from tripcompanion.statistics import report
-from tripcompanion.statistics.kept import KeptSums
-from tripcompanion.webhooks.models import Webhook, WebhookDelivery
-from tripcompanion.webhooks.models.delivery import new_message_id
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import ScopedToken, Session, User

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from splits.models import Category, SplitType
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.trips.bodies import lisbon
 from tripcompanion.currency.amounts import CODES, EXPONENTS

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from django.test import Client
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.logs import production_log

@@ -11,11 +11,11 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from rest_framework.test import APIClient
 
+from plugins.splitwise import people as of_splitwise
+from plugins.splitwise.tests.urls import urlpatterns
 from tests.scoped import ALL, script_of
-from tests.splitwise.urls import urlpatterns
 from tests.trips.access import endpoints
 from tests.wide import Wide, wide_account
-from tripcompanion.splitwise import people as of_splitwise
 
 #: The most rows of one answer: some for each trip, some for each person of a trip.
 FOR_EACH = 6
@@ -59,7 +59,7 @@ class Counted(CursorWrapper):
 
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    settings.ROOT_URLCONF = "tests.splitwise.urls"
+    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
     monkeypatch.setattr(connection, "make_cursor", lambda cursor: Counted(cursor, connection))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from splits.models import DailyRate
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import spend
 from trips.models import JournalEntry, Trip
 from users.models import User

@@ -9,8 +9,8 @@ import pytest
 from django.conf import settings as given_settings
 from django.db import OperationalError, connection
 
+from tests.cast import Api
 from tests.compiled_only import compiled_only
-from tests.conftest import Api
 from tests.locks import answer_after
 from tests.logs import production_log
 from tests.server import running_server

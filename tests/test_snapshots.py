@@ -17,8 +17,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.cast import Api, one_of_the_cast, trip_of
 from tests.compiled_only import compiled_only
-from tests.conftest import Api, one_of_the_cast, trip_of
 from tests.factories import spend
 from tests.meanwhile import meanwhile
 from tests.server import Server, running_server

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, spend
 from tests.trips.bodies import lisbon

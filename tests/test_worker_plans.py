@@ -10,14 +10,14 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from plugins.webhooks.models import Webhook
+from plugins.webhooks.models.queue import Lease, due
 from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import full_scans
 from tripcompanion.notices.queueing import notify
 from tripcompanion.notices.sending import send
-from tripcompanion.webhooks.models import Webhook
-from tripcompanion.webhooks.models.queue import Lease, due
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, User

@@ -236,7 +236,7 @@ def file_store(name: str, default: Path) -> dict[str, Any]:
         )
     require_installed(name, package="storages", extra="s3")
     return {
-        "BACKEND": "tripcompanion.attachments.s3.Bucket",
+        "BACKEND": "plugins.attachments.s3.Bucket",
         "OPTIONS": {
             "bucket_name": found["bucket"],
             "location": found["prefix"] or "",

@@ -44,15 +44,15 @@ INSTALLED_APPS = [
     "users",
     "trips",
     "splits",
-    "tripcompanion.webhooks",
-    "tripcompanion.sync",
-    "tripcompanion.statistics",
+    "plugins.webhooks",
+    "plugins.sync",
+    "plugins.statistics",
     "tripcompanion.notices",
-    "tripcompanion.recurring",
-    "tripcompanion.attachments",
+    "plugins.recurring",
+    "plugins.attachments",
     "tripcompanion.accounts",
-    "tripcompanion.exchange",
-    "tripcompanion.splitwise",
+    "plugins.exchange",
+    "plugins.splitwise",
     "tripcompanion.api",
     "tripcompanion.adminsite",
     "tripcompanion.database",
@@ -75,7 +75,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # The predecessor's front end; see there for how to remove it.
-    "tripcompanion.mapmyjourney.middleware.MapMyJourney",
+    "plugins.mapmyjourney.middleware.MapMyJourney",
     "tripcompanion.api.middleware.RequestIds",
     "tripcompanion.api.middleware.ProtectiveHeaders",
     "django.middleware.security.SecurityMiddleware",
@@ -270,8 +270,8 @@ if SPLITWISE_OAUTH:
     # Before our own apps, which hide some of its pages of the admin site.
     INSTALLED_APPS.insert(0, "oauth2_provider")
     OAUTH2_PROVIDER = {
-        "OAUTH2_VALIDATOR_CLASS": "tripcompanion.splitwise.oauth.Validator",
-        "SCOPES_BACKEND_CLASS": "tripcompanion.splitwise.oauth.Scopes",
+        "OAUTH2_VALIDATOR_CLASS": "plugins.splitwise.oauth.Validator",
+        "SCOPES_BACKEND_CLASS": "plugins.splitwise.oauth.Scopes",
         "ACCESS_TOKEN_EXPIRE_SECONDS": 360 * 24 * 3600,
         "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
         "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,

@@ -4,11 +4,18 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.urls import include, path, re_path, register_converter
+from django.urls import include, path, re_path
 from django.utils.translation import gettext as _
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
+from plugins.exchange.views import FILE_PARSERS, ExportViewSet, ImportViewSet
+from plugins.mcp.views import AssistantView
+from plugins.recurring.views import RecurrenceViewSet
+from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
+from plugins.sync.views import ChangeViewSet
+from plugins.webhooks.views import WebhookViewSet
 from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
@@ -30,17 +37,10 @@ from tripcompanion.api import error_views
 from tripcompanion.api.forms import FileFormParser
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
-from tripcompanion.api.url_map import IdConverter
-from tripcompanion.attachments.views import AttachmentViewSet, TripAttachmentViewSet
+from tripcompanion.api.url_map import CHANGED, ITEM, KEPT, LIST, REPLACED
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.exchange.views import FILE_PARSERS, ExportViewSet, ImportViewSet
-from tripcompanion.mcp.views import AssistantView
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
-from tripcompanion.recurring.views import RecurrenceViewSet
-from tripcompanion.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
-from tripcompanion.sync.views import ChangeViewSet
-from tripcompanion.webhooks.views import WebhookViewSet
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,
@@ -60,15 +60,6 @@ from users.browser_views import (
     admin_login,
 )
 from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionViewSet
-
-register_converter(IdConverter, "id")
-
-#: The actions on a list, and on a row: as it is, if it can be changed in part or replaced, or both.
-LIST: Any = {"get": "list", "post": "create"}
-KEPT: Any = {"get": "retrieve", "delete": "destroy"}
-CHANGED: Any = {**KEPT, "patch": "partial_update"}
-REPLACED: Any = {**KEPT, "put": "update"}
-ITEM: Any = {**CHANGED, "put": "update"}
 
 ME = [
     path("", AccountViewSet.as_view(KEPT)),
@@ -277,7 +268,7 @@ API: list[Any] = [
 ]
 
 if settings.SPLITWISE_API:
-    API.append(path("v3.0/", include("tripcompanion.splitwise.urls")))
+    API.append(path("v3.0/", include("plugins.splitwise.urls")))
 
 #: The last words of these paths, which are titles in the browsable API, and what its forms ask for.
 #: For the translations.
@@ -314,7 +305,7 @@ urlpatterns = [
 ]
 
 if settings.SPLITWISE_OAUTH:
-    urlpatterns.insert(-1, path("", include("tripcompanion.splitwise.oauth_urls")))
+    urlpatterns.insert(-1, path("", include("plugins.splitwise.oauth_urls")))
 
 handler400 = error_views.bad_request
 handler403 = error_views.forbidden

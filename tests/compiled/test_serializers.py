@@ -8,7 +8,7 @@ import pytest
 
 from splits.models import Settlement, SplitType
 from splits.serializers.settlement import SettlementSerializer
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import settle, spend
 from tripcompanion.api import rendering, viewsets
 from tripcompanion.api.rendering import ExactJSONRenderer

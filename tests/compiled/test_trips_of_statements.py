@@ -13,6 +13,7 @@ import pytest
 from django.urls import get_resolver
 
 from tests.compiled_only import compiled_only
+from tests.sources import PACKAGES
 from tripcompanion.accounts.management.commands.distribute import distributed_tables
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate
 from trips.models import CompiledForViewer
@@ -26,12 +27,12 @@ ACROSS = {
     "splits.reports.balances._owed_sums": "What a person owes is of all their trips.",
     "trips.models.trip.trips_of": "A person's trips.",
     "splits.models.reads.splits_of": "By the expense, which the caller may see.",
-    "tripcompanion.statistics.personal._trips": "A person's trips.",
-    "tripcompanion.statistics.personal._shared": "The trips of two people.",
-    "tripcompanion.statistics.personal._sent": "What two people sent each other in all trips.",
-    "tripcompanion.statistics.personal._owed": "What two people owe each other in all trips.",
-    "tripcompanion.statistics.report._spent": "An array of trips, for one's own statistics.",
-    "tripcompanion.statistics.report._uncovered": "An array of trips, for one's own statistics.",
+    "plugins.statistics.personal._trips": "A person's trips.",
+    "plugins.statistics.personal._shared": "The trips of two people.",
+    "plugins.statistics.personal._sent": "What two people sent each other in all trips.",
+    "plugins.statistics.personal._owed": "What two people owe each other in all trips.",
+    "plugins.statistics.report._spent": "An array of trips, for one's own statistics.",
+    "plugins.statistics.report._uncovered": "An array of trips, for one's own statistics.",
 }
 
 _NAMED = re.compile(r'"(?:\w*trip_id"|trips_trip"\."id") = \(?%s')
@@ -43,7 +44,7 @@ def compiled() -> Iterator[tuple[str, Any]]:
     assert get_resolver().url_patterns
     seen = set()
     for module in list(sys.modules):
-        if module.split(".")[0] not in {"users", "trips", "splits", "tripcompanion"}:
+        if module.split(".")[0] not in PACKAGES:
             continue
         for name, found in vars(sys.modules[module]).items():
             if not isinstance(found, CompiledQuery | CompiledUpdate | CompiledForViewer):

@@ -24,7 +24,7 @@ ACCOUNTS: Guards = {
         ("account changed without its lock", '.order_by("pk").select_for_update(no_key=True)',
          '.order_by("pk")', f"PG {_UNDER_LOCK}"),
         ("guests locked as accounts", "filter(wanted, is_guest=False)", "filter(wanted)",
-         "PG tests/exchange/test_importing_at_once.py tests/trips/test_guests.py"),
+         "PG plugins/exchange/tests/test_importing_at_once.py tests/trips/test_guests.py"),
         ("e-mail address returned to strangers",
          'else (*private, "email")', "else private", _VISIBILITY),
         ("full account returned to everybody", "if viewer.pk == self.pk or viewer.is_admin:",

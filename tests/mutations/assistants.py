@@ -2,10 +2,10 @@
 
 from tests.mutations.mutant import Guards
 
-_PROTOCOL, _TOOLS = "tests/mcp/test_protocol.py", "tests/mcp/test_tools.py"
+_PROTOCOL, _TOOLS = "plugins/mcp/tests/test_protocol.py", "plugins/mcp/tests/test_tools.py"
 
 ASSISTANTS: Guards = {
-    "tripcompanion/mcp/views.py": [
+    "plugins/mcp/views.py": [
         ("tools without a token", "permission_classes = (IsAuthenticated,)",
          "permission_classes = ()", f"{_PROTOCOL} -k token"),
         ("tools for pages of any origin", "if not is_known and", "if False and",
@@ -18,14 +18,14 @@ ASSISTANTS: Guards = {
          "200 if has_handshake else refused.status", "refused.status",
          f"{_PROTOCOL} -k does_not_end"),
     ],
-    "tripcompanion/mcp/protocol.py": [
+    "plugins/mcp/protocol.py": [
         ("headers that contradict the body", "if _decoded(headers.get(name)) != value:",
          "if False:", f"{_PROTOCOL} -k contradict"),
         ("unknown revisions are served", "if version not in STATELESS:", "if False:",
          f"{_PROTOCOL} -k revisions"),
         ("ids that no answer can repeat", " and abs(found) < 2**63", "", f"{_TOOLS} -k 64_bits"),
     ],
-    "tripcompanion/mcp/tools.py": [
+    "plugins/mcp/tools.py": [
         ("an equal call records again", 'key=key if self.takes_key else ""', 'key=""',
          f"{_TOOLS} -k equal_call"),
         ("a second deletion cannot be undone", "if not self.takes:", "if False:",
@@ -33,7 +33,7 @@ ASSISTANTS: Guards = {
         ("unknown arguments are ignored", "if unknown := sorted(arguments.keys() - known.keys()):",
          "if unknown := []:", f"{_TOOLS} -k bad_arguments"),
     ],
-    "tripcompanion/mcp/names.py": [
+    "plugins/mcp/names.py": [
         ("the first of several names is taken", "if len(found) == 1:", "if found:",
          f"{_TOOLS} -k ambiguous"),
         ("the first page of expenses is taken", 'if number >= page["totalPages"]:', "if True:",

@@ -2,14 +2,14 @@
 
 from tests.mutations.mutant import Guards
 
-_ATTACHMENTS = "tests/attachments/test_attachments.py"
-_HOSTILE = "tests/attachments/test_hostile_files.py"
-_MOVING = "tests/attachments/test_moving.py"
-_WORKERS = "tests/attachments/test_workers.py"
-_TURNS = "tests/attachments/test_turns.py"
+_ATTACHMENTS = "plugins/attachments/tests/test_attachments.py"
+_HOSTILE = "plugins/attachments/tests/test_hostile_files.py"
+_MOVING = "plugins/attachments/tests/test_moving.py"
+_WORKERS = "plugins/attachments/tests/test_workers.py"
+_TURNS = "plugins/attachments/tests/test_turns.py"
 
 ATTACHMENTS: Guards = {
-    "tripcompanion/attachments/views.py": [
+    "plugins/attachments/views.py": [
         ("a picture is served before it is cleaned",
          "        if row.state == State.PROCESSING:\n            raise StillProcessing\n", "",
          f"{_ATTACHMENTS} -k cleaned"),
@@ -18,7 +18,7 @@ ATTACHMENTS: Guards = {
         ("a browser may run what it displays", 'response["Content-Security-Policy"] = _SANDBOX',
          "pass", f"{_ATTACHMENTS} -k browser"),
     ],
-    "tripcompanion/attachments/models.py": [
+    "plugins/attachments/models.py": [
         ("files of deleted expenses are shown", "self.filter(shown())", "self.all()",
          f"{_ATTACHMENTS} -k fate"),
         ("files of restorable expenses are deleted", "~Exists(kept), ~Exists(restorable)",
@@ -42,11 +42,11 @@ ATTACHMENTS: Guards = {
          "row.claimed_until = trip, moved_id, None",
          "row.claimed_until = trip, moved_id, row.claimed_until", f"{_MOVING} -k new_trip"),
     ],
-    "tripcompanion/attachments/recognition.py": [
+    "plugins/attachments/recognition.py": [
         ("a PDF may begin with anything", 'start.startswith(b"%PDF-")', 'b"%PDF-" in start',
          f"{_HOSTILE} -k header"),
     ],
-    "tripcompanion/attachments/cleaning.py": [
+    "plugins/attachments/cleaning.py": [
         ("bombs are decoded", "if width * height > MAX_PIXELS[kind]:", "if False:",
          f"{_HOSTILE} -k bomb"),
         ("scans are not counted", "MAX_SCANS = 32", "MAX_SCANS = 10**9",
@@ -57,7 +57,7 @@ ATTACHMENTS: Guards = {
         ("pictures lie on their side", "found = ImageOps.exif_transpose(found)", "pass",
          f"{_ATTACHMENTS} -k cleaned"),
     ],
-    "tripcompanion/attachments/processing.py": [
+    "plugins/attachments/processing.py": [
         ("what takes too long is tried again", "status in _KILLED", "status < 0",
          f"{_TURNS} -k too_long"),
         ("the pictures of one account come first", "        last = row.created_by_id\n", "",
@@ -70,7 +70,7 @@ ATTACHMENTS: Guards = {
          "            row.postpone()\n", "            row.refuse(Refusal.UNREADABLE)\n",
          f"{_WORKERS} -k without_a_storage"),
     ],
-    "tripcompanion/attachments/storage.py": [
+    "plugins/attachments/storage.py": [
         ("half a file stays on a full disk", "            discard(name)\n            raise\n",
          "            raise\n", f"{_WORKERS} -k full_disk"),
         ("files of uploads in progress are swept",

@@ -2,11 +2,11 @@
 
 from tests.mutations.mutant import Guards
 
-_CHANGES = "tests/sync/test_changes.py"
-_CURSORS = "tests/sync/test_cursors.py"
+_CHANGES = "plugins/sync/tests/test_changes.py"
+_CURSORS = "plugins/sync/tests/test_cursors.py"
 
 CHANGES: Guards = {
-    "tripcompanion/sync/cursor.py": [
+    "plugins/sync/cursor.py": [
         ("cursors never expire", "salt=_SALT, max_age=_LIFETIME)", "salt=_SALT)",
          f"{_CURSORS} -k expires"),
         ("cursors of others are accepted", "if reader != cursor.reader:", "if False:",
@@ -19,7 +19,7 @@ CHANGES: Guards = {
         ("a lost trip is still sent", "            self.delivery = None\n", "            pass\n",
          f"{_CHANGES} -k lost_while"),
     ],
-    "tripcompanion/sync/changes.py": [
+    "plugins/sync/changes.py": [
         ("token without the scope of expenses gets money",
          "return self._money or row.object_type in OF_TRIPS", "return True",
          f"{_CHANGES} -k no_money"),
@@ -38,7 +38,7 @@ CHANGES: Guards = {
          "if self._sees(row) and (is_whole := touched.resends(row)) is not None:",
          "if (is_whole := None) is not None:", f"{_CHANGES} -k closing"),
     ],
-    "tripcompanion/sync/touched.py": [
+    "plugins/sync/touched.py": [
         ("any number of touched objects is read", "if at == MAX_TOUCHED:", "if False:",
          f"{_CHANGES} -k too_many"),
         ("closing is not noticed", "row.object_id in self._closed_by", "False",
@@ -54,7 +54,7 @@ CHANGES: Guards = {
          'return _subjects("comment", self._comments, row.object_id)', "return []",
          f"{_CHANGES} -k comments_come"),
     ],
-    "tripcompanion/sync/delivery.py": [
+    "plugins/sync/delivery.py": [
         ("what was there before stays", "Stage.NOTHING if is_whole", "Stage.TRIP if is_whole",
          f"{_CHANGES} -k merged"),
         ("money is sent with a new trip", "(money or other not in _OF_MONEY)", "True",

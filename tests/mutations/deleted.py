@@ -67,13 +67,13 @@ DELETED: Guards = {
          "owed_minor__gt=0).in_kept_trips()", "owed_minor__gt=0)",
          f"{_TRIPS} -k nowhere"),
     ],
-    "tripcompanion/webhooks/models/webhook.py": [
+    "plugins/webhooks/models/webhook.py": [
         ("webhook of a trip is not told of its deletion",
          "owners = Member.objects.present_or_restorable().filter(\n",
          "owners = Member.objects.present().filter(\n",
          f"{_TRIPS} -k webhooks"),
     ],
-    "tripcompanion/webhooks/models/queue.py": [
+    "plugins/webhooks/models/queue.py": [
         ("webhook of all trips is not told of a deletion",
          "return Member.objects.present_or_restorable()", "return Member.objects.present()",
          f"{_TRIPS} -k webhooks"),

@@ -2,24 +2,24 @@
 
 from tests.mutations.mutant import Guards
 
-_CALLERS = "tests/mapmyjourney/test_callers.py"
-_TRIPS = "tests/mapmyjourney/test_trips.py"
+_CALLERS = "plugins/mapmyjourney/tests/test_callers.py"
+_TRIPS = "plugins/mapmyjourney/tests/test_trips.py"
 _LANDING = "tests/test_landing.py"
 _REFERENCE = "tests/test_reference.py"
 
 ENTRY: Guards = {
-    "tripcompanion/mapmyjourney/middleware.py": [
+    "plugins/mapmyjourney/middleware.py": [
         ("MapMyJourney's routes for every client", '.startswith("MapMyJourney")',
          '.startswith("")', _CALLERS),
         ("no Vary for MapMyJourney's client",
          '            patch_vary_headers(response, ["X-App-Client"])\n', "            pass\n",
          _CALLERS),
     ],
-    "tripcompanion/mapmyjourney/serializers.py": [
+    "plugins/mapmyjourney/serializers.py": [
         ("the predecessor's front end shows every address", 'source="user.shown_email"',
          'source="user.email"', "tests/trips/test_unanswered.py"),
     ],
-    "tripcompanion/mapmyjourney/views.py": [
+    "plugins/mapmyjourney/views.py": [
         ("PUT with a name replaces the trip", "partial=partial or is_part", "partial=partial",
          _TRIPS),
         ("PUT with name and title changes a part", ' and "title" not in sent', "", _TRIPS),

@@ -2,23 +2,23 @@
 
 from tests.mutations.mutant import Guards
 
-_IMPORTING = "tests/exchange/test_importing.py -k"
-_WIRE = "tests/exchange/test_import_wire.py -k"
-_RIGHTS = "tests/exchange/test_import_rights.py -k"
-_REPORTED = "tests/exchange/test_reported_files.py -k"
-_OWN = "tests/exchange/test_own_file.py -k"
-_TRAPS = "tests/exchange/traps -k"
-_WRITTEN = "tests/exchange/test_written_files.py -k"
-_HOSTILE = "tests/exchange/test_hostile_files.py"
-_EXPORTING = "tests/exchange/test_exporting.py -k"
-_COPYING = "tests/exchange/test_copying.py -k"
-_CONTRADICTING = "tests/exchange/test_contradicting_files.py -k"
-_BY_PLAN = "tests/exchange/test_copying_by_plan.py -k"
-_MOVING = "tests/exchange/test_moving.py -k"
-_BACKUPS = "tests/exchange/test_backups.py -k"
+_IMPORTING = "plugins/exchange/tests/test_importing.py -k"
+_WIRE = "plugins/exchange/tests/test_import_wire.py -k"
+_RIGHTS = "plugins/exchange/tests/test_import_rights.py -k"
+_REPORTED = "plugins/exchange/tests/test_reported_files.py -k"
+_OWN = "plugins/exchange/tests/test_own_file.py -k"
+_TRAPS = "plugins/exchange/tests/traps -k"
+_WRITTEN = "plugins/exchange/tests/test_written_files.py -k"
+_HOSTILE = "plugins/exchange/tests/test_hostile_files.py"
+_EXPORTING = "plugins/exchange/tests/test_exporting.py -k"
+_COPYING = "plugins/exchange/tests/test_copying.py -k"
+_CONTRADICTING = "plugins/exchange/tests/test_contradicting_files.py -k"
+_BY_PLAN = "plugins/exchange/tests/test_copying_by_plan.py -k"
+_MOVING = "plugins/exchange/tests/test_moving.py -k"
+_BACKUPS = "plugins/exchange/tests/test_backups.py -k"
 
 EXCHANGE: Guards = {
-    "tripcompanion/exchange/views.py": [
+    "plugins/exchange/views.py": [
         ("imports without a throttle", "[ImportThrottle, MappingThrottle]", "[MappingThrottle]",
          f"{_IMPORTING} throttled"),
         ("confirming imports without a throttle", '"confirm": [ImportThrottle],', "",
@@ -38,16 +38,16 @@ EXCHANGE: Guards = {
         ("export without expenses:read", "    more_scopes = (Scope.EXPENSES_READ,)\n", "",
          f"{_EXPORTING} both_scopes"),
     ],
-    "tripcompanion/exchange/serializers.py": [
+    "plugins/exchange/serializers.py": [
         ("trip for what makes a new one", """if attrs.get("as_new_trip") and "trip_id" in attrs:""",
          "if False:", f"{_IMPORTING} new_trip"),
     ],
-    "tripcompanion/exchange/models.py": [
+    "plugins/exchange/models.py": [
         ("import locked before the accounts that it names",
          "        User.objects.lock({user.pk, *named} - {None})\n", "",
-         "PG tests/exchange/test_importing_at_once.py"),
+         "PG plugins/exchange/tests/test_importing_at_once.py"),
         ("plan deleted while it is confirmed", ".select_for_update()", "",
-         "PG tests/exchange/test_importing_at_once.py -k is_locked"),
+         "PG plugins/exchange/tests/test_importing_at_once.py -k is_locked"),
         ("undone rows known", ".exclude(undone_at__isnull=False, makes_trip=False)", "",
          f"{_IMPORTING} as_it_was"),
         ("plans of others", "rows = self.filter(user=user).exclude(", "rows = self.exclude(",
@@ -59,7 +59,7 @@ EXCHANGE: Guards = {
          "return rows if user.confined_to is None else rows.filter(trip=user.confined_to)",
          "return rows", f"{_RIGHTS} token_of_one_trip"),
     ],
-    "tripcompanion/exchange/planning.py": [
+    "plugins/exchange/planning.py": [
         ("new trip by a confined token",
          "if trip is None and caller.confined_to is not None:", "if False:",
          f"{_RIGHTS} token_of_one_trip"),
@@ -89,7 +89,7 @@ EXCHANGE: Guards = {
          "changed = None",
          f"{_IMPORTING} same_file_again"),
     ],
-    "tripcompanion/exchange/fitting.py": [
+    "plugins/exchange/fitting.py": [
         ("currency that has ended at par",
          "currency, rate = successor.currency, 1 / successor.units",
          "currency, rate = successor.currency, Decimal(1)", f"{_REPORTED} by_law"),
@@ -97,13 +97,13 @@ EXCHANGE: Guards = {
          "if any(sum(value or 0 for _key, value in values) != total for values, total in sums):",
          "if False:", f"{_BY_PLAN} do_not_fit"),
     ],
-    "tripcompanion/exchange/formats/trip_companion.py": [
+    "plugins/exchange/formats/trip_companion.py": [
         ("plan of our file whose parts exceed the amount",
          "if sum(paid.values()) != amount_minor or "
          "sign * (amount_minor - sum(shares.values())) < 0:",
          "if False:", f"{_BY_PLAN} do_not_fit"),
     ],
-    "tripcompanion/exchange/people.py": [
+    "plugins/exchange/people.py": [
         ("strangers chosen for people of a file",
          "    _require_addable({*mapping.values()} - members.keys() - {caller.pk, None})\n", "",
          f"{_RIGHTS} mapped_only"),
@@ -122,7 +122,7 @@ EXCHANGE: Guards = {
         ("people of a file not counted", "if len(rows) > settings.QUOTA_MEMBERS:", "if False:",
          f"{_IMPORTING} leaves_no_plan"),
     ],
-    "tripcompanion/exchange/confirming.py": [
+    "plugins/exchange/confirming.py": [
         ("plan confirmed twice", "        if stored.confirmed_at is not None:\n            raise",
          "        if False:\n            raise", f"{_IMPORTING} confirmed_once"),
         ("plan deleted that was confirmed", 'if stored.state == "done":', "if False:",
@@ -151,7 +151,7 @@ EXCHANGE: Guards = {
          "can = Can.MANAGE_TRIP if stored.makes_trip else Can.CHANGE_EXPENSES", "can = Can.READ",
          f"{_RIGHTS} undoes_nothing"),
     ],
-    "tripcompanion/exchange/source.py": [
+    "plugins/exchange/source.py": [
         ("two who read a file take pieces from each other", "self._file.seek(self._at)",
          "self._file.seek(0 if self._at == 0 else self._file.tell())",
          f"{_HOSTILE} -k two_at_once"),
@@ -180,27 +180,27 @@ EXCHANGE: Guards = {
         ("key twice in JSON", "if value in keys[-1]:", "if False:", f"{_OWN} strictly"),
         ("NUL in JSON of an import", r"""    if "\x00" in text:""", "    if False:", _HOSTILE),
     ],
-    "tripcompanion/exchange/formats/reading.py": [
+    "plugins/exchange/formats/reading.py": [
         ("rows of an unknown type are guessed", "if kind not in known:", "if False:",
          f"{_TRAPS} row_of_an_unknown_type"),
         ("formula guard kept in an import",
          """return text[1:] if text.startswith("'") and text[1:].startswith(_GUARDED) else text""",
-         "return text", "tests/exchange/test_formats.py -k guard"),
+         "return text", "plugins/exchange/tests/test_formats.py -k guard"),
         ("names lose a formula guard silently",
          'return (Note("guarded_names", {"names": ", ".join(found)[:200]}),) if found else ()',
          "return ()", f"{_TRAPS} guard"),
     ],
-    "tripcompanion/exchange/formats/numbers.py": [
+    "plugins/exchange/formats/numbers.py": [
         ("sign of a currency in a number", "plain = _without_currency(plain)", "pass",
          f"{_REPORTED} spreadsheet_adds"),
         ("yen with decimals", "amounts.EXPONENTS.get(currency.strip().upper()) == 0", "False",
          f"{_REPORTED} thousands"),
     ],
-    "tripcompanion/exchange/formats/dates.py": [
+    "plugins/exchange/formats/dates.py": [
         ("months before days", "self.day_first = orders[False] is None", "self.day_first = False",
          f"{_REPORTED} dates_are"),
     ],
-    "tripcompanion/exchange/formats/cospend.py": [
+    "plugins/exchange/formats/cospend.py": [
         ("weight of zero in Cospend", "self.weights.setdefault(key, found or Decimal(1))",
          "self.weights.setdefault(key, found)", f"{_REPORTED} weight_of_zero"),
         ("quotes in names of Cospend read as doubled",
@@ -209,14 +209,14 @@ EXCHANGE: Guards = {
         ("weights of Cospend's members not read", 'self._add(row, "name", "weight")', "pass",
          f"{_WRITTEN} cospend"),
     ],
-    "tripcompanion/exchange/formats/ihatemoney.py": [
+    "plugins/exchange/formats/ihatemoney.py": [
         ("an unknown currency is that of the group", "code in self.own_codes else",
          "code not in EXPONENTS else", f"{_TRAPS} unknown_currency_of_ihatemoney"),
         ("weights of ihatemoney's payers not read",
          "            self.weights,\n            is_payment",
          "            {},\n            is_payment", f"{_WRITTEN} ihatemoney"),
     ],
-    "tripcompanion/exchange/formats/abrechnung.py": [
+    "plugins/exchange/formats/abrechnung.py": [
         ("events that are passed on in ever smaller parts", "p.denominator > _MAX_DENOMINATOR",
          "False", f"{_HOSTILE} -k take_long_to_follow"),
         ("events that are passed on any number of times", "if self.steps > _MAX_STEPS:",
@@ -224,7 +224,7 @@ EXCHANGE: Guards = {
         ("common part of an item of Abrechnung", "rest -= price * (total - common) / total",
          "rest -= price", f"{_WRITTEN} abrechnung"),
     ],
-    "tripcompanion/exchange/formats/splitpro_csv.py": [
+    "plugins/exchange/formats/splitpro_csv.py": [
         ("payments of SplitPro's table turned around", "sender=payer, receiver=other",
          "sender=other, receiver=payer", f"{_WRITTEN} two_of_a_file"),
         ("quotes in names of SplitPro read as doubled", "file.rows(quoting=csv.QUOTE_NONE)",
@@ -232,27 +232,27 @@ EXCHANGE: Guards = {
         ("three decimals of SplitPro unclear", "            is_plain=True,\n", "",
          f"{_TRAPS} dinars_of_splitpro"),
     ],
-    "tripcompanion/exchange/formats/splitpro_json.py": [
+    "plugins/exchange/formats/splitpro_json.py": [
         ("debts of SplitPro turned around", "(user, friend) if minor > 0 else (friend, user)",
          "(friend, user) if minor > 0 else (user, friend)", f"{_WRITTEN} debts_of_splitpro"),
     ],
-    "tripcompanion/exchange/formats/tricount.py": [
+    "plugins/exchange/formats/tricount.py": [
         ("income of Tricount as an expense", """-1 if kind == "INCOME" else 1""", "1",
          f"{_WRITTEN} tricount"),
     ],
-    "tripcompanion/exchange/formats/entries.py": [
+    "plugins/exchange/formats/entries.py": [
         ("decimals of weights that we cannot store",
          "if any(weight.denominator > 1 for weight in stored.values()):", "if False:",
          f"{_TRAPS} many_decimals"),
         ("parts rounded to more than our smallest unit", "> len(exact) * unit", "> len(exact)",
          f"{_TRAPS} forints_of_spliit_were"),
     ],
-    "tripcompanion/exchange/formats/settle_up.py": [
+    "plugins/exchange/formats/settle_up.py": [
         ("rate in a file that is ignored",
          'self.main not in {"", currency} and amount and "Converted amount" in row', "False",
          f"{_TRAPS} keeps_its_currency"),
     ],
-    "tripcompanion/exchange/formats/spliit_csv.py": [
+    "plugins/exchange/formats/spliit_csv.py": [
         ("person with the name of another column",
          'start = header.index("Split mode") + 1',
          "start = len(header) - len([name for name in header if name not in _COLUMNS])",
@@ -260,28 +260,28 @@ EXCHANGE: Guards = {
         ("payer of an income in Spliit's table", "if minor * cost > 0]", "if minor > 0]",
          f"{_WRITTEN} cells_of_spliit"),
     ],
-    "tripcompanion/exchange/formats/spliit_json.py": [
+    "plugins/exchange/formats/spliit_json.py": [
         ("forints of Spliit divided like cents", "reading.smallest(currency, digits)", "1",
          f"{_WRITTEN} parts_of_spliit"),
     ],
-    "tripcompanion/exchange/formats/splitwise_api.py": [
+    "plugins/exchange/formats/splitwise_api.py": [
         ("addresses that nobody has confirmed",
          'row.text("email", "") if is_registered else ""', 'row.text("email", "")',
          f"{_RIGHTS} address_leads"),
         ("paid and owed in Splitwise's API", """for name in ("paid_share", "owed_share")]""",
          """for name in ("owed_share", "paid_share")]""", f"{_WRITTEN} api_of_splitwise"),
     ],
-    "tripcompanion/exchange/tables.py": [
+    "plugins/exchange/tables.py": [
         ("code of a trip in its export", """    if '"tripCode"' not in changes:""", "    if True:",
          f"{_EXPORTING} no_code"),
     ],
-    "tripcompanion/exchange/sheet.py": [
+    "plugins/exchange/sheet.py": [
         ("export wider than a spreadsheet", "    if len(people) > MAX_PEOPLE:", "    if False:",
          f"{_EXPORTING} more_people"),
         ("formula in a workbook", "sheet.write_string(place, column, str(value))",
          "sheet.write(place, column, str(value))", f"{_EXPORTING} no_formula"),
     ],
-    "tripcompanion/exchange/restoring.py": [
+    "plugins/exchange/restoring.py": [
         ("people beside each other change places in an imported trip",
          "key=places.__getitem__, reverse=True)", "key=places.__getitem__)",
          "tests/splits/test_positions.py"),
@@ -308,7 +308,7 @@ EXCHANGE: Guards = {
         ("imported trips not counted", "        require_trip_quota(account)\n", "",
          f"{_CONTRADICTING} quota"),
     ],
-    "tripcompanion/exchange/imported_history.py": [
+    "plugins/exchange/imported_history.py": [
         ("imported history that cannot be shown", "    if isinstance(value, list | dict):",
          "    if False:", f"{_CONTRADICTING} contradicts_itself_makes"),
         ("imported ids of more than 64 bits", " and abs(value) <= MAX_INTEGER", "",
@@ -319,13 +319,13 @@ EXCHANGE: Guards = {
         ("imported history with gaps", '    if row["number"] != line:', "    if False:",
          f"{_CONTRADICTING} contradicts_itself_makes"),
     ],
-    "tripcompanion/exchange/service_file.py": [
+    "plugins/exchange/service_file.py": [
         ("service overwritten by import_all", "    if User.objects.exists():", "    if False:",
          f"{_MOVING} not_overwritten"),
         ("import_all of an unsound ledger", "transaction.set_rollback(bool(found))", "pass",
          f"{_MOVING} not_sound"),
     ],
-    "tripcompanion/exchange/backups.py": [
+    "plugins/exchange/backups.py": [
         ("changed backup restored", "    if not unchanged:", "    if False:",
          f"{_BACKUPS} changed_file"),
         ("backup of a newer release restored", "    if newer:", "    if False:",

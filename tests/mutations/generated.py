@@ -17,7 +17,7 @@ _ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactl
 _WHO = {"OWNER": "olga", "EDITOR": "ed", "VIEWER": "vera"}
 _CONSTRAINT_TESTS = (
     "tests/splits/test_constraints.py tests/security/test_stored.py "
-    "tests/recurring/test_recurring.py::test_the_database_has_each_date_once "
+    "plugins/recurring/tests/test_recurring.py::test_the_database_has_each_date_once "
     "tests/splits/test_saved_filters.py::test_a_name_is_used_once_by_an_account"
 )
 _WITHOUT = '''"""A constraint is dropped."""

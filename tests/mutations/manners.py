@@ -283,7 +283,7 @@ KIT: Guards = {
         ("half a body is taken for whole", "    elif size < length:\n",
          "    elif False:\n", "tests/test_bodies.py -k hangs_up"),
         ("files are held in memory", "if limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE:",
-         "if True:", "tests/attachments/test_uploads.py"),
+         "if True:", "plugins/attachments/tests/test_uploads.py"),
     ],
     "tripcompanion/api/viewsets.py": [
         ("unexpected body not checked", '            require_json(request.content_type or "")\n',

@@ -2,16 +2,16 @@
 
 from tests.mutations.mutant import Guards
 
-_RECURRING = "tests/recurring/test_recurring.py -k"
-_RULES = "tests/recurring/test_rules.py -k"
-_COPIED = "tests/exchange/test_copied_recurrences.py -k"
+_RECURRING = "plugins/recurring/tests/test_recurring.py -k"
+_RULES = "plugins/recurring/tests/test_rules.py -k"
+_COPIED = "plugins/exchange/tests/test_copied_recurrences.py -k"
 
 RECURRING: Guards = {
-    "tripcompanion/recurring/management/commands/record_recurring.py": [
+    "plugins/recurring/management/commands/record_recurring.py": [
         ("an unexpected error with a recurrence ends the worker", "except Exception:",
          "except LookupError:", f"{_RECURRING} unexpected"),
     ],
-    "tripcompanion/recurring/models.py": [
+    "plugins/recurring/models.py": [
         ("tomorrow is recorded today", "state=RecurrenceState.ON, due_at__lte=timezone.now()",
          "state=RecurrenceState.ON, due_at__isnull=False", f"{_RECURRING} recorded_today"),
         ("paused ones are recorded", "self.filter(state=RecurrenceState.ON, due_at",
@@ -62,7 +62,7 @@ RECURRING: Guards = {
         ("what a guest created stays paused", "            if row.reason_code:\n",
          "            if False:\n", f"{_RECURRING} takes_their_place"),
     ],
-    "tripcompanion/recurring/body.py": [
+    "plugins/recurring/body.py": [
         ("former members are divided among",
          "former = [user_id for user_id in listed if user_id not in present]",
          "former: list[int] = []", f"{_RECURRING} left_out"),
@@ -74,7 +74,7 @@ RECURRING: Guards = {
         ("nulls of a file are read", " for name, value in sent.items() if value is not None}",
          " for name, value in sent.items()}", f"{_COPIED} null"),
     ],
-    "tripcompanion/recurring/rules.py": [
+    "plugins/recurring/rules.py": [
         ("any part in a rule", "        if name not in _PARTS:", "        if False:",
          f"{_RECURRING} makes_no_sense"),
         ("any value in a rule",
@@ -97,7 +97,7 @@ RECURRING: Guards = {
         ("a sixth Monday is searched for in a month of a year",
          ' or "BYMONTH" in given\n', "\n", f"{_RULES} no_month_has"),
     ],
-    "tripcompanion/recurring/serializers.py": [
+    "plugins/recurring/serializers.py": [
         ("any time zone", "        if name not in _time_zones():", "        if False:",
          f"{_RECURRING} makes_no_sense"),
         ("it starts too late", "        if day > timezone.now().date() + _LATEST:",

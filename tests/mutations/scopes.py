@@ -26,7 +26,7 @@ SCOPES: Guards = {
     "trips/models/member.py": [
         ("trip-bound token knows the people of other trips",
          "if user.by_token and user.by_token.trip_id:", "if False:",
-         "tests/splitwise/test_access.py -k knows_nobody"),
+         "plugins/splitwise/tests/test_access.py -k knows_nobody"),
     ],
     "trips/models/trip.py": [
         ("tokens survive their trip",

@@ -2,21 +2,21 @@
 
 from tests.mutations.mutant import Guards
 
-_ACCESS, _OAUTH = "tests/splitwise/test_access.py", "tests/splitwise/test_oauth.py"
-_RECEIPTS = "tests/splitwise/test_receipts.py"
+_ACCESS, _OAUTH = "plugins/splitwise/tests/test_access.py", "plugins/splitwise/tests/test_oauth.py"
+_RECEIPTS = "plugins/splitwise/tests/test_receipts.py"
 
 SPLITWISE: Guards = {
-    "tripcompanion/splitwise/viewset.py": [
+    "plugins/splitwise/viewset.py": [
         ("groups of strangers for these clients",
          "get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)",
          "Trip.objects.get(pk=trip_id)", f"{_ACCESS} -k learns_nothing"),
     ],
-    "tripcompanion/splitwise/entries.py": [
+    "plugins/splitwise/entries.py": [
         ("deleted expenses of strangers for these clients",
          "kept.visible_to(user).filter(object_id=pk)", "kept.filter(object_id=pk)",
          f"{_ACCESS} -k learns_nothing"),
     ],
-    "tripcompanion/splitwise/views/users.py": [
+    "plugins/splitwise/views/users.py": [
         ("accounts of strangers for these clients",
          "if is_admin else friends_of(self.caller)", "",
          f"{_ACCESS} -k changes_nothing_of_it"),
@@ -24,38 +24,38 @@ SPLITWISE: Guards = {
          'raise refused(_("This cannot be changed here."), name)', "pass",
          f"{_ACCESS} -k changes_nothing_of_it"),
     ],
-    "tripcompanion/splitwise/views/expenses.py": [
+    "plugins/splitwise/views/expenses.py": [
         ("a refused receipt leaves its file", "            discard(self.draft.file)\n",
          "            pass\n", f"{_RECEIPTS} -k leaves_nothing"),
         ("long bodies without a file",
          "elif int(request.META.get(\"CONTENT_LENGTH\") or 0) > "
          "settings.DATA_UPLOAD_MAX_MEMORY_SIZE:", "elif False:", f"{_RECEIPTS} -k limited"),
         ("a refused expense leaves a friendship", "        with transaction.atomic():\n",
-         "        if True:\n", "tests/splitwise/test_groups.py -k leaves_no_friendship"),
+         "        if True:\n", "plugins/splitwise/tests/test_groups.py -k leaves_no_friendship"),
         ("receipts that no throttle counts", "self.count(UploadThrottle())", "pass",
          f"{_RECEIPTS} -k limited"),
     ],
-    "tripcompanion/splitwise/views/groups.py": [
+    "plugins/splitwise/views/groups.py": [
         ("friends are locked in the order of the list",
          "with accounts_locked(self.caller, people):\n            require_friend",
          "with transaction.atomic():\n            require_friend",
-         "PG tests/splitwise/test_races.py"),
+         "PG plugins/splitwise/tests/test_races.py"),
     ],
-    "tripcompanion/splitwise/adding.py": [
+    "plugins/splitwise/adding.py": [
         ("friendships by keys that may make none", "if not caller.covers(Scope.TRIPS_WRITE):",
          "if False:", f"{_ACCESS} -k makes_no_friendship"),
         ("strangers are added by their ids",
          "found = friends_of(self.caller).filter", "found = User.objects.filter",
-         "tests/splitwise/test_groups.py"),
+         "plugins/splitwise/tests/test_groups.py"),
         ("an address is another guest every time",
          "if self.user is None and self.email is not None:", "if False:",
-         "tests/splitwise/test_groups.py -k one_friend"),
+         "plugins/splitwise/tests/test_groups.py -k one_friend"),
         ("guests with a name that is too short", "if len(name) >= MIN_NAME_CHARS", "if name",
-         "tests/splitwise/test_groups.py -k short_name"),
+         "plugins/splitwise/tests/test_groups.py -k short_name"),
         ("lookups by address that no throttle counts", "self.view.count(LookupThrottle())", "pass",
          f"{_ACCESS} -k throttled"),
     ],
-    "tripcompanion/splitwise/parsing.py": [
+    "plugins/splitwise/parsing.py": [
         ("a field of a list that has two names", "if name in row:", "if False:",
          f"{_ACCESS} -k spelt"),
         ("lists of any length", "if len(rows) > settings.QUOTA_MEMBERS:", "if False:",
@@ -63,11 +63,11 @@ SPLITWISE: Guards = {
         ("a field of a form that is given twice", "if len(values) < len(pairs):", "if False:",
          f"{_ACCESS} -k hostile"),
     ],
-    "tripcompanion/splitwise/models.py": [
+    "plugins/splitwise/models.py": [
         ("codes survive a new password", "Grant.objects.filter(user=account).delete()", "pass",
          f"{_OAUTH} -k outlives"),
     ],
-    "tripcompanion/splitwise/oauth.py": [
+    "plugins/splitwise/oauth.py": [
         ("programs that guess secrets", "if not throttle.allow_request(request, None):",
          "if False:", f"{_OAUTH} -k slowed_down"),
         ("codes that work twice",

@@ -15,7 +15,7 @@ STATISTICS: Guards = {
             "tests/trips/test_category_budgets.py -k refused",
         ),
     ],
-    "tripcompanion/statistics/report.py": [
+    "plugins/statistics/report.py": [
         (
             "sums of amounts overflow",
             "_UPPER = 2**32",
@@ -41,7 +41,7 @@ STATISTICS: Guards = {
             f"{_STATISTICS} -k covers",
         ),
     ],
-    "tripcompanion/statistics/kept.py": [
+    "plugins/statistics/kept.py": [
         (
             "expenses of the last day do not count",
             "if row[0] <= until",
@@ -97,7 +97,7 @@ STATISTICS: Guards = {
             f"{_KEPT} -k bound",
         ),
     ],
-    "tripcompanion/statistics/personal.py": [
+    "plugins/statistics/personal.py": [
         (
             "a trip in which one has nothing is among one's own",
             "if (count or parts) and",
@@ -119,7 +119,7 @@ STATISTICS: Guards = {
             f"{_STATISTICS} -k eyes",
         ),
     ],
-    "tripcompanion/statistics/views.py": [
+    "plugins/statistics/views.py": [
         (
             "statistics without expenses:read",
             'more_scopes = (Scope.EXPENSES_READ,)\n    needs: ClassVar = {"retrieve": Can.READ}',

@@ -3,12 +3,12 @@
 from tests.mutations.mutant import Guards
 
 _OUTGOING = "tests/test_outgoing.py"
-_REGISTERING = "tests/webhooks/test_registering.py"
-_DELIVERIES = "tests/webhooks/test_deliveries.py"
-_SIGNATURES = "tests/webhooks/test_signatures.py"
+_REGISTERING = "plugins/webhooks/tests/test_registering.py"
+_DELIVERIES = "plugins/webhooks/tests/test_deliveries.py"
+_SIGNATURES = "plugins/webhooks/tests/test_signatures.py"
 
 WEBHOOKS: Guards = {
-    "tripcompanion/webhooks/outgoing.py": [
+    "plugins/webhooks/outgoing.py": [
         ("webhooks reach private networks", "all(map(is_public, found))", "found", _REGISTERING),
         ("one public address is enough", "all(map(is_public, found))",
          "any(map(is_public, found))", f"{_OUTGOING} -k among_public"),
@@ -31,7 +31,7 @@ WEBHOOKS: Guards = {
         ("a lookup may take forever", "answer.result(seconds)", "answer.result()",
          f"{_OUTGOING} -k resolver"),
     ],
-    "tripcompanion/webhooks/models/webhook.py": [
+    "plugins/webhooks/models/webhook.py": [
         ("webhooks survive the sessions of their account",
          ".update(state=WebhookState.OFF) and account.email", ".none() and account.email",
          "tests/users/test_sessions_end.py"),
@@ -58,11 +58,11 @@ WEBHOOKS: Guards = {
          "if self.former_until is not None and self.former_until > timezone.now():",
          "if self.former_salt:", f"{_SIGNATURES} -k rotation"),
     ],
-    "tripcompanion/webhooks/sending.py": [
+    "plugins/webhooks/sending.py": [
         ("an unexpected error with a webhook ends the worker", "except Exception:",
          "except LookupError:", f"{_DELIVERIES} -k unexpected"),
     ],
-    "tripcompanion/webhooks/models/queue.py": [
+    "plugins/webhooks/models/queue.py": [
         ("a claimed webhook is claimed again",
          "return Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())", "return Q()",
          f"{_DELIVERIES} -k not_noted"),
@@ -94,7 +94,7 @@ WEBHOOKS: Guards = {
          'yield "webhook deliveries", [deliveries.order_by("created_at")]',
          'yield "webhook deliveries", [deliveries.none()]', f"{_DELIVERIES} -k month"),
     ],
-    "tripcompanion/webhooks/views.py": [
+    "plugins/webhooks/views.py": [
         ("a new address is not checked", '            require_url(self.body()["url"])\n',
          "            self.body()\n", _REGISTERING),
     ],

@@ -7,7 +7,7 @@ import pytest
 from django.core import mail as sent_mails
 from django.core.management import call_command
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.splits.ledger import Ledger
 from trips.models import Trip
 from users.models import User

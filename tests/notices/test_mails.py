@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import overwrite
 from tests.notices.waiting import waiting, wanting
 from tests.server import free_port

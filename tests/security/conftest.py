@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import httpx
 import pytest
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.hostile import World
 from tests.locks import OtherProcess
 from tests.security.accounts import Account, Past

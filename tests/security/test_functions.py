@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory, join
 from tests.security.environment import Environment
 from tests.stored import everything_stored

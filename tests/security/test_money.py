@@ -14,7 +14,7 @@ from rest_framework.exceptions import NotFound
 
 from splits.models import Expense, Settlement
 from splits.models.individual_splits import remove_split
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import UserFactory, join
 from tests.hostile import NO_NUMBER
 from tests.security.environment import NEVER, Environment

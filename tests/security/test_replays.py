@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.scoped import script_of
 from tests.security.environment import NEVER

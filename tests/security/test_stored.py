@@ -7,13 +7,13 @@ from django.apps import apps
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 
+from plugins.attachments.models import Attachment
+from plugins.attachments.recognition import Kind
+from plugins.exchange.models import Import, ImportedRow
+from plugins.splitwise.models import GivenCategory
 from tests.security.environment import Environment
 from tripcompanion.api.serializers import MAX_INTEGER
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.attachments.recognition import Kind
 from tripcompanion.database.models import IdempotencyRecord
-from tripcompanion.exchange.models import Import, ImportedRow
-from tripcompanion.splitwise.models import GivenCategory
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
@@ -101,8 +101,8 @@ def test_every_constraint_outside_the_ledger_is_violated_here() -> None:
         constraint.name
         for model in apps.get_models()
         for constraint in model._meta.constraints
-        if not model.__module__.startswith(("splits.", "tripcompanion.webhooks.", "django"))
+        if not model.__module__.startswith(("splits.", "plugins.webhooks.", "django"))
     }
-    # Two workers at once violate it in `tests/recurring`.
+    # Two workers at once violate it in `plugins/recurring/tests`.
     named.discard("occurrence_once")
     assert named == {constraint for constraint, _name, _changes in VIOLATIONS}

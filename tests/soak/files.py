@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import httpx
 
-from tests.attachments.pictures import PDF
+from plugins.attachments.tests.pictures import PDF
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.log import Entry
 from tests.soak.moves import Moves

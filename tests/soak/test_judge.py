@@ -6,6 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
+from plugins.attachments.tests.pictures import PDF
+from plugins.attachments.views import AttachmentViewSet
+from plugins.recurring.views import RecurrenceViewSet
 from splits.views import (
     BalanceViewSet,
     CommentViewSet,
@@ -14,13 +17,10 @@ from splits.views import (
     SettlementViewSet,
     SplitViewSet,
 )
-from tests.attachments.pictures import PDF
 from tests.soak.files import wrong_files
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
-from tripcompanion.attachments.views import AttachmentViewSet
-from tripcompanion.recurring.views import RecurrenceViewSet
 from trips.views import GuestViewSet, InvitationViewSet, MemberViewSet, TripViewSet
 from trips.viewsets import InTripViewSet
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from tests.conftest import ON_BOTH, Api
+from tests.cast import ON_BOTH, Api
 from tests.factories import TripFactory, UserFactory, join
 from tests.splits.ledger import Ledger
 from trips.models import Trip

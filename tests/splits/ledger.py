@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from trips.models import Trip
 from users.models import User
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.splits.histories import AMOUNTS, ANY, Histories
 from tests.splits.ledger import exact

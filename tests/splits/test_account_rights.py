@@ -11,14 +11,14 @@ import pytest
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
+from plugins.attachments.models import Attachment
+from plugins.attachments.storage import discard
+from plugins.attachments.tests.pictures import PDF, send
 from splits.reports.audit import differences
-from tests.attachments.pictures import PDF, send
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.accounts.export import personal_data_of
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.attachments.storage import discard
 from tripcompanion.database.models import IdempotencyRecord
 from trips.models import Member, Trip
 from trips.roles import TripRole

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import spend
 from tests.splits.ledger import Ledger, exact
 from tripcompanion.api.serializers import MAX_INTEGER

@@ -12,7 +12,7 @@ from splits.models import Expense
 from splits.money import parse_places
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.scoped import script_of

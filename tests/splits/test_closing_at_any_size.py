@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from benchmarks.open_debts import DEBT_MINOR, Size, fill
 from splits.models import Allocation, Debt, Split
-from tests.conftest import Api
+from tests.cast import Api
 from tests.splits.ledger import Json
 from trips.models import Member, Trip
 from users.models import User

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from splits.models import Settlement
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import UserFactory
 from tests.splits.histories import AMOUNTS, ANY, Histories, weighted_people
 from tests.splits.rules import OffsetKey

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from splits.models import Comment, DeletedEntry
 from splits.models.comment import MAX_COMMENTS
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, spend
 from tests.splits.ledger import Json, Ledger

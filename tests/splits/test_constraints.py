@@ -11,6 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstraint
 from django.utils import timezone
 
+from plugins.webhooks.models import Webhook, WebhookDelivery, WebhookPosition
 from splits.models import (
     Allocation,
     Debt,
@@ -24,7 +25,6 @@ from splits.models.payer import Payer
 from splits.models.rate import DailyRate
 from tests import citus
 from tests.factories import settle, spend
-from tripcompanion.webhooks.models import Webhook, WebhookDelivery, WebhookPosition
 from trips.models import Member, Trip
 from users.models import User
 

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from splits.models import Rate
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
 from tests.splits.ledger import Ledger, exact

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger, exact, parts

@@ -7,12 +7,12 @@ from django.apps import apps
 from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
-from tests.conftest import Api
+from plugins.webhooks.models import Webhook
+from tests.cast import Api
 from tests.factories import TripFactory, join, purge
 from tests.splits.ledger import Ledger
 from tripcompanion.database import deletes
 from tripcompanion.database.deletes import delete_unread
-from tripcompanion.webhooks.models import Webhook
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import User

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger, exact, parts

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from hypothesis import settings
 
 from splits.models import Debt, Expense, Settlement, Split
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, join
 from tests.splits.ledger import Ledger
 from trips.models import Member, Trip

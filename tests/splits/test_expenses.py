@@ -8,8 +8,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from splits.models import Expense
+from tests.cast import Api
 from tests.compiled_only import queries_of_parts
-from tests.conftest import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Json, Ledger, exact
 from trips.models import Trip

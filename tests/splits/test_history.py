@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer

@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from time_machine import TimeMachineFixture
 
+from plugins.statistics import kept, report
+from plugins.statistics.kept import KeptSums
+from plugins.statistics.personal import PersonalStatistics
+from plugins.statistics.report import KINDS, Statistics
 from splits.models import Expense
 from splits.money import divide, parse_places
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import Json, Ledger
 from tests.stored import rolled_back
-from tripcompanion.statistics import kept, report
-from tripcompanion.statistics.kept import KeptSums
-from tripcompanion.statistics.personal import PersonalStatistics
-from tripcompanion.statistics.report import KINDS, Statistics
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

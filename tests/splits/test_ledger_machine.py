@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from splits.models import Expense
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import UserFactory
 from tests.splits.histories import (
     AMOUNTS,

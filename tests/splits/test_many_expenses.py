@@ -7,7 +7,7 @@ import pytest
 
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join
 from tests.splits.ledger import Json, Ledger
 from trips.models import Trip

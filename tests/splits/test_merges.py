@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Debt
 from splits.models.deleted import DeletedEntry
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
 from tests.scoped import script_of

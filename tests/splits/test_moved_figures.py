@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from plugins.splitwise.models import GivenCategory
 from splits.models import Expense
 from tests.splits.ledger import Json, Ledger, parts
-from tripcompanion.splitwise.models import GivenCategory
 from users.models import User
 
 pytestmark = pytest.mark.either

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from splits.models import Debt, Expense, Split, debt, posting
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger

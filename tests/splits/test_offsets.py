@@ -13,7 +13,7 @@ from django.db import connection
 from splits.models import Allocation, Debt, DeletedEntry, Settlement
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger

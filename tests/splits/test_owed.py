@@ -6,7 +6,7 @@ import pytest
 from django.db.models import Sum
 
 from splits.models import Debt
-from tests.conftest import Api
+from tests.cast import Api
 from tests.splits.ledger import Json, Ledger
 from trips.models import Member, Trip
 from users.models import User

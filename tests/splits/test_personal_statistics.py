@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import script_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.splits.ledger import Ledger
 from users.models import User
 

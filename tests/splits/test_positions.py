@@ -2,10 +2,10 @@
 
 import pytest
 
+from plugins.exchange.tests.copies import copied, file_of
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.conftest import Api
-from tests.exchange.copies import copied, file_of
+from tests.cast import Api
 from tests.factories import add_guest, spend
 from tests.splits.test_claims import accept, invite
 from tests.splits.test_merges import merge

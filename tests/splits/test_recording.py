@@ -14,8 +14,8 @@ from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
 from splits.models.erasing import erase
 from splits.models.recording import NewExpense, Recording
 from splits.reports.audit import differences
+from tests.cast import trip_of
 from tests.compiled_only import compiled_only
-from tests.conftest import trip_of
 from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import JournalEntry, Member, Trip, locked_trip
 from trips.roles import Can

@@ -10,7 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from splits.models import DeletedEntry, Settlement
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest, settle, spend
 from tests.replay import Replay

@@ -9,7 +9,7 @@ from django.db.models import Field, Model
 
 from splits.models import Comment, Debt, DeletedEntry, Expense, Payer, Settlement, Split
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import settle, spend
 from trips.models import Trip
 from users.models import User

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Json, Ledger, parts, split_url
 from trips.models import Trip

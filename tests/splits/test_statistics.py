@@ -16,18 +16,18 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from plugins.statistics import report
+from plugins.statistics.kept import KeptSums
 from splits import money
 from splits.models import Expense
 from splits.models.individual_splits import remove_split
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, acting_as_owner, add_guest, join, spend
 from tests.scoped import script_of
 from tests.splits.ledger import Json, Ledger, exact
 from tests.users.logins import bearer
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_major
-from tripcompanion.statistics import report
-from tripcompanion.statistics.kept import KeptSums
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from splits.models.tag import rename_tag
-from tests.conftest import Api
+from tests.cast import Api
 from tests.splits.ledger import Ledger
 from trips.models import Trip
 from users.models import User

@@ -8,13 +8,13 @@ from django.conf import settings
 from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
 
+from plugins.recurring.models import Occurrence
 from splits.models import Allocation, Comment, DeletedEntry, Expense, Payer, Split
 from splits.models.in_trip import InTrip
 from splits.reports.audit import differences
 from tests import citus
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import settle, spend
-from tripcompanion.recurring.models import Occurrence
 from trips.models import Trip
 from users.models import User
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from splits.models import Allocation, DailyRate, Debt, Expense, Settlement
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, add_guest, join
 from tests.splits.histories import weighted_people
 from tests.splits.ledger import Json, Ledger, exact

@@ -17,11 +17,16 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.urls import URLResolver
 from django.utils import timezone
 
+from plugins.attachments.models import Attachment, State
+from plugins.attachments.recognition import Kind
+from plugins.attachments.storage import keep
+from plugins.exchange.tests.reading import planned
+from plugins.exchange.tests.samples import SPLITWISE_API
+from plugins.recurring.models import Recurrence
+from plugins.webhooks.models import Webhook, WebhookDelivery
 from splits.models import Comment, Expense, SavedFilter, Settlement
 from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
-from tests.exchange.reading import planned
-from tests.exchange.samples import SPLITWISE_API
 from tests.factories import (
     PASSWORD,
     TripFactory,
@@ -34,12 +39,7 @@ from tests.factories import (
 )
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon
-from tripcompanion.attachments.models import Attachment, State
-from tripcompanion.attachments.recognition import Kind
-from tripcompanion.attachments.storage import keep
-from tripcompanion.recurring.models import Recurrence
 from tripcompanion.urls import urlpatterns
-from tripcompanion.webhooks.models import Webhook, WebhookDelivery
 from trips.models import Invitation, Trip
 from trips.roles import TABLE, Access, Can, TripRole
 from users.mail_templates import MailTemplate

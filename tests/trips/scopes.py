@@ -5,6 +5,13 @@ from typing import Any
 
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
+from plugins.exchange.views import ExportViewSet, ImportViewSet
+from plugins.mcp.views import AssistantView
+from plugins.recurring.views import RecurrenceViewSet
+from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
+from plugins.sync.views import ChangeViewSet
+from plugins.webhooks.views import WebhookViewSet
 from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
@@ -24,15 +31,8 @@ from splits.views import (
 from tests.trips.access import endpoints
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
-from tripcompanion.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.exchange.views import ExportViewSet, ImportViewSet
-from tripcompanion.mcp.views import AssistantView
 from tripcompanion.openapi.document import DocumentView
-from tripcompanion.recurring.views import RecurrenceViewSet
-from tripcompanion.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
-from tripcompanion.sync.views import ChangeViewSet
-from tripcompanion.webhooks.views import WebhookViewSet
 from trips.roles import Can
 from trips.views import (
     GuestViewSet,

@@ -70,7 +70,7 @@ def test_every_writing_route_is_here() -> None:
     }
     here = {(command.method, command.route) for command in COMMANDS}
     joining = {("POST", "/api/trips/join"), ("POST", "/api/invitations/{token}/accept")}
-    # They need a plan; see tests/exchange/test_import_rights.py.
+    # They need a plan; see plugins/exchange/tests/test_import_rights.py.
     importing = {
         ("POST", "/api/imports"),
         ("POST", "/api/imports/{import_id}/confirm"),
@@ -78,7 +78,7 @@ def test_every_writing_route_is_here() -> None:
         ("PATCH", "/api/imports/{import_id}"),
         ("DELETE", "/api/imports/{import_id}"),
     }
-    # They send forms; see tests/attachments/test_attachments.py.
+    # They send forms; see plugins/attachments/tests/test_attachments.py.
     attaching = {
         ("POST", "/api/trips/{trip_id}/attachments"),
         ("POST", "/api/expenses/{expense_id}/attachments"),

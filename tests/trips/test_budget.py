@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rest_framework.response import Response
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import spend
 from tests.trips.bodies import lisbon
 from trips.models import Trip

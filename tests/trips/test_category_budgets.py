@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Api
+from plugins.exchange.description import UnreadableFile
+from plugins.exchange.tests.copies import copied, file_of
+from tests.cast import Api
 from tests.document import problem_of
-from tests.exchange.copies import copied, file_of
 from tests.factories import spend
 from tests.trips.bodies import lisbon
-from tripcompanion.exchange.description import UnreadableFile
 from trips.models import Trip
 from users.models import User
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from splits.models import Expense, Settlement, Split
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, purge, spend
 from tests.trips.bodies import lisbon
 from trips.models import Member, Trip

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join
 from tests.trips.bodies import lisbon
 from trips.models import Trip, joining

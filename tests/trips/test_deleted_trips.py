@@ -10,9 +10,12 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from plugins.webhooks.models import Webhook
+from plugins.webhooks.models.queue import Lease
+from plugins.webhooks.sending import message_of
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient, text, told
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import (
     PASSWORD,
@@ -27,9 +30,6 @@ from tests.factories import (
 from tests.scoped import script_of
 from tests.trips.access import PUBLIC_URL
 from tests.trips.bodies import lisbon
-from tripcompanion.webhooks.models import Webhook
-from tripcompanion.webhooks.models.queue import Lease
-from tripcompanion.webhooks.sending import message_of
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import Mail, User

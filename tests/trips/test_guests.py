@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient, text
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import (
     PASSWORD,

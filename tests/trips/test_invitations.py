@@ -12,7 +12,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 
 from tests.admin_client import AdminClient, told
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.mailserver import token_in

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.conftest import Api
-from tests.exchange.copies import copied, file_of, forged
+from plugins.exchange.tests.copies import copied, file_of, forged
+from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, spend
 from tests.stored import rolled_back
 from tripcompanion.accounts.deletion import delete_account

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.response import Response
 
 from splits.reports.audit import differences
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
 from tests.scoped import script_of

@@ -4,7 +4,7 @@ import pytest
 from rest_framework.response import Response
 
 from splits.models import Expense, Settlement
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import join, overwrite, settle, spend
 from trips.models import Trip
 from trips.roles import Access, Can, TripRole, access_of

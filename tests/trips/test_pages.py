@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, join
 from tests.trips.bodies import lisbon

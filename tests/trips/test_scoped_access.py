@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from splits.models import Expense
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon

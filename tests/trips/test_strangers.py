@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rest_framework.response import Response
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from tests.stored import everything_stored
 from tests.trips.access import EXPENSE, MEMBER, ROWS, SETTLEMENT, SPLIT, SPLITS, Row, Scene, call

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from django.core.management import call_command
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, add_guest, join
 from tests.locks import answer_after

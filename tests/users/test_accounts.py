@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.response import Response
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import try_to_log_in
 from users.models import User

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import spend
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from trips.models import Trip

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from trips.models import Member, Trip

@@ -8,7 +8,7 @@ import pytest
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.server import Server
 from tests.users.logins import try_to_log_in

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import User

@@ -12,7 +12,7 @@ import time_machine
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.response import Response
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.scoped import ALL, TOKENS, make, script_of
 from tests.server import Server

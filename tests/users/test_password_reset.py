@@ -19,7 +19,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.mailserver import mail_server, token_in
 from tests.server import Server

@@ -12,17 +12,17 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from plugins.exchange.models import Import
+from plugins.webhooks.models import Webhook, WebhookDelivery
+from plugins.webhooks.models.delivery import DeliveryState
 from splits.models import DeletedEntry
 from tests import citus
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import TripFactory, spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
 from tripcompanion.accounts.management.commands import prune
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
-from tripcompanion.exchange.models import Import
-from tripcompanion.webhooks.models import Webhook, WebhookDelivery
-from tripcompanion.webhooks.models.delivery import DeliveryState
 from trips.models import Invitation, JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, overwrite
 from tests.scoped import ALL, TOKENS, make, script_of
 from tests.trips.bodies import lisbon

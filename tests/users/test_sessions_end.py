@@ -6,14 +6,14 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import Api
+from plugins.webhooks.models import Webhook
+from plugins.webhooks.tests.hooks import URL, register
+from tests.cast import Api
 from tests.factories import PASSWORD, overwrite
 from tests.locks import while_locked
 from tests.server import Server
 from tests.splits.journey import Journey, sign_up
 from tests.users.logins import bearer, log_in, try_to_log_in
-from tests.webhooks.hooks import URL, register
-from tripcompanion.webhooks.models import Webhook
 from trips.models import Invitation, Trip
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, ScopedToken, User

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from splits.models import Expense
-from tests.conftest import Api
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
 from tests.users.logins import bearer, log_in, refresh, try_to_log_in

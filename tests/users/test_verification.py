@@ -10,7 +10,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.mailserver import token_in
 from tests.users.test_password_reset import assert_dead, mail_to

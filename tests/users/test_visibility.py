@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
-from tests.conftest import Api
+from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from trips.models import Trip
 from users.models import User

@@ -10,12 +10,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from plugins.exchange.models import Import
+from plugins.webhooks.models.webhook import Webhook
 from splits.models.comment import comments_written_by, forget_comments_of
 from splits.models.saved_filter import SavedFilter
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
-from tripcompanion.exchange.models import Import
-from tripcompanion.webhooks.models.webhook import Webhook
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
 from trips.models.invitation import Invitation, InvitationQuerySet

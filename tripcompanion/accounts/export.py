@@ -7,6 +7,11 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from django.db.models import F, Q, QuerySet
 
+from plugins.attachments.models import Attachment, State
+from plugins.attachments.recognition import extension_of
+from plugins.attachments.storage import copy
+from plugins.exchange.trip_file import write_json
+from plugins.recurring.models import Recurrence
 from splits.models import Debt, Settlement
 from splits.models.comment import Comment
 from splits.models.expense import Expense
@@ -15,12 +20,7 @@ from splits.models.split import Split
 from tripcompanion.accounts.export_serializers import AccountExport, ExportedAccount
 from tripcompanion.api.rendering import ExactJSONRenderer, written_file
 from tripcompanion.api.serializers import camel_case
-from tripcompanion.attachments.models import Attachment, State
-from tripcompanion.attachments.recognition import extension_of
-from tripcompanion.attachments.storage import copy
 from tripcompanion.compiled import serialize
-from tripcompanion.exchange.trip_file import write_json
-from tripcompanion.recurring.models import Recurrence
 from trips.models import Invitation, Member, Trip
 from trips.models.journal import JournalEntry
 from users.models import User

@@ -4,6 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from plugins.attachments.serializers import AttachmentSerializer
+from plugins.exchange.serializers import ImportSummary
+from plugins.recurring.serializers import RecurrenceSerializer
+from plugins.webhooks.serializers import WebhookSerializer
 from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
@@ -11,11 +15,7 @@ from splits.serializers.saved_filter import SavedFilterSerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
-from tripcompanion.attachments.serializers import AttachmentSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
-from tripcompanion.exchange.serializers import ImportSummary
-from tripcompanion.recurring.serializers import RecurrenceSerializer
-from tripcompanion.webhooks.serializers import WebhookSerializer
 from trips.models.events import Event
 from trips.roles import TripRole
 from users.serializers import UserSerializer

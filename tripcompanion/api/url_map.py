@@ -4,12 +4,19 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from django.urls import URLResolver, get_resolver
+from django.urls import URLResolver, get_resolver, register_converter
 from django.urls.resolvers import RoutePattern
 
 from tripcompanion.api.serializers import ID_PATTERN
 
 Route = tuple[str, Callable[..., Any]]
+
+#: The actions on a list, and on a row: as it is, if it can be changed in part or replaced, or both.
+LIST: Any = {"get": "list", "post": "create"}
+KEPT: Any = {"get": "retrieve", "delete": "destroy"}
+CHANGED: Any = {**KEPT, "patch": "partial_update"}
+REPLACED: Any = {**KEPT, "put": "update"}
+ITEM: Any = {**CHANGED, "put": "update"}
 
 
 class IdConverter:
@@ -20,6 +27,9 @@ class IdConverter:
 
     to_python = int
     to_url = str
+
+
+register_converter(IdConverter, "id")
 
 
 @cache

@@ -18,6 +18,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.statistics.files import chart_of
+from plugins.statistics.report import Statistics
 from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
@@ -42,8 +44,6 @@ from tripcompanion.api.serializers import UrlOrPath
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.statistics.files import chart_of
-from tripcompanion.statistics.report import Statistics
 from trips import csv_columns
 from trips.admin import MEMBER_COLUMNS, caller_of, money_column, person
 from trips.models import Member, Trip

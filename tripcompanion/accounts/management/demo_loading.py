@@ -9,17 +9,17 @@ from django.db.models import F, Max, OuterRef, Subquery
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 
+from plugins.attachments.models import Attachment
+from plugins.attachments.recognition import Kind
+from plugins.attachments.storage import keep
+from plugins.recurring.models import Recurrence
 from splits.models import Allocation, Comment, Debt, Division, Expense, Settlement, Split, SplitType
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
 from splits.models.merge import accept_invitation
 from splits.reports.balances import Plan
 from tripcompanion.accounts.management.demo_data import Journey
-from tripcompanion.attachments.models import Attachment
-from tripcompanion.attachments.recognition import Kind
-from tripcompanion.attachments.storage import keep
 from tripcompanion.currency.amounts import Amount, to_minor
-from tripcompanion.recurring.models import Recurrence
 from trips.models import Invitation, JournalEntry, Member, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text

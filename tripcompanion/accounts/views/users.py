@@ -10,6 +10,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.attachments.storage import StorageUnavailable
 from tripcompanion.accounts.deletion import AccountInUse, delete_account
 from tripcompanion.accounts.export import archive_of, exported
 from tripcompanion.accounts.export_serializers import AccountExport
@@ -19,7 +20,6 @@ from tripcompanion.accounts.serializers import (
     UserUpdateRequest,
 )
 from tripcompanion.api.viewsets import ApiViewSet
-from tripcompanion.attachments.storage import StorageUnavailable
 from trips.models import show_addresses_to, with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle

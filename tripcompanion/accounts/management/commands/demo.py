@@ -16,11 +16,11 @@ from django.db import transaction
 from rest_framework.exceptions import APIException
 from tqdm import tqdm
 
+from plugins.exchange.models import Import
 from splits.models import Rate
 from tripcompanion.accounts.management.demo_data import JOURNEYS, PEOPLE, Journey, Person
 from tripcompanion.accounts.management.demo_loading import Loading, code_of, numbered, rows_of
 from tripcompanion.environment import require_development
-from tripcompanion.exchange.models import Import
 from trips.models import Trip
 from users.emails import email_key
 from users.models import User

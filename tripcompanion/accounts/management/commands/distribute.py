@@ -17,8 +17,8 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, transaction
 
+from plugins.webhooks.models import WebhookPosition
 from tripcompanion.database.schema_floor import schema_mismatch
-from tripcompanion.webhooks.models import WebhookPosition
 from trips.models import Trip
 from users.models import User
 

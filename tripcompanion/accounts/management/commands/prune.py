@@ -13,12 +13,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from plugins.attachments.models import Attachment, named_files
+from plugins.attachments.storage import StorageUnavailable, sweep
+from plugins.exchange.models import Import
+from plugins.webhooks.models import WebhookDelivery
 from splits.models import DeletedEntry
-from tripcompanion.attachments.models import Attachment, named_files
-from tripcompanion.attachments.storage import StorageUnavailable, sweep
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
-from tripcompanion.exchange.models import Import
-from tripcompanion.webhooks.models import WebhookDelivery
 from trips.models import Invitation, JournalEntry, Trip
 from trips.models.invitation import InvitationQuerySet
 from users.models import EmailToken, Mail, ScopedToken, Session

@@ -1,0 +1,3 @@
+"""What all tests share, those of the core and those of the plugins."""
+
+pytest_plugins = ["tests.cast"]

@@ -1,0 +1,314 @@
+"""Attachments: files that belong to an expense or to a trip."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from functools import partial
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, Sum
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException
+
+from plugins.attachments.recognition import Kind
+from plugins.attachments.storage import discard
+from splits.models import DeletedEntry, Expense
+from splits.models.conflicts import QuotaExceeded
+from tripcompanion.api.problems import Conflict
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models.events import Event
+from trips.models.journal import Entry, write
+from trips.roles import Can
+from trips.signals import expense_moved
+from users.models import User, summary_of
+
+MEBIBYTE = 1024 * 1024
+MAX_FILE_BYTES = 10 * MEBIBYTE
+MAX_NAME_CHARS = 100
+#: How long a worker has for a picture before another one may take it.
+LEASE = timedelta(minutes=1)
+#: How often cleaning a picture may crash before it is refused.
+MAX_ATTEMPTS = 3
+#: How many pictures a worker tries to claim before it asks the database again.
+_CANDIDATES = 20
+
+
+class UnsupportedType(APIException):
+    """415 `unsupported_type`: the file is of no type that is accepted, whatever its name says."""
+
+    status_code = 415
+    default_code = "unsupported_type"
+    default_detail = gettext_lazy(
+        "Send a form (multipart/form-data) with a JPEG, PNG, WebP, HEIC or PDF file in `file`."
+    )
+
+
+class StillProcessing(Conflict):
+    """409 `still_processing`: the picture has not been cleaned yet."""
+
+    default_code = "still_processing"
+    default_detail = gettext_lazy("The picture is still being processed.")
+    wait = 2
+
+
+class AttachmentRefused(Conflict):
+    """409 `attachment_refused`: the file was no picture that can be shown, and was deleted."""
+
+    default_code = "attachment_refused"
+    default_detail = gettext_lazy("The picture was refused: %(reason)s.")
+    example_values: ClassVar = {"reason": "it cannot be read"}
+
+
+class State(models.TextChoices):
+    """Whether the file can be downloaded."""
+
+    PROCESSING = "processing", gettext_lazy("processing")
+    READY = "ready", gettext_lazy("ready")
+    REFUSED = "refused", gettext_lazy("refused")
+
+
+class Refusal(models.TextChoices):
+    """Why a picture was refused."""
+
+    NONE = "", gettext_lazy("none")
+    UNREADABLE = "unreadable", gettext_lazy("it cannot be read")
+    TOO_MANY_PIXELS = "too_many_pixels", gettext_lazy("it has too many pixels")
+
+
+def _same_expense(rows: Any, column: str) -> Any:
+    return rows.filter(**{column: OuterRef("expense_id"), "trip": OuterRef("trip_id")})
+
+
+def shown() -> Q:
+    """The condition for those that are not of a deleted expense."""
+    return Q(expense=None) | Q(Exists(_same_expense(Expense.objects.all(), "pk")))
+
+
+class AttachmentQuerySet(InTripQuerySet["Attachment"]):
+    def shown(self) -> "AttachmentQuerySet":
+        """Those that are not of a deleted expense, with what a response contains."""
+        columns = ("name", "type", "size_bytes", "state", "refusal", "file", "thumbnail")
+        return (
+            self.filter(shown())
+            .select_related("created_by")
+            .only("trip", "expense", "created_at", *columns, *summary_of("created_by"))
+        )
+
+    def outdated(self) -> "AttachmentQuerySet":
+        """Those of expenses that were deleted and cannot be restored any more."""
+        kept = _same_expense(Expense.objects.all(), "pk")
+        restorable = _same_expense(DeletedEntry.objects.expenses(), "object_id")
+        rows = self.filter(expense__isnull=False)
+        return rows.filter(~Exists(kept), ~Exists(restorable)).order_by("pk")
+
+    def unclaimed(self) -> "AttachmentQuerySet":
+        """Pictures that wait for a worker, or whose worker has let its lease end."""
+        is_free = Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())
+        return self.filter(is_free, state=State.PROCESSING)
+
+    def require_room(self, *sizes: int, count: int, megabytes: int) -> None:
+        """Raise `QuotaExceeded` if, with files of these sizes in bytes, there are too many."""
+        used = self.aggregate(count=Count("pk"), size=Sum("size_bytes", default=0))
+        if used["count"] + len(sizes) > count or used["size"] + sum(sizes) > megabytes * MEBIBYTE:
+            raise QuotaExceeded(count=count, size=megabytes)
+
+
+class Attachment(models.Model):
+    """A file that somebody attached to an expense or, if `expense` is null, to the trip.
+
+    It outlives its expense for as long as that can be restored, and nobody sees it meanwhile.
+    A picture is not served before a worker has cleaned it.
+    """
+
+    trip = models.ForeignKey(
+        Trip,
+        on_delete=models.CASCADE,
+        related_name="attachments",
+        verbose_name=gettext_lazy("trip"),
+    )
+    #: Deleted expenses have no row.
+    expense = models.ForeignKey(
+        Expense,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        db_constraint=False,
+        related_name="attachments",
+        verbose_name=gettext_lazy("expense"),
+    )
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("uploaded by")
+    )
+    #: The name that the file had; nothing is stored under it.
+    name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS)
+    type = models.CharField(gettext_lazy("type"), max_length=20, choices=Kind)
+    size_bytes = models.PositiveIntegerField(gettext_lazy("bytes"))
+    state = models.CharField(gettext_lazy("state"), max_length=10, choices=State)
+    refusal = models.CharField(
+        gettext_lazy("reason"), max_length=20, choices=Refusal, default=Refusal.NONE, blank=True
+    )
+    #: The names of the stored files: what was uploaded or, once it is ready, the cleaned picture.
+    file = models.CharField(max_length=40, blank=True)
+    thumbnail = models.CharField(max_length=40, blank=True, default="")
+    #: How often workers took it, and until when the last one has it.
+    attempts = models.PositiveSmallIntegerField(default=0)
+    claimed_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)
+
+    objects = AttachmentQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("attachment")
+        verbose_name_plural = gettext_lazy("attachments")
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(state=State.REFUSED, file="") | (~Q(state=State.REFUSED) & ~Q(file="")),
+                name="attachment_has_file",
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["created_by", "id"],
+                condition=Q(state=State.PROCESSING),
+                name="attachment_by_uploader",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_own(self, user: User, can: Can) -> bool:
+        """Whether `user` uploaded it or, to attach it, whether the expense is theirs."""
+        if can is Can.ATTACH:
+            return self.expense is not None and self.expense.is_own(user, can)
+        return user.pk == self.created_by_id
+
+    @property
+    def path(self) -> str:
+        """The path in the API."""
+        return f"/api/attachments/{self.pk}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.path}/content"
+
+    @property
+    def thumbnail_url(self) -> str | None:
+        return f"{self.path}/thumbnail" if self.thumbnail else None
+
+    def add(self) -> None:
+        """Store the row of a file that is stored. Raises `QuotaExceeded`.
+
+        It locks the account first, so that its quota holds in all trips together.
+        """
+        by, size = self.created_by, self.size_bytes
+        with by.locked(by=by), self._locked_parent(by):
+            _require_room_in(self.trip_id, size)
+            Attachment.objects.filter(created_by=by).require_room(
+                size,
+                count=settings.QUOTA_ACCOUNT_ATTACHMENTS,
+                megabytes=settings.QUOTA_ACCOUNT_ATTACHMENT_MB,
+            )
+            self.state = State.READY if self.type == Kind.PDF else State.PROCESSING
+            self.save()
+            write(self.trip_id, by, self._entry((None, self.pk)))
+
+    def remove(self, by: User) -> None:
+        """Delete the row, and then its files."""
+        rows = Attachment.objects.shown
+        with locked_row(
+            rows, by, Can.DELETE_ATTACHMENTS, trip_id=self.trip_id, pk=self.pk
+        ) as stored:
+            entry = stored._entry((stored.pk, None))
+            stored.delete()
+            write(self.trip_id, by, entry)
+            transaction.on_commit(partial(discard, stored.file, stored.thumbnail))
+
+    def _locked_parent(self, by: User) -> AbstractContextManager[Any]:
+        if self.expense_id is None:
+            return locked_trip(self.trip_id, by, Can.ATTACH)
+        rows = Expense.objects.with_trip
+        return locked_row(rows, by, Can.ATTACH, trip_id=self.trip_id, pk=self.expense_id)
+
+    def _entry(self, ids: tuple[int | None, int | None]) -> Entry:
+        """What the journal says: the expense or the trip got an attachment, or lost one."""
+        changes = {"attachments": ids}
+        if self.expense_id is None:
+            return Entry(Event.TRIP_CHANGED, self.trip_id, changes)
+        return Entry(Event.EXPENSE_CHANGED, self.expense_id, changes, self.expense_id)
+
+    @classmethod
+    def claim(cls, after: int = 0) -> "Attachment | None":
+        """Claim a picture for a worker; None if none waits.
+
+        Accounts take turns: the oldest one of the next account after this id comes first. So many
+        pictures of one account delay those of others by one each.
+        """
+        waiting = cls.objects.unclaimed().order_by("created_by", "pk")
+        for turns in (waiting.filter(created_by__gt=after), waiting.filter(created_by__lte=after)):
+            for row in turns[:_CANDIDATES]:
+                # Only columns of the row, because PostgreSQL compares them again after waiting.
+                free = cls.objects.unclaimed().filter(trip=row.trip_id, pk=row.pk)
+                until = timezone.now() + LEASE
+                if free.update(claimed_until=until, attempts=F("attempts") + 1):
+                    row.attempts += 1
+                    return row
+        return None
+
+    def _mine(self) -> AttachmentQuerySet:
+        """This row, unless it was deleted or another worker has taken it."""
+        rows = Attachment.objects.filter(trip=self.trip_id, pk=self.pk)
+        return rows.filter(state=State.PROCESSING, attempts=self.attempts)
+
+    def finish(self, **fields: Any) -> None:
+        """Store what became of the picture, and delete what was uploaded."""
+        new = fields.get("file", ""), fields.get("thumbnail", "")
+        done = self._mine().update(**fields)
+        discard(*([self.file] if done else new))
+
+    def refuse(self, why: Refusal) -> None:
+        self.finish(state=State.REFUSED, refusal=why, file="", size_bytes=0)
+
+    def release(self) -> None:
+        """Let any worker try again, because the program that cleans it was killed."""
+        self._mine().update(claimed_until=None)
+
+    def postpone(self) -> None:
+        """Leave it to the next worker after the lease, because the storage is away."""
+        self._mine().update(attempts=F("attempts") - 1)
+
+
+def _require_room_in(trip_id: int, *sizes: int) -> None:
+    Attachment.objects.filter(trip=trip_id).require_room(
+        *sizes, count=settings.QUOTA_ATTACHMENTS, megabytes=settings.QUOTA_ATTACHMENT_MB
+    )
+
+
+@receiver(expense_moved)
+def move_attachments(
+    expense: Expense, trip: Trip, moved_id: int, by: User, **_about: object
+) -> None:
+    """Give the rows to the expense in the other trip. Raises `QuotaExceeded`."""
+    of_expense = Attachment.objects.filter(trip=expense.trip_id, expense=expense.pk)
+    rows = list(of_expense.select_for_update().order_by("pk"))
+    if not rows:
+        return
+    _require_room_in(trip.pk, *(row.size_bytes for row in rows))
+    # Citus cannot update the trip of a row.
+    of_expense.delete()
+    for row in rows:
+        row.trip, row.expense_id, row.claimed_until = trip, moved_id, None
+    Attachment.objects.bulk_create(rows)
+    write(trip.pk, by, *(row._entry((None, row.pk)) for row in rows))
+
+
+def named_files(names: Iterable[str]) -> set[str]:
+    """Which of these files are in a row."""
+    given = list(names)
+    rows = Attachment.objects.filter(Q(file__in=given) | Q(thumbnail__in=given))
+    return {name for pair in rows.values_list("file", "thumbnail") for name in pair}

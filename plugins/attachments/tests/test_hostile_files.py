@@ -1,0 +1,191 @@
+"""Files that are not what they say, or that are made to harm whoever reads them."""
+
+import io
+import random
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from PIL import Image
+from plugins.attachments.tests.cast import stored
+
+from plugins.attachments import cleaning
+from plugins.attachments.models import Attachment
+from plugins.attachments.processing import process
+from plugins.attachments.tests.pictures import PDF, picture, send
+
+pytestmark = pytest.mark.once
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+REFUSED = {
+    "SVG named .png": SVG,
+    "HTML named .png": b"<!doctype html><script>alert(1)</script>",
+    "GIF": picture("GIF"),
+    "TIFF": picture("TIFF"),
+    "PDF header late": b"MZ" + PDF,
+    "PostScript": b"%!PS-Adobe-3.0\n",
+    "AVIF": b"\x00\x00\x00\x1cftypavif\x00\x00\x00\x00",
+    "text": b"x",
+}
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(width: int, height: int, *chunks: bytes, pixels: bytes = b"") -> bytes:
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [chunk(b"IHDR", head), *chunks, chunk(b"IDAT", zlib.compress(pixels, 9))]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b"")
+
+
+def animated(frames: int) -> bytes:
+    out = io.BytesIO()
+    first, *others = (Image.new("1", (8, 8), number % 2) for number in range(frames))
+    first.save(out, "PNG", save_all=True, append_images=others, duration=1)
+    return out.getvalue()
+
+
+BROKEN = {
+    "only a signature": b"\x89PNG\r\n\x1a\n",
+    "truncated": picture(size=(640, 400))[:900],
+    "JPEG signature before a script": b"\xff\xd8\xff\xe0" + SVG,
+    "WebP signature before zeros": b"RIFF\x00\x00\x00\x00WEBP" + bytes(900),
+    "no pixels": png(40, 40),
+    "giant compressed text": png(
+        8, 8, chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(80 * 1024**2), 9))
+    ),
+}
+
+
+@pytest.mark.parametrize("content", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_picture_is_refused_at_once(
+    content: bytes, api: Any, olga: Any, dinner: Any, folder: Path
+) -> None:
+    answer = send(api(olga), f"/api/expenses/{dinner.pk}/attachments", content, "receipt.png")
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_type")
+    assert stored(folder) == []
+
+
+def test_a_form_needs_a_file_that_is_neither_empty_nor_too_large(
+    api: Any, olga: Any, dinner: Any, folder: Path
+) -> None:
+    path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
+    assert "file" in send(client, path, b"").json()["errors"]
+    form = encode_multipart(BOUNDARY, {"name": "x"})
+    answer = client.post(path, form, content_type=MULTIPART_CONTENT)
+    assert "file" in answer.json()["errors"]
+    assert client.post(path, {"file": "x"}).json()["code"] == "unsupported_type"
+    mebibytes = 10 * 1024**2
+    assert send(client, path, PDF.ljust(mebibytes, b"\n")).status_code == 201
+    for size in (mebibytes + 1, mebibytes + 1024**2):
+        answer = send(client, path, PDF.ljust(size, b"\n"))
+        assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
+    assert len(stored(folder)) == 1
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_a_broken_picture_is_refused_and_gone(
+    content: bytes, attach: Any, api: Any, olga: Any, folder: Path
+) -> None:
+    made = attach(content)
+    assert process()
+    shown = api(olga).get(f"/api/attachments/{made['id']}").json()
+    assert (shown["state"], shown["thumbnailUrl"], shown["bytes"]) == ("refused", None, 0)
+    answer = api(olga).get(made["url"])
+    assert (answer.status_code, answer.json()["code"]) == (409, "attachment_refused")
+    assert answer.json()["detail"] == "The picture was refused: it cannot be read."
+    assert stored(folder) == []
+
+
+@pytest.mark.parametrize("side", [5100, 60_000])
+def test_a_bomb_is_refused_before_it_is_decoded(
+    side: int, attach: Any, api: Any, olga: Any
+) -> None:
+    attach(png(side, side, pixels=bytes(1024)))
+    process()
+    [row] = Attachment.objects.all()
+    assert row.refusal == "too_many_pixels"
+    detail = api(olga).get(row.url).json()["detail"]
+    assert detail == "The picture was refused: it has too many pixels."
+
+
+@pytest.mark.parametrize(
+    "kind",
+    # To encode the largest HEIF takes half a minute.
+    [
+        pytest.param(kind, marks=[pytest.mark.slow] * (kind == "HEIF"))
+        for kind in cleaning.MAX_PIXELS
+    ],
+)
+def test_the_largest_picture_fits_into_the_memory_of_its_process(attach: Any, kind: str) -> None:
+    if kind == "HEIF":
+        pytest.importorskip("pillow_heif").register_heif_opener()
+    mode = "RGBA" if kind in {"PNG", "WEBP"} else "RGB"
+    height = cleaning.MAX_PIXELS[kind] // 8000
+    out = io.BytesIO()
+    Image.linear_gradient("L").resize((8000, height)).convert(mode).save(out, kind)
+    attach(out.getvalue())
+    process()
+    assert Attachment.objects.get().state == "ready"
+
+
+@pytest.mark.parametrize(("side", "kind"), [(5000, "image/jpeg"), (400, "image/png")])
+def test_a_cleaned_picture_is_not_much_larger_than_the_file_that_was_counted(
+    attach: Any, side: int, kind: str
+) -> None:
+    rows = [random.Random(row).randbytes(8) * (side // 8) for row in range(8)]
+    out = io.BytesIO()
+    Image.frombytes("L", (side, side), b"".join(rows) * (side // 8)).save(out, "PNG")
+    attach(out.getvalue())
+    process()
+    [row] = Attachment.objects.all()
+    assert (row.state, row.type) == ("ready", kind)
+    assert row.size_bytes <= max(cleaning.MEBIBYTE, 2 * len(out.getvalue()))
+
+
+def test_only_the_first_of_many_frames_is_kept(attach: Any, api: Any, olga: Any) -> None:
+    made = attach(animated(10_000))
+    process()
+    image = Image.open(io.BytesIO(api(olga).get(made["url"]).content))
+    assert getattr(image, "n_frames", 1) == 1
+
+
+def test_what_is_hidden_behind_a_picture_is_gone(attach: Any, api: Any, olga: Any) -> None:
+    made = attach(picture("PNG") + b"PK\x03\x04<script>alert(1)</script>")
+    process()
+    answer = api(olga).get(made["url"])
+    assert answer.status_code == 200
+    assert b"script" not in answer.content
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mutated_pictures_are_cleaned_or_refused(tmp_path: Path) -> None:
+    """In one process and without its limits, to try many; the real one may also die of them."""
+    chance = random.Random(28)
+    originals = {kind: picture(kind, size=(96, 60)) for kind in ("JPEG", "PNG", "WEBP")}
+    outcomes = set()
+    for number in range(300):
+        kind = ("JPEG", "PNG", "WEBP")[number % 3]
+        content = bytearray(originals[kind])
+        for _change in range(chance.randint(1, 6)):
+            content[chance.randrange(4, len(content))] = chance.randrange(256)
+        if chance.random() < 0.2:
+            del content[chance.randrange(4, len(content)) :]
+        (tmp_path / "source").write_bytes(content)
+        outcomes.add(_cleaned(tmp_path, kind))
+    assert outcomes == {"cleaned", "refused"}
+
+
+def _cleaned(folder: Path, kind: str) -> str:
+    try:
+        found = cleaning._decoded(folder / "source", kind)
+        cleaning._save(found, folder / "cleaned", kind, cleaning.MAX_BYTES)
+    except (SystemExit, Exception):  # noqa: BLE001 -- whatever ends the process refuses the picture
+        return "refused"
+    image = Image.open(folder / "cleaned")
+    image.load()
+    assert not image.getexif()
+    return "cleaned"

@@ -1,0 +1,217 @@
+"""Views of attachments."""
+
+from pathlib import PurePath
+from typing import Any, ClassVar
+
+from django.http import HttpResponseBase, HttpResponseRedirect
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.attachments.models import (
+    MAX_NAME_CHARS,
+    Attachment,
+    AttachmentRefused,
+    State,
+    StillProcessing,
+    UnsupportedType,
+)
+from plugins.attachments.recognition import START_BYTES, Kind, extension_of, kind_of
+from plugins.attachments.serializers import AttachmentRequest, AttachmentSerializer
+from plugins.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
+from splits.models import Expense
+from splits.models.conflicts import QuotaExceeded
+from tripcompanion.api.forms import FileFormParser, SentFile
+from tripcompanion.api.idempotency import REPLAYED
+from tripcompanion.api.parsing import PayloadTooLarge
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.rendering import FileRenderer
+from tripcompanion.api.throttling import UserThrottle
+from trips.models import Trip, get_visible_or_404
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+#: Forbids everything, in case a browser displays a file instead of saving it.
+_SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
+
+
+class UploadThrottle(UserThrottle):
+    """Uploaded files, per user."""
+
+    scope = "upload"
+
+
+class AttachmentViewSet(InTripViewSet):
+    """Receipts and documents of an expense."""
+
+    tag = "attachments"
+    operation_ids: ClassVar = {
+        "list": "listExpenseAttachments",
+        "create": "createExpenseAttachment",
+        "retrieve": "getAttachment",
+        "destroy": "deleteAttachment",
+        "content": "getAttachmentContent",
+        "thumbnail": "getAttachmentThumbnail",
+    }
+    scope_prefix = "expenses"
+    needs: ClassVar = {
+        "list": Can.READ,
+        "create": Can.ATTACH,
+        "retrieve": Can.READ,
+        "destroy": Can.DELETE_ATTACHMENTS,
+        "content": Can.READ,
+        "thumbnail": Can.READ,
+    }
+    request_serializers: ClassVar = {"create": AttachmentRequest}
+    response_serializer = AttachmentSerializer
+    response_serializers: ClassVar = {"content": None, "thumbnail": None}
+    files: ClassVar = {
+        "content": {extension_of(kind): kind.value for kind in Kind},
+        "thumbnail": {"jpg": Kind.JPEG.value},
+    }
+    throttles: ClassVar = {"create": [UploadThrottle]}
+    problems: ClassVar = {
+        "create": [
+            UnsupportedType,
+            PayloadTooLarge,
+            QuotaExceeded,
+            LimitReached,
+            StorageUnavailable,
+        ],
+        "content": [StillProcessing, AttachmentRefused, StorageUnavailable],
+        "thumbnail": [StorageUnavailable],
+    }
+    single_statement: ClassVar = frozenset({"retrieve", "content", "thumbnail"})
+
+    #: A file that is stored and has no row yet.
+    draft: Attachment | None = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if self.action == "create":
+            # Not in `create`, which an `Idempotency-Key` runs in a transaction.
+            self._store(request)
+
+    def _store(self, request: Request) -> None:
+        """Store the file if the caller may attach one here; its row follows."""
+        draft = self._new()
+        self.check_object_permissions(request, draft)
+        if not (request.content_type or "").startswith(FileFormParser.media_type):
+            raise UnsupportedType
+        store_file(draft, self.body()["file"])
+        self.draft = draft
+
+    def _new(self) -> Attachment:
+        """An attachment of the trip or expense in the path; raises `NotFound`."""
+        kept: Any = {"created_by": self.caller}
+        if "trip_id" in self.kwargs:
+            parent: Any = get_visible_or_404(
+                Trip.objects.all, self.caller, pk=self.kwargs["trip_id"]
+            )
+            draft = Attachment(trip=parent, **kept)
+        else:
+            rows = Expense.objects.with_trip
+            parent = get_visible_or_404(rows, self.caller, pk=self.kwargs["expense_id"])
+            draft = Attachment(trip=parent.trip, expense=parent, **kept)
+        draft.caller_role = parent.caller_role
+        return draft
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        # After a 5xx, the row may be stored; `sweep` knows later.
+        is_refused = 400 <= response.status_code < 500
+        if self.draft is not None and (is_refused or REPLAYED in response):
+            discard(self.draft.file)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def list(self, request: Request, **parent: int) -> Response:
+        """The files of an expense or of a trip, oldest first.
+
+        Those of a trip are the ones that belong to none of its expenses.
+        """
+        rows: Any = Trip.objects.all if "trip_id" in parent else Expense.objects.all
+        found = self.get_permitted_object(rows, pk=next(iter(parent.values())))
+        where = {"expense": None, "trip": found} if "trip_id" in parent else {"expense": found}
+        return self.page(Attachment.objects.shown().filter(**where).order_by("id"))
+
+    def create(self, request: Request, **parent: int) -> Response:
+        """Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+
+        A picture is `processing` until it has been turned upright and its metadata, such as where
+        it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
+        files to an expense that they recorded or paid. A deleted expense keeps its files for as
+        long as it can be restored.
+        """
+        draft = self.draft
+        if draft is None:
+            raise NotFound
+        draft.add()
+        self.note_answer_in(draft.trip_id)
+        return self.answer(draft, location=draft.path)
+
+    def _get(self, attachment_id: int) -> Attachment:
+        return self.get_permitted_object(Attachment.objects.shown, pk=attachment_id)
+
+    def retrieve(self, request: Request, attachment_id: int) -> Response:
+        """An attachment, without its content."""
+        return self.answer(self._get(attachment_id))
+
+    def destroy(self, request: Request, attachment_id: int) -> Response:
+        """Delete an attachment. It cannot be restored."""
+        self._get(attachment_id).remove(by=self.caller)
+        return self.no_content()
+
+    def content(self, request: Request, attachment_id: int) -> HttpResponseBase:
+        """The file, as a download.
+
+        A service that keeps files in a bucket answers with a redirect to a link that is valid for a
+        minute. Whatever `Accept` says, the type is that of the file.
+        """
+        row = self._get(attachment_id)
+        if row.state == State.PROCESSING:
+            raise StillProcessing
+        if row.state == State.REFUSED:
+            raise AttachmentRefused(reason=row.get_refusal_display())
+        return self._download(row, row.file, row.type)
+
+    def thumbnail(self, request: Request, attachment_id: int) -> HttpResponseBase:
+        """A small JPEG of a picture; 404 if there is none."""
+        row = self._get(attachment_id)
+        if not row.thumbnail:
+            raise NotFound
+        return self._download(row, row.thumbnail, Kind.JPEG)
+
+    def _download(self, row: Attachment, name: str, media_type: str) -> HttpResponseBase:
+        stem, extension = PurePath(row.name).stem, extension_of(media_type)
+        if link := link_to(name, f"{stem}.{extension}", media_type):
+            return HttpResponseRedirect(link)
+        try:
+            file = opened(name)
+        except StorageUnavailable:
+            # Raises `NotFound` if it was deleted since the row was read.
+            self._get(row.pk)
+            raise
+        response = self.file(file, stem, FileRenderer(extension, media_type))
+        response["Content-Security-Policy"] = _SANDBOX
+        return response
+
+
+class TripAttachmentViewSet(AttachmentViewSet):
+    """Documents of a trip that belong to no expense."""
+
+    operation_ids: ClassVar = {"list": "listTripAttachments", "create": "createTripAttachment"}
+    needs: ClassVar = {"list": Can.READ, "create": Can.ATTACH}
+
+
+def store_file(draft: Attachment, sent: SentFile) -> None:
+    """Store the file of an attachment without a row; raises `UnsupportedType`."""
+    kind = kind_of(sent.start(START_BYTES))
+    if kind is None:
+        raise UnsupportedType
+    draft.type, draft.size_bytes, draft.name = kind, sent.size, _shown_name(sent.name, kind)
+    draft.file = keep(sent.file)
+
+
+def _shown_name(name: str, kind: Kind) -> str:
+    """The name of a file without letters that do not print, such as reversals."""
+    printed = "".join(letter for letter in name if letter.isprintable()).strip()
+    return printed[-MAX_NAME_CHARS:] or f"file.{extension_of(kind)}"

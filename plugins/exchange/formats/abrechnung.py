@@ -1,0 +1,219 @@
+"""Abrechnung, JSON of version 1: transactions between accounts, some of which are events."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from plugins.exchange.description import (
+    DescribedExpense,
+    Entry,
+    Note,
+    TripDescription,
+    UnreadableFile,
+)
+from plugins.exchange.formats import reading
+from plugins.exchange.formats.entries import by_weight, divided, payments
+from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.source import Head, SourceFile
+
+Shares = Mapping[str, Fraction]
+#: An amount in minor units, what each person paid and owes of it, and notes.
+_Sides = tuple[int, dict[str, int], dict[str, int], tuple[Note, ...]]
+_KINDS = {"purchase", "transfer", "mimo"}
+#: How far from 1 percentages may add up.
+_PERCENT_DRIFT = Fraction(1, 10_000)
+#: The longest chain of events that pass on to each other.
+_MAX_CHAIN = 20
+_MAX_EVENTS = 1000
+#: How often a part of somebody may be passed on, and what such a part may be divided by.
+_MAX_STEPS, _MAX_DENOMINATOR = 3_000_000, 10**100
+
+
+def recognises(head: Head) -> bool:
+    texts = head.texts or {}
+    return texts.get("version") == 1 and "personal_accounts" in head.paths
+
+
+def read(file: SourceFile) -> TripDescription:
+    texts = file.head.texts
+    people = reading.people_with_ids(file, "personal_accounts.item")
+    books = _Books(file, {person.key for person in people})
+    return TripDescription(
+        "abrechnung",
+        file.trip_currency(str(texts.get("metadata.currency_identifier") or "")),
+        people,
+        lambda: reading.each(enumerate(file.items("transactions.item"), 1), books.entries, "name"),
+        notes=(Note("deleted_come_back"),),
+        name=reading.clean(str(texts.get("metadata.name") or "")),
+        description=reading.clean(str(texts.get("metadata.description") or "")),
+    )
+
+
+class _Books:
+    """The accounts of a file: people, and events, which pass on what they owe and are owed."""
+
+    def __init__(self, file: SourceFile, people: set[str]) -> None:
+        self.people = people
+        self.events: dict[str, dict[str, Fraction]] = {}
+        self.names: dict[str, str] = {}
+        for value in file.items("events.item"):
+            try:
+                row = Record(value)
+                key = row.text("id")
+                self.events[key] = weights(row, "clearing_shares")
+                self.names[key] = row.text("name", "")
+            except RowError as error:
+                raise error.of_file() from error
+            if len(self.events) > _MAX_EVENTS:
+                raise UnreadableFile("too_many_events", limit=_MAX_EVENTS)
+        self.steps = 0
+        #: Who bears a share of 1 of an account, with their parts: people bear their own.
+        self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in people}
+
+    def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
+        """The shares of people, after all events have passed on theirs."""
+        found: dict[str, Fraction] = defaultdict(Fraction)
+        for key, share in shares.items():
+            # Once only, as events that pass on to each other can be reached in many ways.
+            if key not in self.passed_on:
+                if key in chain or len(chain) > _MAX_CHAIN:
+                    raise UnreadableFile("circular_events", name=self.names.get(key, key))
+                if key not in self.events:
+                    raise RowError("unknown_person")
+                self.passed_on[key] = self.of_people(portions(self.events[key]), (*chain, key))
+                if any(p.denominator > _MAX_DENOMINATOR for p in self.passed_on[key].values()):
+                    raise UnreadableFile("entangled_events", name=self.names[key])
+            self.steps += len(self.passed_on[key])
+            if self.steps > _MAX_STEPS:
+                raise UnreadableFile("entangled_events", name=self.names.get(key, key))
+            for person, part in self.passed_on[key].items():
+                found[person] += share * part
+        return found
+
+    def entries(self, line: int, value: Any) -> Iterable[Entry]:
+        row = Record(value)
+        is_transfer = row.kind("type", _KINDS) == "transfer"
+        currency = row.currency("currency_identifier")
+        amount, notes = reading.rounded(row.number("value"), currency)
+        if not amount:
+            raise RowError("no_amount")
+        rate = row.number("currency_conversion_rate")
+        amount, payers, parts, own_notes = self._sides(row, amount, is_transfer=is_transfer)
+        notes += own_notes
+        fields: dict[str, Any] = {
+            "date": row.day("billed_at"),
+            "currency": currency,
+            "key": row.text("id"),
+            "rate": rate if rate > 0 and rate != 1 else None,
+        }
+        title = row.text("name", "")
+        if is_transfer and len(payers) == len(parts) == 1:
+            [sender] = payers
+            return payments(line, sender, parts, title, notes=notes, **fields)
+        tags = [str(tag) for tag in row.list("tags")]
+        named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
+        found = DescribedExpense(
+            line=line,
+            amount_minor=amount,
+            description=title,
+            notes_text=row.text("description", ""),
+            tags=(*tags, *named),
+            category=reading.category(title, *tags),
+            payers=tuple(payers.items()),
+            notes=notes + ((Note("files_left_out"),) if row.list("files") else ()),
+            **self._division(line, row, amount, parts),
+            **fields,
+        )
+        return [found]
+
+    def _sides(self, row: Record, amount: int, *, is_transfer: bool) -> _Sides:
+        """What each person paid and owes of `amount` minor units.
+
+        What cannot be recorded with a negative amount is turned around, and so is the amount.
+        """
+        creditors = portions(weights(row, "creditor_shares"))
+        paid = self.of_people({key: amount * part for key, part in creditors.items()})
+        owed, notes = self._owed(row, amount)
+        if amount < 0 and (is_transfer or len(paid) > 1):
+            amount, notes = -amount, (*notes, Note("turned_around"))
+            paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
+        return amount, whole(paid, amount), whole(owed, amount), notes
+
+    def _owed(self, row: Record, amount: int) -> tuple[dict[str, Fraction], tuple[Note, ...]]:
+        """The part of each person of `amount` minor units, not rounded."""
+        value = Fraction(row.number("value"))
+        unit = Fraction(amount) / value if value else Fraction(0)
+        debitors, mode = weights(row, "debitor_shares"), row.text("split_mode", "shares")
+        owed: dict[str, Fraction] = defaultdict(Fraction)
+        rest = beside = value
+        for item in row.records("positions"):
+            price, users = Fraction(item.number("price")), weights(item, "usages")
+            common = Fraction(item.number("communist_shares"))
+            total = sum(users.values(), common)
+            if not total:
+                raise RowError("item_of_nobody", name=item.text("name", "")[:50])
+            for key, usage in users.items():
+                owed[key] += price * usage / total
+            rest -= price * (total - common) / total
+            beside -= price
+        notes: tuple[Note, ...] = (Note("items_exceed"),) if beside * value < 0 else ()
+        if mode == "percent" and abs(sum(debitors.values(), Fraction(-1))) > _PERCENT_DRIFT:
+            raise RowError("does_not_add_up")
+        if mode == "absolute" and not row.list("positions"):
+            owed |= debitors
+            if row.number("currency_conversion_rate") != 1:
+                notes += (Note("rate_not_applied"),)
+        elif mode in {"shares", "percent", "absolute"}:
+            if rest:
+                for key, part in portions(debitors).items():
+                    owed[key] += rest * part
+        else:
+            raise RowError("unknown_split", text=mode[:30])
+        return self.of_people({key: part * unit for key, part in owed.items()}), notes
+
+    def _division(
+        self, line: int, row: Record, amount: int, parts: dict[str, int]
+    ) -> dict[str, Any]:
+        """By weights, where nothing but weights of people decides; else by the exact parts."""
+        shares = {k: w for k, w in weights(row, "debitor_shares").items() if w}
+        is_plain = row.text("split_mode", "shares") == "shares" and not row.list("positions")
+        if amount < 0 or not is_plain or not shares.keys() <= self.people:
+            return divided(parts)
+        return by_weight(amount, shares, line)
+
+
+def weights(row: Record, name: str) -> dict[str, Fraction]:
+    """The weights of accounts by their ids."""
+    found = Record(row.values.get(name) or {})
+    shares = {str(key): Fraction(found.number(key)) for key in found.values}
+    if any(share < 0 for share in shares.values()):
+        raise RowError("negative_part")
+    return shares
+
+
+def portions(shares: Shares) -> dict[str, Fraction]:
+    """The shares as fractions that add up to 1."""
+    total = sum(shares.values())
+    if not total:
+        raise RowError("nobody_takes_part")
+    return {key: share / total for key, share in shares.items() if share}
+
+
+def whole(parts: Shares, total: int) -> dict[str, int]:
+    """`parts` in whole minor units that add up to `total`: the largest remainders get the rest.
+
+    Those of a negative total are negative.
+    """
+    if total < 0:
+        found = whole({key: -part for key, part in parts.items()}, -total)
+        return {key: -part for key, part in found.items()}
+    if any(part < 0 for part in parts.values()):
+        raise RowError("negative_part")
+    found = {key: int(part) for key, part in parts.items()}
+    left = total - sum(found.values())
+    if not parts or not 0 <= left <= len(parts):
+        raise RowError("does_not_add_up")
+    for key in sorted(parts, key=lambda k: (-(parts[k] - found[k]), k))[:left]:
+        found[key] += 1
+    return {key: part for key, part in found.items() if part}

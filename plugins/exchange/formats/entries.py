@@ -1,0 +1,247 @@
+"""Entries made of what people paid, and of their shares."""
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from plugins.exchange.description import DescribedExpense, DescribedSettlement, Entry, Note
+from plugins.exchange.formats.reading import RowError, category, rounded
+from splits.models.division import SCALE
+from splits.money import apportion
+
+#: A bill of somebody for themselves that only declares a member, in old files of Cospend.
+_NO_BILL = "deleteMeIfYouWant"
+#: How many commas a name in a list may have.
+_MAX_COMMAS = 5
+
+
+def divided(
+    shares: Mapping[str, int],
+    *,
+    is_equal: bool | None = None,
+    split: tuple[str, Mapping[str, int]] | None = None,
+) -> dict[str, Any]:
+    """The fields of an expense with these exact parts; people without a part do not take part.
+
+    It is EQUAL if no two parts differ by more than one minor unit, unless `is_equal` says so.
+    `split` are the split type and what was entered for each person, if the file has both.
+    """
+    parts = tuple((person, minor) for person, minor in shares.items() if minor)
+    if not parts:
+        raise RowError("nobody_takes_part")
+    if min(minor for _person, minor in parts) < 0 < max(minor for _person, minor in parts):
+        raise RowError("negative_part")
+    if split is not None:
+        entered = tuple((person, split[1][person]) for person, _minor in parts)
+        return {"split_type": split[0], "entered": entered, "parts": parts}
+    amounts = [minor for _person, minor in parts]
+    if is_equal is None:
+        is_equal = max(amounts) - min(amounts) <= 1
+    if is_equal:
+        return {
+            "split_type": "EQUAL",
+            "entered": tuple((person, None) for person, _minor in parts),
+            "parts": parts,
+        }
+    return {"split_type": "MANUAL", "entered": parts, "parts": parts}
+
+
+def by_weight(total: int, weights: Mapping[str, Fraction], seed: int) -> dict[str, Any]:
+    """The fields of an expense that is divided by weights.
+
+    It has exact parts if we cannot store the weights, because they have too many decimals.
+    """
+    taking = {person: weight for person, weight in weights.items() if weight}
+    if not taking or min(taking.values()) < 0:
+        raise RowError("nobody_takes_part")
+    if len(set(taking.values())) == 1:
+        return {"split_type": "EQUAL", "entered": tuple((person, None) for person in taking)}
+    stored = {person: weight * SCALE for person, weight in taking.items()}
+    if any(weight.denominator > 1 for weight in stored.values()):
+        return divided(apportioned(total, whole_weights(taking), seed))
+    return {"split_type": "SHARES", "entered": tuple((p, int(w)) for p, w in stored.items())}
+
+
+def whole_weights(weights: Mapping[str, Fraction]) -> dict[str, int]:
+    """Whole numbers in the same proportion."""
+    common = lcm(*(weight.denominator for weight in weights.values()))
+    return {person: int(weight * common) for person, weight in weights.items()}
+
+
+def completed(
+    total: int,
+    shares: Mapping[str, Fraction | Decimal | int],
+    payer: str = "",
+    unit: int = 1,
+    seed: int = 0,
+) -> tuple[dict[str, int], tuple[Note, ...]]:
+    """The shares, which may have more decimals, in whole minor units that add up; and a note.
+
+    What they lack because each was rounded to `unit` goes to the payer, or to the largest share if
+    the payer has none.
+    """
+    exact = {person: Fraction(minor) for person, minor in shares.items()}
+    drift = total - sum(exact.values(), Fraction(0))
+    if drift:
+        to = payer if exact.get(payer) else max(exact, key=lambda who: abs(exact[who]), default="")
+        if abs(drift) > len(exact) * unit or (exact[to] + drift) * total < 0:
+            raise RowError("does_not_add_up")
+        exact[to] += drift
+    if any(share * total < 0 for share in exact.values()):
+        raise RowError("negative_part")
+    is_whole = all(share.denominator == 1 for share in exact.values())
+    if is_whole:
+        whole = {person: int(share) for person, share in exact.items()}
+    else:
+        whole = apportioned(total, whole_weights(exact), seed)
+    return whole, (Note("rounded_shares"),) if drift or not is_whole else ()
+
+
+def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
+    """`total` minor units in proportion to weights; both may be negative."""
+    if total < 0 and max(weights.values(), default=0) <= 0:
+        weights = {person: -weight for person, weight in weights.items()}
+    if not weights or min(weights.values()) < 0 or not sum(weights.values()):
+        raise RowError("nobody_takes_part")
+    sign = -1 if total < 0 else 1
+    parts = apportion(abs(total), list(weights.values()), seed)
+    return {person: sign * part for person, part in zip(weights, parts, strict=True)}
+
+
+def expense(
+    line: int,
+    paid: Mapping[str, int],
+    shares: Mapping[str, int],
+    *,
+    label: str = "",
+    is_equal: bool | None = None,
+    split: tuple[str, Mapping[str, int]] | None = None,
+    **fields: Any,
+) -> DescribedExpense:
+    """An expense of what people paid, with exact shares, which add up to that.
+
+    `label` is what the source calls its category. A negative amount is a refund. Raises `RowError`
+    for an amount of zero.
+    """
+    amount_minor, payers = sum(paid.values()), tuple(paid.items())
+    if not amount_minor:
+        raise RowError("no_amount")
+    fields |= {"category": category(label), **divided(shares, is_equal=is_equal, split=split)}
+    return DescribedExpense(line=line, amount_minor=amount_minor, payers=payers, **fields)
+
+
+def evenly(
+    found: DescribedExpense, exact: Mapping[str, Fraction | Decimal | int]
+) -> DescribedExpense:
+    """The expense divided by our own rule, if all have the same part of less than a minor unit."""
+    parts = {Fraction(minor) for minor in exact.values()}
+    is_even = len(parts) == 1 and parts.pop().denominator > 1
+    entered = tuple((person, None) for person, _value in found.entered)
+    return replace(found, split_type="EQUAL", entered=entered, parts=None) if is_even else found
+
+
+def in_original(
+    found: DescribedExpense, currency: str, amount_minor: int, rate: Decimal | None
+) -> DescribedExpense:
+    """The expense of one payer in the currency in which it was entered.
+
+    Its amount in the currency of the group rules.
+    """
+    return replace(
+        found,
+        currency=currency,
+        amount_minor=amount_minor,
+        rate=rate,
+        converted_minor=found.amount_minor,
+        payers=((found.payers[0][0], amount_minor),),
+    )
+
+
+def payments(
+    line: int,
+    sender: str,
+    shares: Mapping[str, int],
+    title: str,
+    *,
+    key: str | None = None,
+    **fields: Any,
+) -> Iterator[DescribedSettlement]:
+    """A payment to each person who has a share. Of several, the key of each names the receiver."""
+    receivers = {person: minor for person, minor in shares.items() if minor}
+    for receiver, minor in receivers.items():
+        yield DescribedSettlement(
+            line=line,
+            amount_minor=minor,
+            sender=sender,
+            receiver=receiver,
+            note=title,
+            key=f"{key}/{receiver}" if key and len(receivers) > 1 else key,
+            **fields,
+        )
+
+
+# -- Expenses divided by the weight that a person has in the whole file: ihatemoney and Cospend ----
+
+
+def names_in(text: str, known: Container[str]) -> tuple[list[str], tuple[Note, ...]]:
+    """The names in a list with commas between them, of which names may have a few commas, too.
+
+    At each place, the longest known name is taken; an unknown name ends at the next comma.
+    """
+    parts, names, at = text.split(","), [], 0
+    is_unclear = False
+    while at < len(parts):
+        # Every known name would be too many to try at each place.
+        runs = (parts[at : at + length] for length in range(_MAX_COMMAS + 1, 1, -1))
+        name = next((name for run in runs if (name := ",".join(run).strip()) in known), "")
+        is_unclear |= "," in name
+        name = name or parts[at].strip()
+        at += 1 + name.count(",")
+        if name:
+            names.append(name)
+    return names, (Note("names_with_commas"),) if is_unclear else ()
+
+
+def bill(
+    line: int,
+    payer: str,
+    amount: Decimal,
+    owers: list[str],
+    weights: Mapping[str, Decimal],
+    *,
+    is_payment: bool,
+    description: str,
+    notes: tuple[Note, ...],
+    label: str = "",
+    notes_text: str = "",
+    **fields: Any,
+) -> Iterable[Entry]:
+    """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
+    if description == _NO_BILL and owers == [payer]:
+        return []
+    minor, changed = rounded(amount, fields["currency"])
+    notes += changed
+    if not minor:
+        raise RowError("no_amount")
+    unknown = [name for name in owers if name not in weights]
+    if unknown and len(owers) > 1:
+        notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
+    shares = {name: Fraction(weights.get(name, 1)) for name in owers}
+    if is_payment and minor > 0 and payer not in shares:
+        parts = apportioned(minor, whole_weights(shares), line)
+        return payments(line, payer, parts, description, notes=notes, **fields)
+    found = DescribedExpense(
+        line=line,
+        amount_minor=minor,
+        payers=((payer, minor),),
+        description=description,
+        notes_text=notes_text,
+        category=category(label),
+        notes=notes,
+        **by_weight(minor, shares, line),
+        **fields,
+    )
+    return [found]

@@ -1,0 +1,122 @@
+"""ihatemoney, the bills of a project as JSON or CSV, of versions 6 and 7."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from plugins.exchange.description import Entry, Note, TripDescription, UnreadableFile
+from plugins.exchange.formats import reading
+from plugins.exchange.formats.dates import Dates
+from plugins.exchange.formats.entries import bill, names_in
+from plugins.exchange.formats.numbers import Numbers
+from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.source import Head, SourceFile
+from tripcompanion.currency.amounts import ENDED, EXPONENTS
+
+_COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
+#: ISO 4217's code for "no currency", which bills have in a project without one.
+_NO_CURRENCY = "XXX"
+
+
+def recognises(head: Head) -> bool:
+    if head.kind == "csv":
+        names = {name.casefold() for name in head.header}
+        return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency", ""}
+    return {"item.what", "item.owers"} <= head.paths or {"item.ower", "item.receiver"} <= head.paths
+
+
+def read(file: SourceFile) -> TripDescription:
+    if "item.ower" in file.head.paths:
+        raise UnreadableFile("is_settlement_plan")
+    bills = _Bills(file)
+    return TripDescription(
+        "ihatemoney",
+        bills.currency,
+        reading.people_named(bills.names),
+        lambda: reading.each(bills.rows(), bills.entries, "what"),
+        notes=reading.guard_notes(bills.written),
+        name=file.name.rpartition("-bills.")[0],
+    )
+
+
+class _Bills:
+    """The bills of a file, with the weights and the names that occur in them."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+        self.weights: dict[str, Decimal] = {}
+        #: The names as they stand in the file, in the order in which they occur; first of payers.
+        self.written: dict[str, None] = {}
+        codes: Counter[str] = Counter()
+        self.numbers = Numbers(self._cells("amount"), is_plain=file.delimiter == ",")
+        self.dates = Dates(
+            self._cells("date"),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
+        )
+        for line, row in self.rows():
+            try:
+                record = Record(row)
+                written, weight = record.text("payer_name"), self._number(record, "payer_weight")
+                self.written[written] = None
+                name = reading.unguarded(written)
+                if self.weights.setdefault(name, weight) != weight:
+                    raise UnreadableFile("two_weights", line, name=name[:50])
+                codes[row.get("currency", _NO_CURRENCY)] += 1
+            except (RowError, TypeError):
+                # It is skipped with its reason below.
+                continue
+        #: In a list of names, only the first may have an apostrophe; see `unguarded`.
+        self.payers = {*self.written, *self.weights}
+        for _line, row in self.rows():
+            self.written |= dict.fromkeys(self._owers(row)[0])
+        self.names = list(dict.fromkeys(map(reading.unguarded, self.written)))
+        del codes[_NO_CURRENCY], codes[""]
+        #: The codes that mean the group's own currency; an unknown one does if it is the only one.
+        self.own_codes = {_NO_CURRENCY, *(codes if len(codes) == 1 else ())} - (
+            EXPONENTS.keys() | ENDED
+        )
+        self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        if self.file.kind == "json":
+            yield from enumerate(self.file.items("item"), start=1)
+            return
+        header = [name.casefold() for name in self.file.head.header]
+        for line, row in self.file.records():
+            yield line, dict(zip(header, row, strict=False))
+
+    def _cells(self, name: str) -> Iterator[tuple[int, str]]:
+        """The cells of a column; JSON has none."""
+        if self.file.kind == "csv":
+            yield from ((line, row.get(name, "")) for line, row in self.rows())
+
+    def _number(self, row: Record, name: str) -> Decimal:
+        return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
+
+    def _owers(self, row: Any) -> tuple[list[str], tuple[Note, ...]]:
+        """The names as they stand in the file."""
+        found = row.get("owers") if isinstance(row, dict) else None
+        if isinstance(found, list):
+            return [reading.clean(name) for name in found if isinstance(name, str)], ()
+        return names_in(reading.clean(found), self.payers) if isinstance(found, str) else ([], ())
+
+    def entries(self, line: int, value: Any) -> Iterable[Entry]:
+        row = Record(value)
+        kind = row.kind("bill_type", {"Expense", "Reimbursement"}, "Expense")
+        owers, notes = self._owers(value)
+        code = row.text("currency", "") or _NO_CURRENCY
+        code = self.currency if code in self.own_codes else reading.known_currency(code)
+        return bill(
+            line,
+            reading.unguarded(row.text("payer_name")),
+            self._number(row, "amount"),
+            [reading.unguarded(name) for name in owers],
+            self.weights,
+            is_payment=kind == "Reimbursement",
+            date=self.dates(row.text("date")),
+            currency=code,
+            description=reading.unguarded(row.text("what", "")),
+            notes=notes,
+        )

@@ -1,0 +1,116 @@
+"""Spliit, "Export to CSV": each person's part, positive for the payer."""
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from plugins.exchange.currencies import known_code
+from plugins.exchange.description import Entry, Note, TripDescription
+from plugins.exchange.formats import reading
+from plugins.exchange.formats.columns import columns_of_people
+from plugins.exchange.formats.dates import Dates
+from plugins.exchange.formats.entries import completed, expense, in_original, payments
+from plugins.exchange.formats.numbers import Cell, Numbers, plain_number
+from plugins.exchange.formats.reading import RowError
+from plugins.exchange.formats.spliit_json import decimals
+from plugins.exchange.source import Head, SourceFile
+
+_COLUMNS = [
+    *("Date", "Description", "Category", "Currency", "Cost", "Original cost"),
+    *("Original currency", "Conversion rate", "Is Reimbursement", "Split mode"),
+]
+
+
+def recognises(head: Head) -> bool:
+    return {"Split mode", "Is Reimbursement", "Currency", "Cost"} <= set(head.header)
+
+
+def read(file: SourceFile) -> TripDescription:
+    table = _Table(file)
+    has_payments = any("Yes" in row for _line, row in file.records())
+    better = (Note("better_as_json"),) if has_payments and len(table.people) > 2 else ()
+    return TripDescription(
+        "spliit_csv",
+        table.currency,
+        table.people,
+        lambda: reading.each(table.rows(), table.entries, "Description"),
+        notes=table.notes + better,
+    )
+
+
+class _Table:
+    """The rows of a file, whose columns from `start` on are people."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file, header = file, file.head.header
+        # Not by name, because somebody may be called like another column.
+        self.start = start = header.index("Split mode") + 1
+        self.columns = columns_of_people(file, start)
+        names = [reading.unguarded(name) for name in self.columns.values()]
+        self.notes = reading.name_notes(names) + reading.guard_notes(self.columns.values())
+        self.people = reading.people_named(names)
+        self.keys = [person.key for person in self.people]
+        cost_at, code_at = map(header.index, ("Cost", "Currency"))
+        self.numbers = Numbers(
+            Cell(line, row[at], row[code_at], row[cost_at])
+            for line, row in file.records()
+            for at in (cost_at, *self.columns)
+        )
+        self.dates = Dates(
+            ((line, row["Date"]) for line, row in self.rows()),
+            mark=self.numbers.mark,
+            delimiter=file.delimiter,
+        )
+        codes = sorted({row[code_at].strip() for _line, row in file.records()})
+        self.currency = file.trip_currency(*codes)
+        self.unit = reading.smallest(self.currency, decimals(self.currency))
+
+    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        for line, row in self.file.records():
+            cells = [reading.unguarded(cell) for cell in row[: self.start]]
+            named = dict(zip(self.file.head.header, cells, strict=False))
+            yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "cells": row}
+
+    def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
+        found = row["cells"]
+        if len(found) > len(self.file.head.header):
+            columns, expected = len(found) - self.start, len(self.keys)
+            raise RowError("other_columns", columns=columns, expected=expected)
+        cost = reading.to_minor(self.numbers(row["Cost"]), self.currency)
+        cells = {
+            person: reading.exact(self.numbers(found[at]), self.currency)
+            for at, person in zip(self.columns, self.keys, strict=True)
+            if found[at].strip()
+        }
+        payer = self._payer(cost, cells)
+        parts = {person: abs(minor) for person, minor in cells.items()}
+        shares, notes = completed(abs(cost), parts, payer, self.unit)
+        fields: dict[str, Any] = {"date": self.dates(row["Date"]), "currency": self.currency}
+        title = reading.clean(row["Description"]) or reading.clean(row["Category"])
+        if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
+            return payments(line, payer, shares, title, notes=notes, **fields)
+        signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
+        fields |= {"description": title, "notes_text": reading.clean(row["Category"])}
+        fields |= {"label": row["Category"], "notes": notes}
+        entry = expense(line, {payer: cost}, signed, **fields)
+        return [self._in_original(row, entry) if cost > 0 else entry]
+
+    def _payer(self, cost: int, cells: dict[str, Decimal]) -> str:
+        """The person whose cell has the sign of the cost; else, of two people, the one without."""
+        found = [person for person, minor in cells.items() if minor * cost > 0]
+        if len(found) == 1:
+            return found[0]
+        others = [person for person in self.keys if not cells.get(person)]
+        if not found and len(self.keys) == 2 and len(others) == 1:
+            return others[0]
+        raise RowError("payer_unknown")
+
+    def _in_original(self, row: dict[str, Any], found: Any) -> Any:
+        code = known_code(row["Original currency"])
+        if code is None or code == self.currency or not row["Original cost"].strip():
+            return found
+        minor = reading.to_minor(self.numbers(row["Original cost"]), code)
+        if minor <= 0:
+            return found
+        rate = row["Conversion rate"].strip()
+        return in_original(found, code, minor, plain_number(rate) if rate else None)

@@ -1,0 +1,245 @@
+"""Splitwise, answers of its API, saved one by one or merged: expenses, groups, friends, user."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import date, datetime, tzinfo
+from decimal import Decimal
+from typing import Any
+
+from plugins.exchange.description import (
+    DescribedComment,
+    Entry,
+    Note,
+    Person,
+    SkippedRow,
+    TripDescription,
+)
+from plugins.exchange.formats import reading
+from plugins.exchange.formats.entries import completed, evenly, expense, payments
+from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.source import Head, SourceFile
+
+#: The user who writes comments of the system.
+_SYSTEM = "0"
+#: How many expenses a page has, unless somebody asks for more.
+_PAGE_ROWS = 20
+
+
+def recognises(head: Head) -> bool:
+    found = {path.removeprefix("item.") for path in head.paths}
+    return "expenses.item.users.item.paid_share" in found or (
+        not found & {"groups.item.groupUsers", "participants", "personal_accounts"}
+        and bool(found & {"group.members", "groups.item.members", "expenses.item.repayments"})
+    )
+
+
+def read(file: SourceFile) -> TripDescription:
+    group, name, members, debts = _chosen_group(file)
+    people: dict[str, Person] = {}
+    newest: dict[str, str] = {}
+    used: Counter[str] = Counter()
+    rows = 0
+    for _at, value in _expenses(file):
+        rows += 1
+        try:
+            row = Record(value)
+            if _group_of(row) != group:
+                continue
+            key, changed = row.text("id"), row.text("updated_at", "")
+            newest[key] = max(changed, newest.get(key, ""))
+            used[row.text("currency_code", "")] += 1
+            for user in row.records("users"):
+                _add(people, user.record("user") if "user" in user else user)
+        except RowError:
+            # Such a row is skipped with its reason below.
+            continue
+    for person in members:
+        _add(people, person)
+    for person in _others(file):
+        if str(person.values.get("id")) in people:
+            _add(people, person)
+    _note_caller(file, people)
+    claimed = dict(_claimed(members))
+    currencies = [code for code, _count in used.most_common()]
+    notes: tuple[Note, ...] = () if members else (Note("no_balances_claimed"),)
+    if rows == _PAGE_ROWS:
+        notes += (Note("perhaps_one_page", {"count": _PAGE_ROWS}),)
+    if debts and not rows:
+        notes += (Note("balances_only"),)
+    return TripDescription(
+        "splitwise_api",
+        file.trip_currency(*currencies, *(currency for _person, currency in claimed)),
+        tuple(people.values()),
+        lambda: (
+            _entries(file, group, newest)
+            if rows
+            else reading.each(enumerate(debts, 1), _opening, "")
+        ),
+        claimed,
+        notes,
+        name,
+    )
+
+
+def _paths(file: SourceFile, name: str) -> Iterator[str]:
+    """Where lists or objects of this name are: in one object, or in an array of objects."""
+    for start in ("", "item."):
+        if start + name in file.head.paths:
+            yield start + name
+
+
+def _expenses(file: SourceFile) -> Iterator[tuple[int, Any]]:
+    for path in _paths(file, "expenses"):
+        yield from enumerate(file.items(f"{path}.item"), start=1)
+    for path in _paths(file, "expense"):
+        yield from enumerate(file.items(path), start=1)
+
+
+def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[Any]]:
+    """The id and the name of the group to import, its members, and its debts.
+
+    Expenses outside of groups have the id "0". Raises `UnreadableFile` if several are to choose.
+    """
+    groups: dict[str, Record] = {}
+    for path, end in (("groups", ".item"), ("group", "")):
+        for where in _paths(file, path):
+            for value in file.items(where + end):
+                row = reading.any_record(value)
+                groups[str(row.values.get("id") or 0)] = row
+    names = {key: str(row.values.get("name") or "") for key, row in groups.items()}
+    used = dict.fromkeys(_group_of(reading.any_record(value)) for _at, value in _expenses(file))
+    keys = [*dict.fromkeys([*used, *names])] if file.group or len(used) > 1 else [*used]
+    keys = keys or [key for key in names if key != "0"] or [*names]
+    chosen = reading.chosen_group({key: names.get(key, "") for key in keys}, file.group)
+    row = groups.get(chosen, Record({}))
+    name = names.get(chosen, "") if chosen != "0" else ""
+    return chosen, name, reading.any_records(row.values.get("members")), row.list("original_debts")
+
+
+def _group_of(row: Record) -> str:
+    return str(row.values.get("group_id") or 0)
+
+
+def _others(file: SourceFile) -> list[Record]:
+    friends = [v for path in _paths(file, "friends") for v in file.items(f"{path}.item")]
+    user = [v for path in _paths(file, "user") for v in file.items(path)]
+    return [reading.any_record(value) for value in friends + user]
+
+
+def _note_caller(file: SourceFile, people: dict[str, Person]) -> None:
+    for path in _paths(file, "user"):
+        key = str(reading.any_record(file.first(path)).values.get("id"))
+        if person := people.get(key):
+            people[key] = Person(key, person.name, person.email, is_caller=True)
+
+
+def _add(people: dict[str, Person], row: Record) -> None:
+    """Keep what is known of a person: only members of groups and friends have an address."""
+    key = row.text("id")
+    if key == _SYSTEM:
+        return
+    names = (row.text("first_name", ""), row.text("last_name", ""))
+    known = people.get(key)
+    # Somebody who never registered has an address that nobody has confirmed.
+    is_registered = row.text("registration_status", "") == "confirmed"
+    email = row.text("email", "") if is_registered else ""
+    people[key] = Person(
+        key,
+        " ".join(filter(None, names)) or (known.name if known else f"#{key}"),
+        email or (known.email if known else None),
+    )
+
+
+def _claimed(members: list[Record]) -> Iterator[tuple[tuple[str, str], int]]:
+    for member in members:
+        for balance in reading.any_records(member.values.get("balance")):
+            with suppress(RowError):
+                currency = balance.currency("currency_code")
+                yield (member.text("id"), currency), balance.minor("amount", currency)
+
+
+def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[Entry]:
+    """The entries of the group. Pages of a list that moved repeat some: the newest one counts."""
+    seen: set[str] = set()
+
+    def entries(line: int, value: Any) -> Iterable[Entry]:
+        row = Record(value)
+        if _group_of(row) != group:
+            return []
+        key = row.text("id")
+        if key in seen or row.text("updated_at", "") != newest.get(key):
+            return [SkippedRow(line, Note("repeated"), row.text("description", ""))]
+        seen.add(key)
+        return _entries_of(file, line, key, row)
+
+    return reading.each(_expenses(file), entries, "description")
+
+
+def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[Entry]:
+    title = row.text("description", "")
+    if "deleted_at" in row:
+        return [SkippedRow(line, Note("deleted_in_source"), title)]
+    currency = row.currency("currency_code")
+    amount, notes = reading.rounded(row.number("cost"), currency)
+    if not amount:
+        raise RowError("no_amount")
+    sides = [_shares(row, name, currency) for name in ("paid_share", "owed_share")]
+    day = _day_of(row.text("date"), file.zone)
+    fields: dict[str, Any] = {"date": day, "currency": currency, "key": key}
+    if row.flag("payment") and [len(side) for side in sides] == [1, 1]:
+        (sender,), (receiver,) = sides
+        return payments(line, sender, {receiver: amount}, title, notes=notes, **fields)
+    (paid, _notes), (owed, drift) = (completed(amount, side, seed=line) for side in sides)
+    notes += drift
+    label = row.record("category").text("name", "") if "category" in row else ""
+    if row.flag("payment"):
+        notes += (Note("payment_of_several"),)
+    is_equal = None if row.text("creation_method", "") == "equal" else False
+    if row.text("repeat_interval", "never") not in {"never", ""}:
+        notes += (Note("repeats"),)
+    found = expense(
+        line,
+        paid,
+        owed,
+        is_equal=is_equal,
+        description=title or label,
+        notes_text=row.text("details", ""),
+        label=label,
+        notes=notes,
+        comments=tuple(_comments(row)),
+        **fields,
+    )
+    return [evenly(found, sides[1])]
+
+
+def _day_of(text: str, zone: tzinfo) -> date:
+    """The day of an instant in `zone`, in which it is without an offset."""
+    try:
+        found = datetime.fromisoformat(text.strip().replace(" UTC", "Z"))
+        return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(zone).date()
+    except (ValueError, OverflowError) as error:
+        raise RowError("bad_date", text=text[:30]) from error
+
+
+def _opening(line: int, value: Any) -> Iterable[Entry]:
+    """A debt between two people, which a payment of the one who is owed makes."""
+    row = Record(value)
+    currency, sender = row.currency("currency_code"), row.text("to")
+    minor, key = row.minor("amount", currency), f"{row.text('from')}-{sender}-{currency}"
+    shares, today = {row.text("from"): minor}, date.today()  # noqa: DTZ011 -- it has no date
+    return payments(line, sender, shares, "Opening balance", key=key, date=today, currency=currency)
+
+
+def _shares(row: Record, name: str, currency: str) -> dict[str, Decimal]:
+    """What each person paid or owes; people without a share are left out."""
+    users = row.records("users")
+    shares = {user.text("user_id"): user.exact(name, currency) for user in users}
+    return {person: minor for person, minor in shares.items() if minor}
+
+
+def _comments(row: Record) -> Iterator[DescribedComment]:
+    for comment in row.records("comments"):
+        author = str(reading.any_record(comment.values.get("user")).values.get("id") or 0)
+        if author != _SYSTEM and "deleted_at" not in comment and "content" in comment:
+            yield DescribedComment(comment.text("content"), author)

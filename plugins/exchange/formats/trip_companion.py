@@ -1,0 +1,200 @@
+"""Our own export, as the entries that a trip with other entries gets from it.
+
+A new trip is made of the whole file instead, with its history; see `exchange.restoring`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from itertools import starmap
+from typing import Any
+
+from plugins.exchange.description import (
+    DescribedComment,
+    DescribedExpense,
+    DescribedSettlement,
+    Entry,
+    Note,
+    Person,
+    TripDescription,
+    UnreadableFile,
+)
+from plugins.exchange.formats.reading import Record, RowError, each, to_minor
+from plugins.exchange.source import Head, SourceFile
+from splits.models.rate import ECB
+from splits.money import own_parts
+
+FORMAT, VERSION = "trip-companion", 1
+#: What was entered for a part, by the split type, with its decimals; EQUAL and ITEMIZED have none.
+_ENTERED = {
+    "MANUAL": "entered",
+    "ADJUSTMENT": "entered",
+    "PERCENTAGE": "percentage",
+    "SHARES": "weight",
+    "ITEMIZED": "",
+}
+
+
+class _Row(Record):
+    """A row of our own file, whose texts stay as they were entered."""
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.values.get(name)
+        return value.strip() if isinstance(value, str) else super().text(name, default)
+
+
+def recognises(head: Head) -> bool:
+    return head.kind == "json" and head.texts.get("format") == FORMAT
+
+
+def read(file: SourceFile) -> TripDescription:
+    if file.head.texts.get("version") != VERSION:
+        raise UnreadableFile("unknown_version")
+    trip = _Row(file.first("trip"))
+    currency = trip.currency("currency")
+    people = tuple(starmap(_person, enumerate(file.items("people.item"), start=1)))
+    named = {row.text("userId"): row for row in map(_Row, file.items("members.item"))}
+    claimed = {(key, currency): _balance(row, currency) for key, row in named.items()}
+    if file.first("attachments.item") is not None:
+        file.notes.append(Note("files_left_out"))
+    if file.first("recurring.item") is not None:
+        file.notes.append(Note("recurring_in_new_trip"))
+    return TripDescription(
+        format=FORMAT,
+        name=trip.text("title"),
+        currency=currency,
+        people=tuple(person for person in people if person.key in named),
+        read_entries=lambda: _entries(file, currency),
+        claimed=claimed,
+        description=trip.text("description"),
+        destination=trip.text("destination"),
+        start_date=trip.day("startDate"),
+        end_date=trip.day("endDate"),
+        is_own=True,
+    )
+
+
+def _person(line: int, value: Any) -> Person:
+    row = _Row(value)
+    if type(row.values.get("id")) is not int:
+        raise UnreadableFile("bad_value", line, name="id")
+    return Person(row.text("id"), row.text("name"), row.text("email", "") or None)
+
+
+def _balance(row: _Row, currency: str) -> int:
+    names = ("paid", "share", "sent", "received")
+    paid, share, sent, received = (row.minor(name, currency) for name in names)
+    return paid - share + sent - received
+
+
+def _by_expense(file: SourceFile, table: str) -> dict[str, list[_Row]]:
+    """The rows of a table by the ids of their expenses; `UnreadableFile` for one without."""
+    rows: dict[str, list[_Row]] = defaultdict(list)
+    for line, value in enumerate(file.items(f"{table}.item"), start=1):
+        try:
+            row = _Row(value)
+            rows[row.text("expenseId")].append(row)
+        except RowError as error:
+            raise error.of_file(line) from error
+    return rows
+
+
+def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
+    tables = [_by_expense(file, table) for table in ("payers", "splits", "comments")]
+
+    def expense(line: int, value: Any) -> Iterable[Entry]:
+        row = _Row(value)
+        return [_expense(line, row, currency, *(rows[row.text("id")] for rows in tables))]
+
+    def settlement(line: int, value: Any) -> Iterable[Entry]:
+        return [_settlement(line, _Row(value), currency)]
+
+    yield from each(enumerate(file.items("expenses.item"), 1), expense, "description")
+    yield from each(enumerate(file.items("settlements.item"), 1), settlement, "note")
+
+
+def _expense(
+    line: int,
+    row: _Row,
+    currency: str,
+    payers: list[_Row],
+    splits: list[_Row],
+    comments: list[_Row],
+) -> DescribedExpense:
+    own, amount_minor = row.currency("currency"), row.minor("amount", currency)
+    shares, paid = (
+        {int(part.number(name)): part.minor("amount", currency) for part in some}
+        for name, some in (("participantId", splits), ("userId", payers))
+    )
+    sign = -1 if amount_minor < 0 else 1
+    if sum(paid.values()) != amount_minor or sign * (amount_minor - sum(shares.values())) < 0:
+        raise RowError("does_not_add_up")
+    if min((sign * minor for minor in (*paid.values(), *shares.values())), default=0) < 0:
+        raise RowError("negative_part")
+    parts = own_parts(shares, paid, int(row.number("number")))
+    split_type = row.text("splitType")
+    entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
+    if row.flag("divided") and split_type in _ENTERED:
+        entered = {int(s.number("participantId")): _entered(s, split_type, own) for s in splits}
+    else:
+        split_type = "EQUAL"
+    return DescribedExpense(
+        line=line,
+        key=f"expense {row.text('id')}",
+        made_at=row.text("createdAt", ""),
+        date=row.day("expenseDate"),
+        **_amounts(row, row.minor("entered", own), own, currency),
+        description=row.text("description"),
+        notes_text=row.text("notes", ""),
+        category=row.text("category"),
+        receipt_url=row.text("receiptUrl", ""),
+        tags=tuple(map(str, row.list("tags"))),
+        payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
+        split_type=split_type,
+        entered=tuple((str(key), value) for key, value in entered.items()),
+        parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
+        items=row.values.get("items") if split_type == "ITEMIZED" else None,
+        comments=tuple(map(_comment, comments)),
+    )
+
+
+def _entered(split: _Row, split_type: str, currency: str) -> int | None:
+    name = _ENTERED[split_type]
+    if not name or (split_type == "ADJUSTMENT" and name not in split):
+        return None
+    value = split.number(name)
+    return to_minor(value, currency) if name == "entered" else int(value * Decimal(10_000))
+
+
+def _amounts(row: _Row, entered_minor: int, own: str, currency: str) -> dict[str, Any]:
+    """The amount as entered in the currency `own`, and the rate to that of the trip."""
+    amounts: dict[str, Any] = {"amount_minor": entered_minor, "currency": own}
+    if own == currency:
+        return amounts
+    return amounts | {
+        "rate": row.number("exchangeRate"),
+        "rate_source": ECB if row.text("rateSource", "") == ECB else "",
+        "rate_day": row.day("rateDay") if "rateDay" in row else None,
+        "converted_minor": row.minor("amount", currency),
+    }
+
+
+def _comment(row: _Row) -> DescribedComment:
+    return DescribedComment(row.text("text", ""), row.text("createdById"))
+
+
+def _settlement(line: int, row: _Row, currency: str) -> DescribedSettlement:
+    # Until 1.0.0, a payment had no currency of its own.
+    is_foreign = bool(row.text("foreignCurrency", ""))
+    own = row.currency("foreignCurrency") if is_foreign else currency
+    entered_minor = row.minor("foreign" if is_foreign else "amount", own)
+    return DescribedSettlement(
+        line=line,
+        key=f"settlement {row.text('id')}",
+        made_at=row.text("createdAt", ""),
+        date=row.day("settledOn"),
+        **_amounts(row, entered_minor, own, currency),
+        sender=row.text("senderId"),
+        receiver=row.text("receiverId"),
+        note=row.text("note", ""),
+    )

@@ -1,0 +1,162 @@
+"""The rows of a trip, table by table, as a file in our own format has them.
+
+A column that one of these models gets is in the file without a change here, under its name in camel
+case. Amounts are in major units; percentages and weights are numbers.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import orjson
+from django.db.models import F, Field, Model, Q, Value
+from django.db.models.functions import Coalesce, NullIf
+
+from plugins.attachments.models import Attachment, shown
+from plugins.recurring.models import Occurrence, Recurrence
+from splits.models import Allocation, Comment, Debt, Expense, Payer, Settlement, Split
+from tripcompanion.api.serializers import camel_case
+from tripcompanion.currency.amounts import EXPONENTS
+from trips.models import JournalEntry, Member, Trip
+
+CHUNK_ROWS = 2000
+#: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
+_MINOR, _E4 = "_minor", "_e4"
+_AS_TEXT = "stored_"
+#: The amounts that are in the currency in which they were entered.
+AS_ENTERED = frozenset({"entered_minor", "foreign_minor"})
+
+
+class Column(NamedTuple):
+    """A column of a table; `name` is what the file calls it."""
+
+    name: str
+    field: "Field[Any, Any]"
+
+    @classmethod
+    def of(cls, field: Any) -> "Column":
+        stem = field.attname.removesuffix(_MINOR).removesuffix(_E4).removeprefix(_AS_TEXT)
+        return cls(camel_case(stem), field)
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the database stores it as the text of a JSON value."""
+        return self.field.attname.startswith(_AS_TEXT)
+
+    def exponent(self, currency: str) -> int | None:
+        """The decimals of the number in the file, if the database has a whole number instead."""
+        if self.field.attname.endswith(_MINOR):
+            return EXPONENTS[currency]
+        return 4 if self.field.attname.endswith(_E4) else None
+
+    def written(self, value: Any, currency: str) -> Any:
+        """A stored value as the file has it."""
+        exponent = self.exponent(currency)
+        if value is None:
+            return None
+        if exponent is not None:
+            return Decimal(value).scaleb(-exponent)
+        if isinstance(value, Decimal):
+            return value.normalize()
+        return _without_codes(value) if self.is_json else value
+
+
+def _without_codes(changes: str) -> Any:
+    """Changes in the history without trip codes, by which whoever gets the file could join."""
+    if '"tripCode"' not in changes:
+        return orjson.Fragment(changes)
+    known = json.loads(changes, parse_float=Decimal)
+    return {name: pair for name, pair in known.items() if name != "tripCode"}
+
+
+class Table(NamedTuple):
+    """A table of a trip in the file.
+
+    The columns in `left_out` mean nothing outside of the service, or are for it alone.
+    `entered_in` leads to the currency of `entered_minor` and `foreign_minor`.
+    """
+
+    name: str
+    model: type[Model]
+    left_out: frozenset[str]
+    entered_in: str = ""
+    order: str = "pk"
+    #: Which of the rows are in the file.
+    only: Callable[[], Q] = Q
+
+    @property
+    def columns(self) -> list[Column]:
+        fields = self.model._meta.concrete_fields
+        return [Column.of(field) for field in fields if field.attname not in self.left_out]
+
+    def rows(self, trip: Trip) -> Iterator[dict[str, Any]]:
+        """The rows of `trip`, read in chunks. Call it in a snapshot."""
+        columns = self.columns
+        found = self.model._base_manager.filter(self.only(), trip=trip.pk).order_by(self.order)
+        if "__" in self.entered_in:
+            # A join within the trip, which is on one node.
+            found = found.filter(expense__trip=F("trip"))
+        names = [column.field.attname for column in columns]
+        entered_in: Any = Value(trip.currency)
+        if self.entered_in:
+            entered_in = Coalesce(NullIf(F(self.entered_in), Value("")), entered_in)
+        found = found.annotate(entered_in=entered_in)
+        for *values, currency in found.values_list(*names, "entered_in").iterator(CHUNK_ROWS):
+            yield _written(columns, values, trip.currency, currency)
+
+
+def _written(
+    columns: list[Column], values: list[Any], trip_currency: str, entered_in: str
+) -> dict[str, Any]:
+    return {
+        column.name: column.written(
+            value, entered_in if column.field.attname in AS_ENTERED else trip_currency
+        )
+        for column, value in zip(columns, values, strict=True)
+    }
+
+
+_TRIP = frozenset({"trip_id"})
+_TRIP_AND_ID = _TRIP | {"id"}
+_OFFSET = _TRIP | {
+    *("split_id", "note", "foreign_minor", "foreign_currency"),
+    *("exchange_rate", "rate_source", "rate_day"),
+}
+#: Each table comes after those that its rows refer to.
+TABLES = (
+    Table("members", Member, _TRIP_AND_ID | {"introduced_by"}),
+    Table("expenses", Expense, _TRIP, entered_in="currency"),
+    Table("payers", Payer, _TRIP_AND_ID, entered_in="expense__currency"),
+    Table("splits", Split, _TRIP, entered_in="expense__currency"),
+    Table("debts", Debt, _TRIP),
+    Table(
+        "settlements",
+        Settlement,
+        _TRIP | {"closing_id"},
+        entered_in="foreign_currency",
+        only=lambda: Q(closing=None),
+    ),
+    Table("offsets", Settlement, _OFFSET, only=lambda: Q(closing__isnull=False)),
+    Table("allocations", Allocation, _TRIP_AND_ID),
+    Table("comments", Comment, _TRIP),
+    # The next dates follow from the others.
+    Table("recurring", Recurrence, _TRIP | {"left_out", "next", "due_at"}),
+    Table("occurrences", Occurrence, _TRIP_AND_ID),
+    Table("history", JournalEntry, _TRIP_AND_ID, order="number"),
+)
+#: What is known of the files of the trip, which are not in the file, so nothing is made of it.
+ATTACHMENTS = Table(
+    "attachments",
+    Attachment,
+    _TRIP | {"file", "thumbnail", "attempts", "claimed_until"},
+    only=shown,
+)
+#: The trip itself. Its code would let everybody join who gets the file.
+TRIP = Table("trip", Trip, frozenset({"code", "deleted_at", "expenses_that_day", "counted_on"}))
+
+
+def trip_row(trip: Trip) -> dict[str, Any]:
+    """The trip itself, as the file has it."""
+    values = [getattr(trip, column.field.attname) for column in TRIP.columns]
+    return _written(TRIP.columns, values, trip.currency, trip.currency)

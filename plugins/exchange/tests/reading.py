@@ -1,0 +1,148 @@
+"""Reads a file in a test, and what follows from its entries."""
+
+import io
+import json
+from collections import Counter
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import pytest
+
+from plugins.exchange.description import (
+    DescribedExpense,
+    DescribedSettlement,
+    SkippedRow,
+    TripDescription,
+    UnreadableFile,
+)
+from plugins.exchange.fitting import Fitting
+from plugins.exchange.formats import describe
+from plugins.exchange.formats.reading import RowError
+from plugins.exchange.models import Import
+from plugins.exchange.planning import Choices, plan_import
+from plugins.exchange.source import SourceFile
+from plugins.exchange.tests.samples import SPLITPRO_CSV
+from tripcompanion.currency.amounts import CODES
+from users.models import User
+
+
+def read(content: str | bytes, name: str = "", **choices) -> TripDescription:
+    data = content.encode() if isinstance(content, str) else content
+    return describe(SourceFile(io.BytesIO(data), name, **choices))
+
+
+def planned(user: User, content: str = SPLITPRO_CSV) -> Import:
+    """The plan of importing a file into a new trip."""
+    return plan_import(user, io.BytesIO(content.encode()), Choices(as_new_trip=True))
+
+
+def entries(trip: TripDescription) -> list:
+    return [entry for entry in trip.entries if not isinstance(entry, SkippedRow)]
+
+
+def skipped(trip: TripDescription) -> dict[int, str]:
+    """The reasons of skipped rows, by line."""
+    rows = [entry for entry in trip.entries if isinstance(entry, SkippedRow)]
+    return {row.line: row.reason.code for row in rows}
+
+
+def noted(trip: TripDescription) -> dict[int, list[str]]:
+    """The notes of the rows that have some, by line."""
+    return {e.line: [note.code for note in e.notes] for e in entries(trip) if e.notes}
+
+
+def balances(trip: TripDescription) -> dict[tuple[str, str], int]:
+    """What each person is owed in each currency by exact parts, in minor units; zeros left out."""
+    sums: Counter[tuple[str, str]] = Counter()
+    for entry in entries(trip):
+        if isinstance(entry, DescribedSettlement):
+            sums[entry.sender, entry.currency] += entry.amount_minor
+            sums[entry.receiver, entry.currency] -= entry.amount_minor
+            continue
+        assert isinstance(entry, DescribedExpense)
+        parts = entry.parts or exact(entry)
+        assert sum(minor for _person, minor in entry.payers) == entry.amount_minor
+        assert sum(minor for _person, minor in parts) == entry.amount_minor
+        for person, minor in entry.payers:
+            sums[person, entry.currency] += minor
+        for person, minor in parts:
+            sums[person, entry.currency] -= minor
+    return {key: minor for key, minor in sums.items() if minor}
+
+
+def exact(entry: DescribedExpense) -> list[tuple[str, int]]:
+    """The parts of an expense that divides without a remainder."""
+    weights = {person: value or 1 for person, value in entry.entered}
+    total = sum(weights.values())
+    assert all(entry.amount_minor * weight % total == 0 for weight in weights.values())
+    return [(person, entry.amount_minor * w // total) for person, w in weights.items()]
+
+
+def claimed(trip: TripDescription) -> dict[tuple[str, str], int]:
+    return {key: minor for key, minor in trip.claimed.items() if minor}
+
+
+class PlannedRow(NamedTuple):
+    """What a row changes in the balances of a plan, and the codes of its notes or reasons."""
+
+    moved: Counter[tuple[str, str]]
+    codes: list[str]
+    is_skipped: bool
+
+
+def planned_rows(trip: TripDescription) -> list[PlannedRow]:
+    """The rows of the file as the plan of a new trip has them, where every currency has a rate."""
+    people = {person.key for person in trip.people}
+    fitting = Fitting(trip, trip.currency, people, dict.fromkeys(CODES, "1000"))
+    rows = []
+    for _line, found in groupby(trip.entries, lambda entry: entry.line):
+        row = PlannedRow(Counter(), [], False)
+        for entry in found:
+            row = _with(row, entry, fitting)
+        rows.append(row)
+    return rows
+
+
+def _with(row: PlannedRow, entry: Any, fitting: Fitting) -> PlannedRow:
+    if isinstance(entry, SkippedRow):
+        return PlannedRow(row.moved, [*row.codes, entry.reason.code], True)
+    try:
+        fitted, notes = fitting.fitted(entry)
+        fitting.content(fitted)
+        row.moved.update(fitting.moved(entry))
+    except RowError as error:
+        return PlannedRow(row.moved, [*row.codes, error.note.code], True)
+    return PlannedRow(row.moved, [*row.codes, *(note.code for note in notes)], row.is_skipped)
+
+
+def codes(trip: TripDescription) -> list[str]:
+    """The notes of the whole file."""
+    return [note.code for note in trip.notes]
+
+
+def kinds(trip: TripDescription) -> list[str]:
+    """How each expense is divided; "payment" for a payment."""
+    return [
+        "payment" if isinstance(entry, DescribedSettlement) else entry.split_type
+        for entry in entries(trip)
+    ]
+
+
+def refused(content: str, **choices: Any) -> str:
+    """The code of the error for a file that cannot be read."""
+    with pytest.raises(UnreadableFile) as caught:
+        list(read(content, **choices).entries)
+    return caught.value.code
+
+
+def changed(sample: str, *path: Any, **fields: Any) -> str:
+    """The sample of JSON with other fields in the object at this path; `...` removes a field."""
+    content = json.loads(sample)
+    within = content
+    for name in path:
+        within = within[name]
+    within |= {name: value for name, value in fields.items() if value is not ...}
+    for name in fields:
+        if fields[name] is ...:
+            within.pop(name, None)
+    return json.dumps(content)

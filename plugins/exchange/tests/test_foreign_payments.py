@@ -1,0 +1,114 @@
+"""A payment in another currency, in every file that has it."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from plugins.exchange.description import UnreadableFile
+from plugins.exchange.tests.copies import copied, file_of, forged
+from splits.models import DailyRate, Settlement
+from tests.cast import Api
+from tests.factories import TripFactory, join
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+@pytest.fixture
+def paid(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+    """5,000 yen that Ed gave Olga, at 160 for a euro."""
+    DailyRate.objects.create(currency="JPY", per_euro=Decimal(160), day=date(2026, 5, 2))
+    people = {"fromUserId": ed.pk, "toUserId": olga.pk}
+    body = {**people, "amount": 5000, "currency": "JPY", "settledOn": "2026-05-14"}
+    recorded = api(ed).post(f"/api/trips/{trip.pk}/settlements", body)
+    assert recorded.status_code == 201
+    return recorded.json()
+
+
+def money(shown: dict[str, Any]) -> list[Any]:
+    names = ("amount", "currency", "tripAmount", "exchangeRate", "rate", "settledOn")
+    return [shown[name] for name in names]
+
+
+def test_tables_and_the_personal_export_have_both_amounts(
+    paid: dict[str, Any], api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    [row] = json.loads(file_of(api, trip, olga))["settlements"]
+    assert (row["amount"], row["foreign"], row["foreignCurrency"]) == (31.25, 5000, "JPY")
+    table = api(olga).get(f"/api/trips/{trip.pk}/export?format=csv").content.decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(table))
+    assert (row["amount"], row["currency"], row["tripAmount"]) == ("5000", "JPY", "31.25")
+    assert row["Olga Owner: part"] == "31.25"
+    personal = json.loads(api(ed).get("/api/users/me/export").getvalue())
+    assert [money(settlement) for settlement in personal["settlements"]] == [money(paid)]
+
+
+def test_a_copy_of_our_file_keeps_it(
+    paid: dict[str, Any], api: Api, trip: Trip, olga: User
+) -> None:
+    copy = copied(file_of(api, trip, olga), olga)
+    [made] = api(olga).get(f"/api/trips/{copy.pk}/settlements").json()["items"]
+    assert money(made) == money(paid)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"foreignCurrency": "???"},
+        {"foreignCurrency": ""},
+        {"foreign": -5000},
+        {"foreign": 4000},
+        {"exchangeRate": None},
+        {"exchangeRate": 2},
+    ],
+)
+def test_a_file_in_which_amount_and_rate_contradict_each_other_is_refused(
+    paid: dict[str, Any], api: Api, trip: Trip, olga: User, fields: dict[str, Any]
+) -> None:
+    content = forged(file_of(api, trip, olga), "settlements", 0, **fields)
+    with pytest.raises(UnreadableFile):
+        copied(content, olga)
+
+
+def test_a_trip_with_other_entries_gets_it_from_our_file(
+    paid: dict[str, Any],
+    api: Api,
+    trip: Trip,
+    olga: User,
+    ed: User,
+    imported: Callable[..., dict[str, Any]],
+) -> None:
+    other = TripFactory(currency="EUR")
+    join(other, olga, TripRole.OWNER)
+    join(other, ed)
+    mapping = {"Olga Owner": olga.pk, "Ed Editor": ed.pk}
+    content = file_of(api, trip, olga)
+    done = imported(content, tripId=str(other.pk), mapping=mapping)
+    [row] = done["rows"]
+    assert (row["outcome"], row["notes"]) == ("taken", [])
+    [made] = api(olga).get(f"/api/trips/{other.pk}/settlements").json()["items"]
+    assert money(made) == money(paid)
+
+
+def test_a_file_of_another_service_gets_the_rate_of_the_plan(
+    api: Api, olga: User, imported: Callable[..., dict[str, Any]]
+) -> None:
+    content = (
+        "Date,Description,Category,Cost,Currency,Ana,Ben\n"
+        "2026-05-13,Dinner,Dining out,10.00,EUR,5.00,-5.00\n"
+        "2026-05-14,Ben paid Ana,Payment,800,JPY,-800,800\n"
+    )
+    done = imported(content, currency="EUR", exchangeRates={"JPY": "0.00625"})
+    planned = done["rows"][1]["object"]
+    shown = (planned["amount"], planned["currency"], planned["exchangeRate"])
+    assert shown == (800, "JPY", 0.00625)
+    [made] = Settlement.objects.select_related("trip")
+    assert (made.entered_minor, made.currency, made.amount_minor) == (800, "JPY", 500)

@@ -1,0 +1,228 @@
+"""Files that nobody should send are refused with the line, and write nothing."""
+
+import gzip
+import io
+import json
+import zipfile
+from random import Random
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from plugins.exchange.tests.cast import send_form
+
+from plugins.exchange.description import UnreadableFile
+from plugins.exchange.formats import abrechnung
+from plugins.exchange.models import Import, ImportedRow
+from plugins.exchange.source import MAX_CELL_CHARS, MAX_LINES, SourceFile
+from plugins.exchange.tests import samples
+from plugins.exchange.tests.reading import entries, read
+
+pytestmark = pytest.mark.either
+
+SPLITWISE = b"Date,Description,Category,Cost,Currency,Ana,Ben\n"
+
+
+def bomb() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.csv", b"0" * 10_000_000)
+    return packed.getvalue()
+
+
+OWN = samples.SPLITPRO_CSV.encode()
+FILES = {
+    "nothing": (b"", "empty_file", None),
+    "blanks": (b" \r\n\t\n", "empty_file", None),
+    "an archive": (bomb(), "is_archive", None),
+    "a compressed file": (gzip.compress(b"a,b\n", mtime=0), "not_text", 1),
+    "no text": (SPLITWISE + b"a\x00b\n", "not_text", 2),
+    "wrong UTF-8": (SPLITWISE + b"\xff\xfe\x81,x\n", "wrong_encoding", 2),
+    "wrong UTF-8 far below a control character": (
+        SPLITWISE + b"\x01" + b"x\n" * 100_000 + b"\xff\n",
+        "wrong_encoding",
+        100_002,
+    ),
+    "half of UTF-16": (b"\xff\xfea", "wrong_encoding", 1),
+    "a long cell": (SPLITWISE + b"x" * (MAX_CELL_CHARS + 1) + b",y\n", "too_long", 2),
+    "a long line": (
+        SPLITWISE + b",".join([b"x" * (MAX_CELL_CHARS - 1)] * 3) + b"\n",
+        "too_long",
+        2,
+    ),
+    "a quote that does not end": (SPLITWISE + b'"' + b"x\n" * 200_000, "malformed_csv", None),
+    "many columns": (b"," * 600 + b"\n", "too_many_columns", 1),
+    "many lines": (SPLITWISE + b"\n" * MAX_LINES, "too_many_lines", MAX_LINES + 1),
+    "deep JSON": (b'{"a":\n' + b"[" * 100_000, "too_deep", 2),
+    "half of JSON": (b'{"a":\n[1,', "malformed_json", 2),
+    "JSON with more behind it": (b'{"a": 1}\n{"b": 2}', "malformed_json", 2),
+    "NaN": (b'{"a": NaN}', "malformed_json", 1),
+    "a long number": (b'{"a":\n' + b"9" * 5000 + b"}", "bad_number", 2),
+    "a large exponent": (b'{"a": 1e999999}', "bad_number", 1),
+    "a long text in JSON": (json.dumps({"a": "x" * 200_000}).encode(), "too_long", 1),
+    "NUL in JSON": (b'{"a": "\\u0000"}', "not_text", 1),
+    "something else": (b"a,b,c\n1,2,3\n", "unknown_format", None),
+    "other JSON": (b'{"a": 1}', "unknown_format", None),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(
+    name: str, api: Any, olga: Any
+) -> None:
+    content, reason, line = FILES[name]
+    answer = send_form(api(olga), content)
+    problem = answer.json()
+    code = "unknown_format" if reason == "unknown_format" else "unreadable"
+    assert (answer.status_code, problem["code"]) == (400, code), problem
+    assert problem["reason"] == reason
+    if line is not None:
+        assert problem["line"] == line
+        assert f"Line {line}:" in problem["detail"]
+    assert not Import.objects.exists()
+    assert not ImportedRow.objects.exists()
+
+
+def test_names_are_not_compared_with_all_others() -> None:
+    """It would not end: every payer would be looked for in every list."""
+    lines = (f"Tea,2,EUR,2026-05-01,P{at},1,P{at}\n" for at in range(30_000))
+    trip = read("what,amount,currency,date,payer_name,payer_weight,owers\n" + "".join(lines))
+    assert len(trip.people) == sum(1 for _entry in trip.entries) == 30_000
+
+
+def layered(layers: int, events_each: int = 2) -> str:
+    """A file of Abrechnung in which each event passes on to all of the layer below."""
+    content = json.loads(samples.ABRECHNUNG)
+    ids = [[f"{layer}0{at}" for at in range(events_each)] for layer in range(1, layers + 1)]
+    below = [*ids[1:], ["1", "2"]]
+    content["events"] = [
+        {"id": key, "name": key, "clearing_shares": dict.fromkeys(to, 1)}
+        for layer, to in zip(ids, below, strict=True)
+        for key in layer
+    ]
+    content["transactions"][0] |= {"debitor_shares": {ids[0][0]: 1}, "positions": []}
+    return json.dumps(content)
+
+
+def test_events_are_not_followed_in_every_way() -> None:
+    """It would not end: there are a million ways from the first layer to the last."""
+    [entry] = entries(read(layered(20)))
+    assert entry.parts == (("1", 1100), ("2", 1100))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(layered(30), "circular_events"), (layered(1, 1001), "too_many_events")],
+    ids=["deep", "many"],
+)
+def test_more_events_than_anybody_has_are_refused(
+    content: str, reason: str, api: Any, olga: Any
+) -> None:
+    answer = send_form(api(olga), content.encode())
+    assert (answer.status_code, answer.json()["reason"]) == (400, reason)
+
+
+def test_windows_1252_is_read_with_a_note() -> None:
+    trip = read(samples.SPLITWISE_CSV.replace("Ben", "Bün").encode("cp1252"))
+    assert trip.people[1].name == "Bün"
+    assert "windows_1252" in [note.code for note in trip.notes]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_the_encoding_is_recognised(encoding: str) -> None:
+    trip = read(samples.SPLITWISE_CSV.replace("Ben", "Bën 🙂").encode(encoding))
+    assert trip.people[1].name == "Bën 🙂"
+
+
+def test_json_may_be_utf_16_too() -> None:
+    assert read(samples.SPLIIT_JSON.encode("utf-16")).people[0].name == "Ana"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"file": "text"},
+        {"file": ("a.csv", OWN), "tripid": "1"},
+        {"file": ("a.csv", OWN), "tripId": "x"},
+        {"file": ("a.csv", OWN), "asNewTrip": "yes"},
+        {"file": ("a.csv", OWN), "mapping": "{"},
+        {"file": ("a.csv", OWN), "mapping": "[]"},
+        {"file": ("a.csv", OWN), "mapping": '{"You": "x"}'},
+        {"file": ("a.csv", OWN), "mapping": '{"You": 1, "You": 2}'},
+        {"file": ("a.csv", OWN), "timeZone": "Mars"},
+        {"file": ("a.csv", OWN), "exchangeRates": '{"XYZ": 1}'},
+        {"other": ("a.csv", OWN)},
+        {"title": "Alps"},
+    ],
+    ids=str,
+)
+def test_a_form_that_is_wrong_is_refused(form: dict, api: Any, olga: Any) -> None:
+    parts = {
+        name: value if isinstance(value, str) else SimpleUploadedFile(*value)
+        for name, value in form.items()
+    }
+    body = encode_multipart(BOUNDARY, parts)
+    answer = api(olga).post("/api/imports", body, content_type=MULTIPART_CONTENT)
+    assert answer.status_code == 400
+
+
+def test_an_anonymous_caller_is_refused_before_the_file_is_read(api: Any) -> None:
+    assert send_form(api(None), samples.SPLITWISE_CSV.encode()).status_code == 401
+
+
+def test_the_line_of_an_error_is_found_after_a_long_cell() -> None:
+    content = SPLITWISE + b'2026-05-01,"two\nlines",Food,1.00,EUR,0.50,-0.50\nx\x00\n'
+    with pytest.raises(UnreadableFile) as caught:
+        read(content)
+    assert caught.value.line == 4
+
+
+def entangled(events: int, digits: int, people: int) -> str:
+    """Nineteen layers of events, each of which passes on to all of the next by long weights."""
+    content = json.loads(samples.ABRECHNUNG)
+    weight = Random(7).randrange
+    people_ids = [str(pk) for pk in range(1, people + 1)]
+    content["personal_accounts"] = [{"id": pk, "name": f"P{pk}"} for pk in people_ids]
+    layers = [[f"{layer}-{at}" for at in range(events)] for layer in range(19)]
+    content["events"] = [
+        {
+            "id": key,
+            "name": key,
+            "clearing_shares": {to: str(weight(1, 10**digits)) for to in below},
+        }
+        for layer, below in zip(layers, [*layers[1:], people_ids], strict=True)
+        for key in layer
+    ]
+    content["transactions"][0] |= {"debitor_shares": {"0-0": 1}, "positions": []}
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "steps"), [(entangled(12, 38, 50), None), (entangled(3, 1, 50), 1000)]
+)
+def test_events_that_would_take_long_to_follow_are_refused(
+    content: str, steps: int | None, api: Any, olga: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if steps:
+        monkeypatch.setattr(abrechnung, "_MAX_STEPS", steps)
+    answer = send_form(api(olga), content.encode())
+    assert (answer.status_code, answer.json()["reason"]) == (400, "entangled_events")
+
+
+def test_only_receipts_may_hold_what_no_text_has() -> None:
+    within = json.loads(samples.SPLITWISE_API)
+    within["expenses"][0]["comments"] = [{"content": "a\u0000b", "user": {"id": 1}}]
+    with pytest.raises(UnreadableFile) as caught:
+        read(json.dumps(within))
+    assert caught.value.code == "not_text"
+    receipt = json.loads(samples.ABRECHNUNG)
+    receipt["transactions"][0]["files"] = [{"content": "a" * (MAX_CELL_CHARS + 1)}]
+    assert entries(read(json.dumps(receipt)))
+
+
+def test_two_at_once_read_a_file() -> None:
+    rows = [{"id": at, "text": "x" * 1000} for at in range(400)]
+    file = SourceFile(io.BytesIO(json.dumps({"rows": rows}).encode()))
+    pairs = zip(file.items("rows.item"), file.items("rows.item"), strict=True)
+    assert [(a["id"], b["id"]) for a, b in pairs] == [(at, at) for at in range(400)]

@@ -1,0 +1,180 @@
+"""What an import may do: it has the rights of its caller, and adds nobody whom they do not know."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from plugins.exchange.tests.cast import send_form
+
+from plugins.exchange.tests import samples
+from tests.factories import UserFactory, add_guest
+from tests.scoped import script_of
+from tests.trips.bodies import lisbon
+from tests.users.logins import bearer
+from trips.models import Member, Trip
+from users.scopes import Scope
+
+pytestmark = pytest.mark.either
+
+HEADER = "Date,Description,Category,Cost,Currency"
+OWN = f"{HEADER},Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"
+#: Me paid Ben.
+PAYMENT = f"{HEADER},Me,Ben\n2026-05-03,Back,Payment,30.00,EUR,30.00,-30.00\n"
+
+
+def test_an_import_into_a_trip_needs_the_role(
+    plan: Any, trip: Trip, ed: Any, vera: Any, sam: Any
+) -> None:
+    for user, status in ((ed, 403), (vera, 403), (sam, 404)):
+        assert plan(samples.SPLITWISE_CSV, user, tripId=trip.pk).status_code == status
+    assert plan(OWN, ed, tripId=trip.pk, mapping={"Me": ed.pk}).status_code == 201
+
+
+def test_who_has_lost_the_role_since_confirms_nothing(
+    plan: Any, api: Any, trip: Trip, ed: Any
+) -> None:
+    path = plan(OWN, ed, tripId=trip.pk, mapping={"Me": ed.pk})["Location"]
+    present = trip.members.filter(user=ed)
+    for change, status in (({"role": "VIEWER"}, 403), ({"left_at": timezone.now()}, 404)):
+        present.update(**change)
+        assert api(ed).post(f"{path}/confirm").status_code == status
+    assert not trip.expenses.exists()
+
+
+def test_planning_into_a_trip_answers_who_added_the_caller(
+    plan: Any, api: Any, olga: Any, ed: Any
+) -> None:
+    theirs = api(ed).post("/api/trips", lisbon()).json()["id"]
+    body = {"userId": olga.pk, "role": "EDITOR"}
+    assert api(ed).post(f"/api/trips/{theirs}/members", body).status_code == 201
+    assert type(olga).objects.get(pk=olga.pk).is_unanswered
+    # A refused plan is no answer.
+    assert plan(OWN, tripId=theirs, mapping={"Me": 10**9}).status_code == 400
+    assert type(olga).objects.get(pk=olga.pk).is_unanswered
+    planned = plan(OWN, tripId=theirs, mapping={"Me": olga.pk})
+    assert planned.status_code == 201, planned.json()
+    assert not type(olga).objects.get(pk=olga.pk).is_unanswered
+
+
+def test_people_are_mapped_only_as_chosen(
+    imported: Any, plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
+) -> None:
+    guest = add_guest(trip)
+    for strange in (guest.pk, 10**9):
+        answer = plan(samples.SPLITWISE_CSV, mapping={"Ben": strange}, asNewTrip=True)
+        assert answer.status_code == 400
+        assert "mapping" in answer.json()["errors"]
+    assert plan(samples.SPLITWISE_CSV, mapping={"Nobody": ed.pk}).status_code == 400
+    both = {"Ana P": ed.pk, "Ben": ed.pk}
+    assert plan(samples.SPLITWISE_CSV, mapping=both).status_code == 400
+    done = imported(samples.SPLITWISE_CSV, mapping={"Ana P": olga.pk, "Ben": ed.pk})
+    found = Trip.objects.get(pk=done["tripId"]).members.values_list("user__name", "role")
+    assert set(found) == {
+        ("Olga Owner", "OWNER"),
+        ("Ed Editor", "VIEWER"),
+        ("Cleo, Jr", "VIEWER"),
+    }
+
+
+def test_somebody_who_may_not_be_added_is_not(plan: Any, trip: Trip, ed: Any) -> None:
+    type(ed).objects.filter(pk=ed.pk).update(may_be_added=False)
+    answer = plan(samples.SPLITWISE_CSV, mapping={"Ben": ed.pk})
+    assert (answer.status_code, answer.json()["code"]) == (409, "invite_instead")
+    by_email = samples.SPLITWISE_API.replace("ana@example.com", ed.email)
+    assert plan(by_email).json()["people"][0]["userId"] is None
+
+
+def test_an_address_leads_only_to_people_whom_the_caller_knows(
+    plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
+) -> None:
+    for user, found in ((ed, ed.pk), (olga, olga.pk), (sam, None)):
+        content = samples.SPLITWISE_API.replace("ana@example.com", user.email)
+        assert plan(content).json()["people"][0]["userId"] == found
+    # Whoever never registered there has an address that nobody has confirmed.
+    content = samples.SPLITWISE_API.replace("ben@example.com", ed.email)
+    assert plan(content).json()["people"][1]["userId"] is None
+
+
+def test_only_the_caller_sees_a_plan(plan: Any, api: Any, ed: Any, ada: Any) -> None:
+    path = plan(samples.SPLITWISE_CSV)["Location"]
+    for user in (ed, ada):
+        client = api(user)
+        assert client.get(path).status_code == 404
+        assert client.get(f"{path}/rows").status_code == 404
+        assert client.patch(path, {"title": "Mine"}).status_code == 404
+        assert client.post(f"{path}/confirm").status_code == 404
+        assert client.post(f"{path}/undo").status_code == 404
+        assert client.delete(path).status_code == 404
+
+
+def test_payments_need_the_rights_that_they_need_by_hand(
+    plan: Any, api: Any, trip: Trip, ed: Any, vera: Any, olga: Any
+) -> None:
+    # Who may record no expenses may record their own payments, to members.
+    people = {"Me": vera.pk, "Ben": olga.pk}
+    planned = plan(PAYMENT, vera, tripId=trip.pk, mapping=people)
+    assert planned.status_code == 201, planned.json()
+    assert api(vera).post(f"{planned['Location']}/confirm").status_code == 200
+    assert trip.settlements.get().sender == vera
+    to_guest = PAYMENT.replace("Ben", "Zoe")
+    assert plan(to_guest, vera, tripId=trip.pk, mapping={"Me": vera.pk}).status_code == 403
+    another = PAYMENT.replace("Back", "Again")
+    assert plan(another, ed, tripId=trip.pk, mapping=people).status_code == 403
+    assert plan(OWN, vera, tripId=trip.pk, mapping=people).status_code == 403
+
+
+def test_who_may_only_pay_for_themselves_by_now_confirms_no_other_payments(
+    plan: Any, api: Any, trip: Trip, ed: Any, vera: Any, olga: Any
+) -> None:
+    people = {"Me": vera.pk, "Ben": ed.pk}
+    path = plan(PAYMENT, olga, tripId=trip.pk, mapping=people)["Location"]
+    trip.members.filter(user=ed).update(role="OWNER")
+    trip.members.filter(user=olga).update(role="EDITOR")
+    answer = api(olga).post(f"{path}/confirm")
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    assert not trip.settlements.exists()
+
+
+def test_who_may_delete_nothing_any_more_undoes_nothing(
+    imported: Any, api: Any, trip: Trip, ed: Any
+) -> None:
+    done = imported(OWN, ed, tripId=trip.pk, mapping={"Me": ed.pk})
+    trip.members.filter(user=ed).update(role="VIEWER")
+    assert api(ed).post(f"/api/imports/{done['id']}/undo").status_code == 403
+    assert trip.expenses.count() == 1
+
+
+def test_a_token_of_one_trip_imports_into_no_other(
+    plan: Any, api: Any, trip: Trip, olga: Any
+) -> None:
+    elsewhere = api(olga).post("/api/trips", lisbon()).json()["id"]
+    client = bearer(script_of(olga, *Scope, trip=trip).token)
+    own = OWN.encode()
+    answer = send_form(client, own, asNewTrip=True)
+    assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
+    assert send_form(client, own).status_code == 403
+    assert send_form(client, own, tripId=elsewhere).status_code == 404
+    own = send_form(client, own, tripId=trip.pk)
+    assert own.status_code == 201
+    assert client.get(own["Location"]).status_code == 200
+    assert client.get(plan(OWN, asNewTrip=True)["Location"]).status_code == 404
+
+
+def test_adding_somebody_by_id_does_not_reveal_whose_address_a_file_has(
+    plan: Any, api: Any, trip: Trip, olga: Any
+) -> None:
+    stranger = UserFactory()
+    body = {"userId": stranger.pk}
+    assert api(olga).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
+    assert Member.objects.get(user=stranger).introduced_by is not None
+    content = samples.SPLITWISE_API.replace("ana@example.com", stranger.email)
+    assert plan(content, asNewTrip=True).json()["people"][0]["userId"] is None
+
+
+def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga: Any) -> None:
+    own, needed = OWN.encode(), {*Scope} - {Scope.EXPENSES_READ}
+    for missing in needed:
+        client = bearer(script_of(olga, *({*needed} - {missing})).token)
+        answer = send_form(client, own)
+        assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
+    assert send_form(bearer(script_of(olga, *needed).token), own).status_code == 201

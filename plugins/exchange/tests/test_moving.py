@@ -1,0 +1,159 @@
+"""A whole service is moved to another database, with its ids."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+from plugins.attachments.models import Attachment
+from plugins.exchange.service_file import (
+    Unusable,
+    empty_tables,
+    export_service,
+    import_service,
+)
+from plugins.recurring.models import Occurrence, Recurrence
+from splits.models import Debt
+from tests.cast import Api
+from tests.factories import settle, spend
+from tests.server import ROOT
+from tests.trips.access import FILE
+from trips.models import Trip
+from users.models import User
+
+
+def unwatched(rows: Iterable[Any], **_shown: object) -> Iterable[Any]:
+    return rows
+
+
+@pytest.fixture
+def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+    expense = spend(trip, 1001, paid_by=olga, among=[olga, ed, vera])
+    settle(trip, ed, olga, 400)
+    api(ed).post(f"/api/expenses/{expense.pk}/comments", {"text": "Six of them."})
+    key = {"Idempotency-Key": "a"}
+    api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"}, headers=key)
+    body = {"description": "Rent", "amount": 9.5, "splitType": "EQUAL", "tags": ["home"]}
+    starts_on = timezone.now().date()
+    for days in (0, 1):
+        rent = {"rule": "FREQ=DAILY", "startsOn": (starts_on + timedelta(days=days)).isoformat()}
+        expense = {**body, "participantUserIds": [olga.pk, ed.pk]}
+        made = api(olga).post(f"/api/trips/{trip.pk}/recurring", {**rent, "expense": expense})
+        assert made.status_code == 201
+    call_command("record_recurring", stdout=io.StringIO())
+    Attachment.objects.create(trip=trip, created_by=olga, **FILE)
+    return trip
+
+
+def exported() -> bytes:
+    file = io.BytesIO()
+    export_service(file, unwatched)
+    return file.getvalue()
+
+
+def tables(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = [name for name in archive.namelist() if name != "manifest.json"]
+        return {name: archive.read(name) for name in names}
+
+
+def test_an_empty_service_becomes_the_same(lived: Trip, olga: User) -> None:
+    content = exported()
+    empty_tables()
+    count, found = import_service(io.BytesIO(content), unwatched)
+    assert found == []
+    assert Recurrence.objects.count() == Occurrence.objects.count() + 1 == 2
+    assert count == sum(table.count(b"\n") for table in tables(content).values())
+    assert tables(exported()) == tables(content)
+
+
+def test_new_rows_get_new_ids(api: Api, lived: Trip, olga: User, ed: User) -> None:
+    content, last = exported(), max(Debt.objects.values_list("pk", flat=True))
+    empty_tables()
+    import_service(io.BytesIO(content), unwatched)
+    spend(Trip.objects.get(), 100, paid_by=olga, among=[ed])
+    assert max(Debt.objects.values_list("pk", flat=True)) > last
+
+
+def test_a_service_with_accounts_is_not_overwritten(lived: Trip, olga: User) -> None:
+    content = exported()
+    with pytest.raises(Unusable, match="has accounts"):
+        import_service(io.BytesIO(content), unwatched)
+    assert User.objects.filter(pk=olga.pk).exists()
+
+
+def changed(content: bytes, name: str, old: bytes, new: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as read, zipfile.ZipFile(file, "w") as written:
+        for member in read.namelist():
+            text = read.read(member)
+            assert member != name or old in text
+            written.writestr(member, text.replace(old, new) if member == name else text)
+    return file.getvalue()
+
+
+def test_a_ledger_that_is_not_sound_is_not_imported(lived: Trip) -> None:
+    content = changed(exported(), "splits.Expense.jsonl", b",1001,1001,", b",1002,1001,")
+    empty_tables()
+    _count, found = import_service(io.BytesIO(content), unwatched)
+    assert "converted it is 1001" in str(found[0])
+    assert not User.objects.exists()
+
+
+def test_another_release_is_refused(lived: Trip) -> None:
+    content = exported()
+    MigrationRecorder(connection).record_applied("trips", "9999_of_the_next_release")
+    empty_tables()
+    with pytest.raises(Unusable, match="another release"):
+        import_service(io.BytesIO(content), unwatched)
+
+
+def test_the_file_is_for_its_owner_only(lived: Trip, tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    call_command("export_all", file, stdout=io.StringIO())
+    assert file.stat().st_mode & 0o777 == 0o600
+    with zipfile.ZipFile(file) as archive:
+        assert json.loads(archive.read("manifest.json"))["rows"]["users.User"] == 4
+    with pytest.raises(CommandError, match="has accounts"):
+        call_command("import_all", file)
+    with pytest.raises(CommandError, match="Nothing was imported"):
+        call_command("import_all", ROOT / "README.md")
+
+
+@pytest.mark.django_db
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "nowhere" / "all.zip", tmp_path / "folder"):
+        with pytest.raises(CommandError, match=f"Nothing was exported. .*{place.name}"):
+            call_command("export_all", place)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite is where it goes.")
+def test_it_goes_from_postgresql_to_sqlite(lived: Trip, tmp_path: Path) -> None:
+    files = [tmp_path / "there.zip", tmp_path / "back.zip"]
+    call_command("export_all", files[0], stdout=io.StringIO())
+    there = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"}
+    for arguments in (["migrate_safely"], ["import_all", files[0]], ["export_all", files[1]]):
+        run_manage(arguments, there)
+    first, second = (tables(file.read_bytes()) for file in files)
+    assert second == first
+
+
+def run_manage(arguments: list[Any], settings: dict[str, str]) -> None:
+    """Run a command of `manage.py` with another database."""
+    command = [sys.executable, "manage.py", *map(str, arguments)]
+    subprocess.run(command, cwd=ROOT, env=os.environ | settings, check=True, capture_output=True)

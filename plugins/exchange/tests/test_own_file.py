@@ -1,0 +1,193 @@
+"""The file of a trip again: as a new trip, into the trip itself, and read before it is recorded."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from plugins.exchange.confirming import confirm
+from plugins.exchange.models import Import
+from plugins.exchange.planning import Choices, plan_import
+from plugins.exchange.tests.copies import file_of, forged
+from plugins.exchange.trip_file import json_file
+from splits.models import Expense, Settlement
+from splits.reports.audit import differences
+from tests.cast import Api
+from tests.factories import TripFactory, UserFactory, join, settle, spend
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+def test_the_plan_of_a_copy_is_what_is_recorded(
+    api: Api, plan: Any, lived: Trip, olga: User, ed: User
+) -> None:
+    odd = {"description": "Room\u3000ahead\u2066 ", "expenseDate": "2031-07-06", "amount": 120}
+    body = odd | {"splitType": "EQUAL", "participantUserIds": [olga.pk, ed.pk]}
+    assert api(olga).post(f"/api/trips/{lived.pk}/expenses", body).status_code == 201
+    title = {"title": "Room\u3000trip", "destination": "Lofo\u2066ten"}
+    assert api(olga).patch(f"/api/trips/{lived.pk}", title).status_code == 200
+    planned = plan(file_of(api, lived, olga), asNewTrip=True).json()
+    assert {row["outcome"] for row in planned["rows"]} == {"taken"}
+    assert not any(row["notes"] for row in planned["rows"])
+    done = api(olga).post(f"/api/imports/{planned['id']}/confirm").json()
+    for name in ("counts", "balances", "trip", "notes"):
+        assert done[name] == planned[name]
+    copy, url = Trip.objects.get(pk=done["tripId"]), f"/api/trips/{done['tripId']}"
+    assert (copy.title, copy.destination) == tuple(title.values())
+    balances = {
+        row["user"]["name"]: row["balance"] for row in api(olga).get(f"{url}/balances").json()
+    }
+    assert {row["name"]: row["ours"].get("EUR", 0) for row in planned["balances"]} == balances
+    for before, row in zip(planned["rows"], done["rows"], strict=True):
+        assert (row["outcome"], row["description"]) == (before["outcome"], before["description"])
+        model = Expense if row["kind"] == "expense" else Settlement
+        entry = model.objects.get(pk=row["objectId"])
+        text = entry.description if row["kind"] == "expense" else entry.note
+        assert row["description"] == text
+
+
+@pytest.mark.parametrize(
+    ("table", "fields", "reason"),
+    [
+        ("expenses", {"expenseDate": "soon"}, "bad_date"),
+        ("settlements", {"settledOn": "soon"}, "bad_date"),
+        ("payers", {"amount": 1}, "does_not_add_up"),
+    ],
+)
+def test_what_no_copy_can_have_is_refused_by_its_plan(
+    api: Api, plan: Any, lived: Trip, olga: User, table: str, fields: dict[str, Any], reason: str
+) -> None:
+    content = forged(file_of(api, lived, olga), table, 0, **fields)
+    assert plan(content, asNewTrip=True).json()["reason"] == reason
+
+
+def test_the_trip_knows_every_row_of_its_own_file(
+    api: Api, plan: Any, lived: Trip, olga: User
+) -> None:
+    content = file_of(api, lived, olga)
+    planned = plan(content, tripId=lived.pk).json()
+    assert {row["outcome"] for row in planned["rows"]} == {"known"}
+    assert (planned["counts"]["expense"], planned["counts"]["settlement"]) == (0, 0)
+    # What has changed since, is no longer there, or was never there is told apart.
+    boat, tarts = Expense.objects.filter(trip=lived).order_by("pk")
+    url = f"/api/trips/{lived.pk}/expenses"
+    assert api(olga).patch(f"{url}/{boat.pk}", {"description": "Ship"}).status_code == 200
+    assert api(olga).delete(f"{url}/{tarts.pk}").status_code == 204
+    outcomes = [row["outcome"] for row in plan(content, tripId=lived.pk).json()["rows"]]
+    assert outcomes[:2] == ["differs", "taken"]
+    assert set(outcomes[2:]) <= {"known", "taken"}
+
+
+def test_rows_with_the_ids_of_others_are_new(api: Api, plan: Any, lived: Trip, olga: User) -> None:
+    """Another service counts in the same way."""
+    content = forged(file_of(api, lived, olga), "expenses", 0, createdAt="2020-01-01T00:00:00Z")
+    outcomes = [row["outcome"] for row in plan(content, tripId=lived.pk).json()["rows"]]
+    assert (outcomes[0], set(outcomes[1:])) == ("taken", {"known"})
+
+
+def test_an_import_that_took_old_credit_is_undone(
+    api: Api, imported: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    settle(trip, ed, olga, 900)
+    shown = [f"/api/trips/{trip.pk}/{name}" for name in ("balances", "settlements", "settle-up")]
+    before = [api(olga).get(url).json() for url in shown]
+    rows = "2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n2026-05-02,Tea,Food,4.00,EUR,-2.00,2.00\n"
+    content = f"Date,Description,Category,Cost,Currency,Olga,Ed\n{rows}"
+    done = imported(content, tripId=trip.pk, mapping={"Olga": olga.pk, "Ed": ed.pk})
+    assert [api(olga).get(url).json() for url in shown] != before
+    undone = api(olga).post(f"/api/imports/{done['id']}/undo")
+    assert undone.status_code == 200, undone.json()
+    assert [api(olga).get(url).json() for url in shown] == before
+    assert not list(differences())
+
+
+def test_a_payment_of_an_import_gives_old_debts_back(
+    api: Api, imported: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 3000, paid_by=olga, among=[olga, ed])
+    url = f"/api/trips/{trip.pk}"
+    before = [api(olga).get(f"{url}/{name}").json() for name in ("balances", "expenses")]
+    content = (
+        "Date,Description,Category,Cost,Currency,Olga,Ed\n"
+        "2026-05-01,Ed paid Olga,Payment,15.00,EUR,-15.00,15.00\n"
+    )
+    done = imported(content, tripId=trip.pk, mapping={"Olga": olga.pk, "Ed": ed.pk})
+    assert api(olga).post(f"/api/imports/{done['id']}/undo").status_code == 200
+    after = [api(olga).get(f"{url}/{name}").json() for name in ("balances", "expenses")]
+    assert after[0] == before[0]
+    assert not list(differences())
+
+
+class _Watched(io.BytesIO):
+    """A file that knows whether a transaction waited for it."""
+
+    waited = False
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.waited |= connection.in_atomic_block
+        return super().read(size)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_transaction_waits_for_a_file(api: Api) -> None:
+    olga = UserFactory()
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    body = {"description": "Bus", "expenseDate": "2026-05-14", "amount": 10, "splitType": "EQUAL"}
+    body |= {"participantUserIds": [olga.pk]}
+    assert api(olga).post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
+    trip.refresh_from_db()
+    with json_file(trip) as file:
+        content = _Watched(file.read())
+    stored = plan_import(olga, content, Choices(as_new_trip=True))
+    assert not content.waited
+    reads: list[bool] = []
+
+    def watch(execute: Any, sql: str, *args: Any) -> Any:
+        if sql.startswith("SELECT") and '"exchange_import"."file"' in sql:
+            reads.append(connection.in_atomic_block)
+        return execute(sql, *args)
+
+    with connection.execute_wrapper(watch):
+        done = confirm(stored.pk, olga)
+    assert (reads, done.trip is None) == ([False], False)
+
+
+# -- A file as the body ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ('"title": "x", "title": "y"', "repeated_key"),
+        ('"title": "\\ud800"', "lone_surrogate"),
+        ('"title": "a\\\\\\udc00"', "lone_surrogate"),
+        ('"\\ud83d\\ud83d": 1', "lone_surrogate"),
+        ('"title": NaN', "malformed_json"),
+        ('"title": -Infinity', "malformed_json"),
+        ('"title": ' + "[" * 40 + "]" * 40, "too_deep"),
+        ('"title": "\\u0000"', "not_text"),
+    ],
+)
+@pytest.mark.parametrize("padding", [0, 65_520, 65_530])
+def test_a_file_as_the_body_is_parsed_as_strictly_as_every_other(
+    wrong: str, reason: str, padding: int, api: Api, olga: User, trip: Trip
+) -> None:
+    content = file_of(api, trip, olga).decode()
+    body = content.replace("{", "{" + " " * padding + wrong + ", ", 1)
+    answer = api(olga).generic("POST", "/api/imports", body.encode(), "application/json")
+    assert (answer.status_code, answer.json().get("reason")) == (400, reason)
+    assert not Import.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["\\ud83d\\ude00", "\\\\ud800", "\\\\\\\\ud800", "\\u00e9"])
+def test_whole_characters_are_read(text: str, plan: Any) -> None:
+    content = json.dumps({"participants": [], "expenses": [], "name": "x"}).replace(
+        '"x"', f'"{text}"'
+    )
+    assert plan(content, currency="EUR").json()["trip"]["title"] == json.loads(f'"{text}"')

@@ -1,0 +1,76 @@
+"""JSON of Abrechnung: what a file leaves open or gets wrong, and what it is read as."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from plugins.exchange.description import TripDescription
+from plugins.exchange.tests import samples
+from plugins.exchange.tests.reading import (
+    balances,
+    changed,
+    codes,
+    entries,
+    noted,
+    read,
+    skipped,
+)
+
+pytestmark = pytest.mark.once
+
+
+def abrechnung(sample: str = samples.ABRECHNUNG, **fields: Any) -> TripDescription:
+    return read(changed(sample, "transactions", 0, **fields))
+
+
+ITEM = json.loads(samples.ABRECHNUNG)["transactions"][0]["positions"][0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "notes", "expected"),
+    [
+        # Files of version 1.5 do not say how.
+        ({"split_mode": ...}, [], 1150),
+        ({"value": 22.004}, ["rounded"], 1150),
+        ({"positions": [ITEM | {"price": 24.0}]}, ["items_exceed"], 1700),
+        ({"positions": [], "files": [{"filename": "a", "content": "QQ=="}]}, ["files_left_out"],
+         1100),
+        ({"positions": [], "split_mode": "absolute", "debitor_shares": {"2": 22.0}},
+         ["rate_not_applied"], 2200),
+    ],
+)  # fmt: skip
+def test_transactions_of_abrechnung_are_exact(
+    fields: dict[str, Any], notes: list[str], expected: int
+) -> None:
+    trip = abrechnung(**fields)
+    assert noted(trip) == ({1: notes} if notes else {})
+    assert codes(trip) == ["deleted_come_back"]
+    assert balances(trip) == {("1", "CHF"): expected, ("2", "CHF"): -expected}
+    (entry,) = entries(trip)
+    assert (entry.rate, entry.tags) == (Decimal("0.96"), ("food",) + entry.tags[1:])
+
+
+def test_an_item_of_nobody_is_refused() -> None:
+    item = ITEM | {"usages": {}, "communist_shares": 0.0}
+    assert skipped(abrechnung(positions=[item])) == {1: "item_of_nobody"}
+    assert skipped(abrechnung(debitor_shares={"9": 1.0})) == {1: "unknown_person"}
+
+
+@pytest.mark.parametrize(("second", "is_refused"), [(0.75, False), (0.7501, False), (0.74, True)])
+def test_percentages_of_abrechnung_add_up(second: float, is_refused: bool) -> None:
+    shares = {"1": 0.25, "2": second}
+    trip = abrechnung(split_mode="percent", debitor_shares=shares, positions=[])
+    assert skipped(trip) == ({1: "does_not_add_up"} if is_refused else {})
+
+
+def test_events_pass_on_to_events_and_name_a_tag() -> None:
+    content = json.loads(samples.ABRECHNUNG)
+    content["events"] += [{"id": 4, "name": "Alps", "clearing_shares": {"3": 1, "2": 1}}]
+    trip = abrechnung(json.dumps(content), debitor_shares={"4": 1.0}, positions=[])
+    assert balances(trip) == {("1", "CHF"): 1650, ("2", "CHF"): -1650}
+    assert entries(trip)[0].tags == ("food", "Alps")
+    # An event can also have paid.
+    trip = abrechnung(creditor_shares={"3": 1.0}, debitor_shares={"2": 1.0}, positions=[])
+    assert balances(trip) == {("1", "CHF"): 1100, ("2", "CHF"): -1100}

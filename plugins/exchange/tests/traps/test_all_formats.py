@@ -1,0 +1,114 @@
+"""What all formats share: what a file leaves open or gets wrong, and what it is read as."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plugins.exchange.formats.numbers import Numbers
+from plugins.exchange.tests import samples
+from plugins.exchange.tests.reading import balances, changed, claimed, codes, read, refused, skipped
+
+pytestmark = pytest.mark.once
+
+SPLITWISE = "Date,Description,Category,Cost,Currency"
+
+
+@pytest.mark.parametrize(
+    ("sample", "path", "name"),
+    [
+        (samples.ABRECHNUNG, ("transactions", 0), "type"),
+        (samples.IHATEMONEY_JSON, (0,), "bill_type"),
+        (
+            samples.TRICOUNT,
+            ("Response", 0, "Registry", "all_registry_entry", 0, "RegistryEntry"),
+            "type_transaction",
+        ),
+    ],
+    ids=["abrechnung", "ihatemoney", "tricount"],
+)
+def test_a_row_of_an_unknown_type_is_skipped(sample: str, path: tuple[Any, ...], name: str) -> None:
+    content = changed(sample, *path, **{name: "gift"})
+    assert skipped(read(content, currency="EUR"))[1] == "unknown_kind"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    ("cost", "part"),
+    [
+        ("10.00", "5.00"),
+        ("10.00", "'5.00"),
+        ("10.00", "+5.00"),
+        ("1\u00a0000,00", "5,00"),
+        ("1\u202f000,00", "5,00"),
+        ("1.000,00", "5,00"),
+        ("1,000.00", "5.00"),
+    ],
+)
+def test_numbers_and_delimiters_are_as_the_file_was_saved(
+    delimiter: str, cost: str, part: str
+) -> None:
+    cells = ["2026-05-01", "Bus", "Bus", cost, "EUR", part, f"\u2212{part.strip(chr(39) + '+')}"]
+    rows = [[*SPLITWISE.split(","), "Ana", "Ben"], [f'"{cell}"' for cell in cells]]
+    trip = read("".join(delimiter.join(row) + "\n" for row in rows))
+    assert balances(trip) == {("Ana", "EUR"): 500, ("Ben", "EUR"): -500}
+
+
+def test_a_minus_may_stand_behind() -> None:
+    trip = read(f"{SPLITWISE},Ana,Ben\n2026-05-01,Bus,Bus,10.00,EUR,5.00,5.00-\n")
+    assert balances(trip) == {("Ana", "EUR"): 500, ("Ben", "EUR"): -500}
+
+
+@given(st.decimals(min_value=-(10**9), max_value=10**9, places=2), st.sampled_from(",."))
+@settings(deadline=None)
+def test_numbers_are_read_in_every_way_of_writing(value: Decimal, mark: str) -> None:
+    thousands = "." if mark == "," else ","
+    text = f"{value:,.2f}".replace(",", "#").replace(".", mark).replace("#", thousands)
+    spaced = f"{value:,.2f}".replace(",", "\u202f").replace(".", mark).replace("-", "\u2212")
+    numbers = Numbers([(1, text), (2, spaced)])
+    assert numbers(text) == numbers(spaced) == value
+
+
+@pytest.mark.parametrize("name", ["Ana", " Ana ", "Ana\u0301"])
+def test_names_are_trimmed_and_in_one_normal_form(name: str) -> None:
+    trip = read(f"{SPLITWISE},{name},Ben\n2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n")
+    assert trip.people[0].name in {"Ana", "An\u00e1"}
+
+
+def test_a_name_like_that_of_a_second_person_is_a_third() -> None:
+    trip = read(
+        f"{SPLITWISE},Ana,Ana,Ana (2)\n2026-05-01,Bus,Bus,9.00,EUR,6.00,-3.00,-3.00\n"
+        "2026-05-02,Total balance, , ,EUR,6.00,-3.00,-3.00\n"
+    )
+    assert len({person.key for person in trip.people}) == 3
+    assert codes(trip) == ["same_names"]
+    assert claimed(trip) == balances(trip)
+
+
+def test_people_may_be_called_by_a_number() -> None:
+    trip = read(f"{SPLITWISE},007,1.5\n2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n")
+    assert balances(trip) == {("007", "EUR"): 500, ("1.5", "EUR"): -500}
+
+
+@pytest.mark.parametrize("content", ["[]", "{}", " [\n]"])
+def test_json_without_anything_is_an_empty_file(content: str) -> None:
+    assert refused(content) == "empty_file"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        # Abrechnung's CSV does not quote anything, so its columns shift.
+        "ID,Date,Payer,Name,Description,Currency Identifier,Currency Symbol,"
+        "Currency Conversion Rate,Tags,Value,Ana,Ben\n"
+        "1,2026-05-01,Ana,Shop,,EUR,€,1,,22.00,11.00,-11.00\n",
+        # Tricount's, of which only some languages are known.
+        "Titre,Montant,Payé par,Catégorie,Date & heure,Impacté à Ana,Impacté à Ben\n"
+        "Hut,36.00,Ana,,01/05/2026 18:00,-7.00,-29.00\n",
+    ],
+    ids=["abrechnung", "tricount"],
+)
+def test_tables_that_nobody_can_rely_on_are_refused(content: str) -> None:
+    assert refused(content) == "unknown_format"

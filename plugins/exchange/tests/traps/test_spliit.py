@@ -1,0 +1,168 @@
+"""JSON and CSV of Spliit: what a file leaves open or gets wrong, and what it is read as."""
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from plugins.exchange.description import TripDescription
+from plugins.exchange.formats.spliit_json import _fnv
+from plugins.exchange.tests import samples
+from plugins.exchange.tests.reading import (
+    balances,
+    changed,
+    codes,
+    entries,
+    noted,
+    read,
+    refused,
+    skipped,
+)
+
+pytestmark = pytest.mark.once
+
+SPLIIT_CSV = samples.SPLIIT_CSV.splitlines()[0].removesuffix('"Ana","Ben"')
+
+
+def spliit(**fields: Any) -> str:
+    return changed(samples.SPLIIT_JSON, "expenses", 0, originalAmount=None, **fields)
+
+
+@pytest.mark.parametrize(
+    ("code", "symbol", "minor"),
+    [
+        ("JPY", "¥", 1001),
+        ("COP", "$", 100_100),
+        ("IDR", "Rp", 100_100),
+        ("EUR", "€", 1001),
+        (None, "£", 1001),
+        ("", "USD", 1001),
+        (None, "🍺", 1001),
+    ],
+)
+def test_spliit_has_decimals_of_its_own(code: str | None, symbol: str, minor: int) -> None:
+    content = changed(spliit(splitMode="EVENLY"), currencyCode=code, currency=symbol)
+    (entry,) = entries(read(content, currency="CHF"))
+    assert entry.amount_minor == minor
+    if symbol == "🍺":
+        assert refused(content) == "currency_needed"
+
+
+def test_an_original_amount_without_decimals_is_read_as_it_is() -> None:
+    content = changed(
+        samples.SPLIIT_JSON, "expenses", 0,
+        originalAmount=1700, originalCurrency="JPY", conversionRate="0.00589",
+    )  # fmt: skip
+    (entry,) = entries(read(content))
+    assert (entry.amount_minor, entry.currency, entry.converted_minor) == (1700, "JPY", 1001)
+
+
+def test_the_odd_cents_of_spliit_fall_by_the_id() -> None:
+    assert [_fnv(text) for text in ("", "a", "foobar")] == [0x811C9DC5, 0xE40C292C, 0xBF9CF968]
+    people = [{"id": f"p{at}", "name": "Ana"} for at in range(1, 5)]
+    shares = [{"participantId": f"p{at}", "shares": 100} for at in (3, 1, 2)]
+    content = changed(spliit(id="foobar", amount=1000, paidFor=shares, splitMode="EVENLY"),
+                      participants=people)  # fmt: skip
+    trip = read(content)
+    odd = ["p1", "p2", "p3"][0xBF9CF968 % 3]
+    assert dict(entries(trip)[0].parts)[odd] == 334
+    # Namesakes are different people, also one who has no expense.
+    assert len(trip.people) == 4
+
+
+@pytest.mark.parametrize("mode", ["BY_AMOUNT", "BY_PERCENTAGE"])
+def test_parts_of_spliit_that_do_not_add_up_are_proportions(mode: str) -> None:
+    assert noted(read(spliit(splitMode=mode))) == {1: ["shares_do_not_add_up"]}
+
+
+def test_a_payment_of_spliit_to_several_is_several() -> None:
+    paid_for = [{"participantId": key, "shares": 100} for key in ("p2", "p3")]
+    people = [{"id": f"p{at}", "name": f"N{at}"} for at in (1, 2, 3)]
+    content = spliit(isReimbursement=True, paidFor=paid_for, splitMode="EVENLY", amount=1000)
+    trip = read(changed(content, participants=people))
+    assert [(e.receiver, e.amount_minor, e.key) for e in entries(trip)] == [
+        ("p2", 500, "e1/p2"),
+        ("p3", 500, "e1/p3"),
+    ]
+
+
+def test_dates_of_spliit_are_never_converted() -> None:
+    (entry,) = entries(read(samples.SPLIIT_JSON, zone=ZoneInfo("America/Lima")))
+    assert (str(entry.date), entry.category) == ("2026-05-01", "ACCOMMODATION")
+
+
+def test_expenses_of_spliit_may_repeat_and_have_no_category() -> None:
+    content = spliit(recurrenceRule="WEEKLY", category=None, splitMode="EVENLY")
+    assert noted(read(content)) == {1: ["repeats"]}
+    assert entries(read(content))[0].category == "OTHER"
+
+
+def spliit_csv(names: str, *rows: str) -> TripDescription:
+    return read("\n".join([SPLIIT_CSV + names, *rows, ""]))
+
+
+@pytest.mark.parametrize(
+    ("cost", "mode", "cells", "expected", "notes"),
+    [
+        # An income has the opposite signs.
+        ("-10.00", "Evenly", "-3.34,3.33,3.33", {"Ana": -666, "Ben": 333, "Cleo": 333}, {}),
+        # Each part was rounded alone.
+        ("10.00", "Evenly", "3.33,-3.33,-3.33", {"Ana": 666, "Ben": -333, "Cleo": -333},
+         {2: ["rounded_shares"]}),
+        # The label may be wrong; the cells count.
+        ("10.00", "Evenly", "2,-7,-1", {"Ana": 800, "Ben": -700, "Cleo": -100}, {}),
+        ("10.00", "Unevenly – By amount", "10,0,0", {}, {}),
+    ],
+)  # fmt: skip
+def test_the_cells_of_spliit_say_who_bears_what(
+    cost: str, mode: str, cells: str, expected: dict[str, int], notes: dict[int, list[str]]
+) -> None:
+    row = f'"2026-05-01","Hut","Hotel","EUR","{cost}",,,,"No","{mode}",{cells}'
+    trip = spliit_csv('"Ana","Ben","Cleo"', row)
+    assert (noted(trip), skipped(trip)) == (notes, {})
+    assert balances(trip) == {(name, "EUR"): minor for name, minor in expected.items()}
+
+
+@pytest.mark.parametrize(
+    ("mode", "shares", "parts"),
+    [("EVENLY", (100, 100), [200, 300]), ("BY_AMOUNT", (1, 4), [100, 400])],
+)
+def test_forints_of_spliit_are_divided_as_whole_ones(
+    mode: str, shares: tuple[int, int], parts: list[int]
+) -> None:
+    paid = [{"participantId": f"p{at}", "shares": s} for at, s in enumerate(shares, start=1)]
+    content = spliit(amount=5, paidFor=paid, splitMode=mode)
+    trip = read(changed(content, currencyCode="HUF"))
+    assert noted(trip) == {}
+    assert sorted(minor for _person, minor in entries(trip)[0].parts) == parts
+
+
+def test_forints_of_spliit_were_rounded_to_whole_ones() -> None:
+    row = '"2026-05-01","Hut","Hotel","HUF","100",,,,"No","Evenly",33,-33,-33'
+    trip = spliit_csv('"Ana","Ben","Cleo"', row)
+    assert noted(trip) == {2: ["rounded_shares"]}
+    assert balances(trip) == {
+        ("Ana", "HUF"): 6600, ("Ben", "HUF"): -3300, ("Cleo", "HUF"): -3300
+    }  # fmt: skip
+
+
+def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
+    row = '"2026-05-01","Hut","Hotel","EUR","{}",,,,"No","Evenly",{}'
+    # Both columns have the value of the second one.
+    trip = spliit_csv('"Ana","Ana"', row.format("10.00", "-7,-7"), row.format("10.00", "3,-6"))
+    assert skipped(trip) == {2: "payer_unknown", 3: "does_not_add_up"}
+    assert codes(trip) == ["same_names"]
+    # The cost was overwritten by the part of somebody who is called "amount".
+    trip = spliit_csv('"Ana","amount"', row.format("-4", "6,-4"))
+    assert skipped(trip) == {2: "does_not_add_up"}
+    # A name like that of another column is a name.
+    trip = spliit_csv('"Ana","Date"', row.format("10.00", "6,-4"))
+    assert balances(trip) == {("Ana", "EUR"): 400, ("Date", "EUR"): -400}
+
+
+def test_only_a_guard_before_a_formula_is_taken_off_a_name() -> None:
+    trip = spliit_csv('"\'=Ana","\'Ben"', '"2026-05-01","H","","EUR","4.00",,,,"No","Evenly",2,-2')
+    assert [person.name for person in trip.people] == ["=Ana", "'Ben"]
+    assert [(note.code, note.values) for note in trip.notes] == [
+        ("guarded_names", {"names": "=Ana"})
+    ]

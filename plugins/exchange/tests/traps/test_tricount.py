@@ -1,0 +1,53 @@
+"""JSON of Tricount: what a file leaves open or gets wrong, and what it is read as."""
+
+import json
+
+import pytest
+
+from plugins.exchange.tests import samples
+from plugins.exchange.tests.reading import (
+    balances,
+    changed,
+    entries,
+    noted,
+    read,
+)
+
+pytestmark = pytest.mark.once
+
+ENTRY = ("Response", 0, "Registry", "all_registry_entry", 0, "RegistryEntry")
+
+
+def test_either_amount_of_tricount_is_that_of_the_group() -> None:
+    content = json.loads(samples.TRICOUNT)
+    entry = content["Response"][0]["Registry"]["all_registry_entry"][0]["RegistryEntry"]
+    for part in (entry, *entry["allocations"]):
+        value = part["amount"]["value"]
+        part["amount_local"] = part["amount"]
+        part["amount"] = {"currency": "CHF", "value": f"{float(value) * 2:.2f}"}
+    swapped = json.loads(json.dumps(content).replace('"amount_local"', '"x"'))
+    for part in (swapped["Response"][0]["Registry"]["all_registry_entry"][0]["RegistryEntry"],):
+        for one in (part, *part["allocations"]):
+            one["amount_local"], one["amount"] = one.pop("amount"), one.pop("x")
+    for found in (content, swapped):
+        trip = read(json.dumps(found))
+        assert noted(trip) == {1: ["original_amount"]}
+        assert balances(trip) == {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}
+
+
+def test_members_of_tricount_who_left_stay_and_may_share_a_name() -> None:
+    content = json.loads(samples.TRICOUNT.replace('"Ben"', '"Ana"'))
+    registry = content["Response"][0]["Registry"]
+    registry["memberships"][1]["RegistryMembershipNonUser"]["status"] = "DELETED"
+    for found in (content, {"Registry": registry}, registry):
+        trip = read(json.dumps(found))
+        assert [person.key for person in trip.people] == ["m1", "m2"]
+        assert balances(trip) == {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}
+
+
+def test_entries_of_tricount_have_categories_of_their_own() -> None:
+    content = changed(
+        samples.TRICOUNT, *ENTRY, category="OTHER", category_custom="Bar", description=""
+    )
+    (entry,) = entries(read(content))
+    assert (entry.description, entry.category) == ("Bar", "FOOD")

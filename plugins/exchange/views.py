@@ -1,0 +1,248 @@
+"""Views of imports (plan, read, confirm, undo) and of exports."""
+
+from collections.abc import Mapping
+from functools import partial
+from io import BytesIO
+from typing import IO, Any, ClassVar
+
+from django.core.files import File
+from django.http import FileResponse
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.exchange.confirming import confirm, delete, undo
+from plugins.exchange.models import (
+    AlreadyImported,
+    ChangedSince,
+    Import,
+    ImportedMeanwhile,
+    NotImported,
+)
+from plugins.exchange.notes import FileUnreadable, UnknownFormat
+from plugins.exchange.planning import Choices, plan_again, plan_import
+from plugins.exchange.serializers import (
+    ImportedRowSerializer,
+    ImportForm,
+    ImportOptions,
+    ImportSerializer,
+    ImportTexts,
+    RowsQuery,
+)
+from plugins.exchange.sheet import csv_file, xlsx_file
+from plugins.exchange.trip_file import TripFile, json_file
+from splits.models.debt import TooManyDebts
+from tripcompanion.api.forms import FileFormParser, SentFile
+from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.api.throttling import UserThrottle
+from trips.models import Member, Trip
+from trips.models.conflicts import CurrencyChanged, InviteInstead, UserNotFound
+from trips.roles import Can
+from trips.throttles import LookupThrottle
+from trips.viewsets import InTripViewSet
+from users.scopes import Scope
+from users.throttles import ExportThrottle
+
+#: The largest file, in bytes.
+MAX_FILE_BYTES = 10 * 1024 * 1024
+#: Why a plan is refused.
+_PLANNING = [FileUnreadable, UnknownFormat, InviteInstead, LimitReached, NotFound, PermissionDenied]
+_WRITERS = {"json": json_file, "csv": csv_file, "xlsx": xlsx_file}
+
+
+class FileParser(StrictJSONParser):
+    """A JSON file of any shape; the query has what the caller chooses."""
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        require_json(media_type or "")
+        return {"file": SentFile(File(BytesIO(stream.read()), name=""))}
+
+
+FILE_PARSERS = (FileParser, FileFormParser)
+
+
+class ImportThrottle(UserThrottle):
+    """Files that are planned, and plans that are confirmed, per user."""
+
+    scope = "import"
+
+
+class MappingThrottle(LookupThrottle):
+    """Accounts that people of a file are mapped to, unless they share a trip with the caller."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        chosen = {*view.choices.get("mapping", {}).values()} - {None, view.caller.pk}
+        shared = Member.objects.sharing_a_trip_with(view.caller).filter(user__in=chosen)
+        strangers = chosen - {*shared.values_list("user", flat=True)} if chosen else chosen
+        return all(super(MappingThrottle, self).allow_request(request, view) for _ in strangers)
+
+
+class ImportViewSet(InTripViewSet):
+    """The caller's imports of files of other systems, and of this one."""
+
+    tag = "imports"
+    operation_ids: ClassVar = {
+        "create": "planImport",
+        "retrieve": "getImport",
+        "partial_update": "changeImport",
+        "rows": "listImportedRows",
+        "confirm": "confirmImport",
+        "undo": "undoImport",
+        "destroy": "deleteImport",
+    }
+    scope_prefix = "expenses"
+    # It may make a trip, and adds members.
+    more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)
+    needs: ClassVar = dict.fromkeys(operation_ids)
+    request_serializers: ClassVar = {"create": ImportForm, "partial_update": ImportOptions}
+    file_actions: ClassVar = frozenset({"create"})
+    response_serializer = ImportSerializer
+    response_serializers: ClassVar = {"rows": ImportedRowSerializer}
+    query_serializers: ClassVar = {"create": ImportTexts, "rows": RowsQuery}
+    lists: ClassVar = frozenset({"rows"})
+    throttles: ClassVar = {
+        **dict.fromkeys(("create", "partial_update"), [ImportThrottle, MappingThrottle]),
+        "confirm": [ImportThrottle],
+    }
+    problems: ClassVar = {
+        "create": _PLANNING,
+        "partial_update": [*_PLANNING, AlreadyImported],
+        "confirm": [
+            AlreadyImported,
+            CurrencyChanged,
+            FileUnreadable,
+            ImportedMeanwhile,
+            InviteInstead,
+            LimitReached,
+            PermissionDenied,
+            TooManyDebts,
+            UserNotFound,
+        ],
+        "undo": [ChangedSince, NotImported, PermissionDenied],
+        "destroy": [AlreadyImported],
+    }
+
+    @cached_property
+    def choices(self) -> dict[str, Any]:
+        """What the caller chose, by the body of a change, a form, or the query."""
+        body: Any = self.request.data
+        known, query = self.parameter_names(), self.request.query_params.items()
+        sent = {name: text for name, text in query if name in known} | {**body}
+        sent.pop("file", None)
+        serializer: CamelCaseSerializer
+        if self.action == "create":
+            serializer = ImportTexts(data=sent, context=self.names_context())
+        else:
+            stored = partial(self._get, self.kwargs["import_id"])
+            serializer = ImportOptions(data=sent, context=self.names_context(stored))
+        serializer.is_valid(raise_exception=True)
+        return serializer.validated_data
+
+    def _get(self, import_id: int) -> Import:
+        return get_object_or_404(Import.objects.of(self.caller), pk=import_id)
+
+    def _planned(self, stored: Import, location: str = "") -> Response:
+        if stored.trip_id is not None:
+            self.note_answer_in(stored.trip_id)
+        return self.answer(stored, location=location)
+
+    def create(self, request: Request) -> Response:
+        """Plan the import of a file; nothing else is written.
+
+        The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
+        Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. Send a form with the
+        file, or a JSON file itself as the body, with what you choose in the query. The plan says
+        what would become of every row, who the people of the file are, and how the balances that
+        the file claims compare with those of its rows. It has the first 1,000 rows;
+        `listImportedRows` has all. It can be changed and confirmed for a day; so long the file is
+        kept with it.
+        """
+        body: Any = request.data
+        sent: SentFile | None = body.get("file")
+        if sent is None:
+            raise ValidationError({"file": [_("This field is required.")]})
+        if sent.size > MAX_FILE_BYTES:
+            raise PayloadTooLarge(MAX_FILE_BYTES)
+        choices = Choices(file_name=sent.name).changed(self.choices)
+        stored = plan_import(self.caller, sent.file, choices)
+        return self._planned(stored, f"/api/imports/{stored.pk}")
+
+    def retrieve(self, request: Request, import_id: int) -> Response:
+        """The plan of an import, or what has become of it."""
+        return self.answer(self._get(import_id))
+
+    def partial_update(self, request: Request, import_id: int) -> Response:
+        """Plan an import with other choices.
+
+        Those that are not sent stay; people and rates are added to those of before.
+        """
+        return self._planned(plan_again(import_id, self.caller, self.choices))
+
+    def rows(self, request: Request, import_id: int) -> Response:
+        """The rows of the file, with what becomes of each."""
+        rows = self._get(import_id).rows.order_by("position")
+        chosen = self.query().get("outcome")
+        return self.page(rows.filter(outcome=chosen) if chosen else rows)
+
+    def confirm(self, request: Request, import_id: int) -> Response:
+        """Record everything that the plan contains, or nothing.
+
+        The caller becomes OWNER of a new trip. People without an account become guests; accounts
+        become VIEWERs.
+        """
+        return self.answer(confirm(import_id, self.caller))
+
+    def undo(self, request: Request, import_id: int) -> Response:
+        """Undo an import as a whole, while nothing has happened to what it made.
+
+        In a trip that it made, nothing at all may have happened; the trip is deleted.
+        """
+        return self.answer(undo(import_id, self.caller))
+
+    def destroy(self, request: Request, import_id: int) -> Response:
+        """Delete a plan, or an import that was undone. What is done can only be undone."""
+        delete(import_id, self.caller)
+        return self.no_content()
+
+
+class ExportViewSet(InTripViewSet):
+    """A trip as a file."""
+
+    tag = "trips"
+    operation_ids: ClassVar = {"export": "exportTrip"}
+    scope_prefix = "trips"
+    more_scopes = (Scope.EXPENSES_READ,)
+    needs: ClassVar = {"export": Can.READ}
+    response_serializers: ClassVar = {"export": TripFile}
+    files: ClassVar = {
+        "export": {
+            "csv": "text/csv",
+            "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    }
+    throttles: ClassVar = {"export": [ExportThrottle]}
+    problems: ClassVar = {"export": [LimitReached]}
+
+    def export(self, request: Request, trip_id: int) -> FileResponse:
+        """A trip as a file: JSON, or a table as CSV or XLSX.
+
+        JSON has all that was entered and can be imported without loss;
+        `docs/trip-export.schema.json` describes it. The table has a row for each expense and
+        settlement, and two columns for each person: what they put in, and their part. `Accept`
+        chooses, or `?format=` with `json`, `csv` or `xlsx`.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        chosen = request.accepted_renderer.format
+        write = _WRITERS.get(chosen, json_file)
+        return self.file(write(trip), f"trip-{trip_id}-{timezone.now():%Y-%m-%d}")

@@ -1,0 +1,152 @@
+"""The client's routes are its own, and everybody may do there what they may do elsewhere."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from plugins.mapmyjourney.tests.app import of_app
+from plugins.mapmyjourney.urls import API
+from tests.cast import Api
+from tests.factories import UserFactory, join, spend
+from tests.scoped import script_of
+from tests.stored import everything_stored
+from tests.trips import access
+from tests.trips.access import CALLERS, Row, Scene, call, endpoints, everybody
+from tests.users.logins import bearer
+from trips.models import Trip
+from trips.roles import Can
+from users.models import User
+from users.scopes import Scope
+
+pytestmark = pytest.mark.once
+
+MIDDLEWARE = "plugins.mapmyjourney.middleware.MapMyJourney"
+EXPENSE = "/api/expenses/{expense_id}"
+
+
+def new_expense(scene: Scene) -> dict[str, Any]:
+    return {
+        "tripId": scene.trip.pk, "payerId": scene.holder.pk, "amount": 12.5, "description": "Tarts",
+        "category": "FOOD", "date": "2026-05-15",
+        "participants": [scene.holder.pk, scene.partner.pk],
+    }  # fmt: skip
+
+
+#: The routes that only the client has.
+OWN_ROWS = [
+    Row("GET", "/api/health/auth", statuses=everybody(200)),
+    Row("GET", "/api/health/trips", statuses=everybody(200)),
+    Row("GET", "/api/health/users", statuses=everybody(200)),
+    Row("POST", "/api/expenses", 201, Can.RECORD, new_expense),
+    Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
+]
+SHARED = {str(row): row for row in access.ROWS}
+ROWS = OWN_ROWS + [
+    SHARED[str(end)]
+    for end in endpoints(API, "/api/")
+    if str(end) not in {str(row) for row in OWN_ROWS}
+]
+SCOPES = {"/api/expenses": "expenses:write", EXPENSE: "expenses:write"}
+CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True))
+
+
+def cells() -> Iterator[Any]:
+    for row in ROWS:
+        for caller, own in row.cells():
+            yield pytest.param(row, caller, own, id=f"{row}-{caller}{' own' if own else ''}")
+
+
+@pytest.fixture
+def cast(request: pytest.FixtureRequest, trip: Trip, sam: User, ada: User) -> dict[str, Any]:
+    return {who: name and request.getfixturevalue(name) for who, name in CAST.items()}
+
+
+@pytest.mark.parametrize(("row", "caller", "own"), list(cells()))
+def test_each_caller_may_do_what_the_table_says(
+    app: Api, cast: dict[str, Any], trip: Trip, row: Row, caller: str, own: bool
+) -> None:
+    scene = Scene(trip, cast[caller], own)
+    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
+    client, before = app(cast[caller]), everything_stored()
+    response = call(client, row.method, url, body)
+    assert response.status_code == row.expected(caller, own), response.content[:300]
+    assert "X-App-Client" in response["Vary"]
+    if response.status_code >= 400:
+        assert response["Content-Type"] == "application/problem+json"
+        assert everything_stored() == before
+
+
+def test_every_route_of_the_client_has_a_row_and_no_row_is_stale() -> None:
+    served = Counter(str(endpoint) for endpoint in endpoints(API, "/api/"))
+    assert served == Counter(str(row) for row in ROWS)
+
+
+@pytest.mark.parametrize("row", OWN_ROWS, ids=str)
+@pytest.mark.parametrize("client_name", [None, "", "web", "mapmyjourney", "Not MapMyJourney"])
+def test_other_clients_have_none_of_its_routes(
+    api: Api, trip: Trip, olga: User, row: Row, client_name: str | None
+) -> None:
+    scene = Scene(trip, olga, own=True)
+    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
+    client, before = api(olga), everything_stored()
+    if client_name is not None:
+        client.defaults["HTTP_X_APP_CLIENT"] = client_name
+    response = call(client, row.method, url, body)
+    assert response.status_code == 404
+    assert "X-App-Client" in response["Vary"]
+    assert everything_stored() == before
+
+
+def test_without_its_middleware_nothing_of_it_is_left(
+    app: Api, trip: Trip, olga: User, settings: Any
+) -> None:
+    settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if name != MIDDLEWARE]
+    client = app(olga)
+    assert client.get("/api/health/auth").status_code == 404
+    response = client.get(f"/api/trips/{trip.pk}")
+    assert "name" not in response.json()
+    assert "X-App-Client" not in response["Vary"]
+
+
+@pytest.mark.parametrize("row", [row for row in OWN_ROWS if row.can], ids=str)
+def test_a_scoped_token_needs_the_same_scope(trip: Trip, olga: User, row: Row) -> None:
+    scene = Scene(trip, olga, own=True)
+    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
+    needed = SCOPES[row.route]
+    others = script_of(olga, *(scope for scope in Scope if scope != needed))
+    fitting = script_of(olga, needed)
+    before = everything_stored()
+    refused = call(of_app(bearer(others.token)), row.method, url, body)
+    assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_scope")
+    assert everything_stored() == before
+    done = call(of_app(bearer(fitting.token)), row.method, url, body)
+    assert done.status_code == row.success
+
+
+def test_its_requests_are_counted_like_all_others(
+    app: Api, trip: Trip, olga: User, limits: Any
+) -> None:
+    limits(user="2/min")
+    client = app(olga)
+    statuses = [client.get(f"/api/trips/{trip.pk}").status_code for _count in range(3)]
+    assert statuses == [200, 200, 429]
+
+
+@pytest.mark.parametrize("rows", [2, 20])
+def test_its_fields_cost_no_query(
+    api: Api, app: Api, trip: Trip, olga: User, ed: User, rows: int
+) -> None:
+    for user in UserFactory.create_batch(rows):
+        join(trip, user)
+        expense = spend(trip, 1000, paid_by=olga, among=[ed, user])
+    for path in ("", "/expenses", f"/expenses/{expense.pk}"):
+        counted = []
+        for client in (api(olga), app(olga)):
+            with CaptureQueriesContext(connection) as captured:
+                assert client.get(f"/api/trips/{trip.pk}{path}").status_code == 200
+            counted.append(len(captured))
+        assert counted[0] == counted[1], path

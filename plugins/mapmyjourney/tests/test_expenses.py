@@ -1,0 +1,146 @@
+"""Expenses as the client of MapMyJourney records, reads and deletes them."""
+
+from typing import Any
+
+import pytest
+
+from splits.models import Expense
+from tests.cast import Api
+from tests.document import problem_of
+from tests.factories import spend
+from tests.stored import everything_stored
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+ADDED = {"date", "payerId", "participants"}
+
+
+def dinner(trip: Trip, payer: User, *others: User, **fields: Any) -> dict[str, Any]:
+    """The body that the client sends; an ellipsis leaves a field out."""
+    body = {
+        "tripId": trip.pk,
+        "payerId": payer.pk,
+        "amount": 62.55,
+        "description": "Dinner in Alfama",
+        "category": "FOOD",
+        "date": "2026-05-14",
+        "participants": [user.pk for user in (payer, *others)],
+    }
+    return {key: value for key, value in (body | fields).items() if value is not ...}
+
+
+def test_an_expense_is_divided_equally(
+    api: Api, app: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    # The client reads ids from the address of its page, so they may be text.
+    body = dinner(trip, ed, vera, tripId=str(trip.pk), splitType="MANUAL", splitAmounts={})
+    response = app(olga).post("/api/expenses", body)
+    assert response.status_code == 201
+    made = response.json()
+    assert response["Location"] == f"/api/trips/{trip.pk}/expenses/{made['id']}"
+    assert {key: made[key] for key in ADDED} == {
+        "date": "2026-05-14",
+        "payerId": ed.pk,
+        "participants": [ed.pk, vera.pk],
+    }
+    plain = api(olga).get(response["Location"]).json()
+    assert {key: value for key, value in made.items() if key not in ADDED} == plain
+    assert (plain["splitType"], plain["category"]) == ("EQUAL", "FOOD")
+    assert sorted(split["amount"] for split in plain["splits"]) == [31.27, 31.28]
+    assert plain["payers"] == [{"user": plain["paidBy"], "amount": 62.55}]
+    assert plain["paidBy"]["id"] == ed.pk
+
+
+def test_the_list_also_has_content(
+    api: Api, app: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[ed, vera])
+    spend(trip, 900, paid_by=ed, among=[ed])
+    url = f"/api/trips/{trip.pk}/expenses"
+    for query in ("", "?search=Dinner&ordering=amount", "?pageSize=1&page=2"):
+        shown, plain = (client.get(url + query).json() for client in (app(olga), api(olga)))
+        assert shown["content"] == shown["items"]
+        assert plain.keys() == shown.keys() - {"content"}
+        for row, plain_row in zip(shown["items"], plain["items"], strict=True):
+            assert row["payerId"] == row["paidBy"]["id"]
+            assert row["date"] == row["expenseDate"]
+            assert row["participants"] == [split["participant"]["id"] for split in row["splits"]]
+            assert {key: row[key] for key in row if key not in ADDED} == plain_row
+
+
+def test_an_expense_is_deleted_by_its_id_alone(app: Api, trip: Trip, olga: User, ed: User) -> None:
+    client = app(olga)
+    expense = spend(trip, 1000, paid_by=olga, among=[ed])
+    shown = client.get(f"/api/trips/{trip.pk}/expenses/{expense.pk}")
+    url, stale = f"/api/expenses/{expense.pk}", {"If-Match": '"stale"'}
+    problem_of(client.delete(url, headers=stale), 412, "precondition_failed")
+    assert client.delete(url, headers={"If-Match": shown["ETag"]}).status_code == 204
+    problem_of(client.delete(url), 404, "not_found")
+    assert not Expense.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ({"tripId": ...}, "tripId"),
+        ({"tripId": "x"}, "tripId"),
+        ({"tripId": 1.5}, "tripId"),
+        ({"amount": 0}, "amount"),
+        ({"amount": ...}, "amount"),
+        ({"description": ""}, "description"),
+        ({"category": "food"}, "category"),
+        ({"date": ...}, "date"),
+        ({"date": "14.05.2026"}, "date"),
+        ({"participants": ...}, "participants"),
+        ({"participants": []}, "participants"),
+        ({"participants": ["test-1"]}, "participants.0"),
+        ({"participants": [2**62]}, "participants"),
+        ({"payerId": "x"}, "payerId"),
+        ({"payerId": 2**62}, "payerId"),
+    ],
+    ids=str,
+)
+def test_an_invalid_expense_is_refused_in_the_words_of_the_client(
+    app: Api, trip: Trip, olga: User, ed: User, fields: dict[str, Any], named: str
+) -> None:
+    client, before = app(olga), everything_stored()
+    refused = client.post("/api/expenses", dinner(trip, olga, ed, **fields))
+    assert list(problem_of(refused, 400, "invalid")["errors"]) == [named]
+    assert everything_stored() == before
+
+
+def test_a_trip_of_others_is_like_none(app: Api, trip: Trip, sam: User, olga: User) -> None:
+    client = app(sam)
+    theirs, none = (
+        client.post("/api/expenses", dinner(trip, olga, tripId=trip_id))
+        for trip_id in (trip.pk, 2**62)
+    )
+    assert problem_of(theirs, 404, "not_found") == problem_of(none, 404, "not_found")
+    expense = spend(trip, 1000, paid_by=olga, among=[olga])
+    theirs, none = (client.delete(f"/api/expenses/{at}") for at in (expense.pk, 2**62))
+    assert problem_of(theirs, 404, "not_found") == problem_of(none, 404, "not_found")
+
+
+def test_an_expense_that_is_sent_twice_is_recorded_once(
+    app: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    client, key = app(olga), {"Idempotency-Key": "dinner"}
+    first, again = (
+        client.post("/api/expenses", dinner(trip, olga, ed), headers=key) for _time in range(2)
+    )
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again["Idempotency-Replayed"] == "true"
+    assert again.content == first.content
+    assert Expense.objects.count() == 1
+    other = client.post("/api/expenses", dinner(trip, olga, ed, amount=1), headers=key)
+    problem_of(other, 422, "idempotency_mismatch")
+
+
+def test_a_replay_takes_a_member(app: Api, trip: Trip, olga: User, ed: User) -> None:
+    client, key = app(ed), {"Idempotency-Key": "dinner"}
+    assert client.post("/api/expenses", dinner(trip, ed), headers=key).status_code == 201
+    removed = app(olga).delete(f"/api/trips/{trip.pk}/members/{ed.pk}")
+    assert removed.status_code == 204
+    problem_of(client.post("/api/expenses", dinner(trip, ed), headers=key), 404, "not_found")

@@ -1,0 +1,143 @@
+"""The arguments of the tools are those of the OpenAPI document."""
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import jsonschema
+import pytest
+
+from plugins.mcp.names import names_people
+from plugins.mcp.tools import KEY, REFERENCES, TOOLS, Tool
+from tests.document import DOCUMENT, ROOT
+
+pytestmark = pytest.mark.once
+
+FILE = ROOT / "tripcompanion" / "mcp" / "schemas.json"
+COMPONENT = "#/components/schemas/"
+#: Longer lists of values are left to the description.
+MOST_VALUES = 12
+#: Operations whose fields another tool describes, which their descriptions name.
+TOLD_ELSEWHERE = {"previewExpense", "updateExpense", "updateTrip"}
+#: How long the text on an argument may be.
+MOST_CHARS = 50
+#: What has another name, or what assistants have no use for.
+NOT_TAKEN = {"format", "from", "to", "payer", "receiptUrl", "imageUrl", "filter", "image_url"}
+OPERATIONS = {
+    operation["operationId"]: operation
+    for path in DOCUMENT["paths"].values()
+    for operation in path.values()
+    if isinstance(operation, dict) and "operationId" in operation
+}
+
+
+def schema_of(tool: Tool) -> dict[str, Any]:
+    """The JSON schema of the arguments of a tool, complete in itself."""
+    properties: dict[str, Any] = {
+        name: {"type": ["integer", "string"], "description": REFERENCES[name]}
+        for name in tool.references
+    }
+    properties |= tool.own
+    required = [*(tool.needed if tool.run else tool.references)]
+    if tool.takes:
+        operation = OPERATIONS[tool.takes]
+        for parameter in operation.get("parameters", ()):
+            if parameter["in"] == "query" and parameter["name"] not in NOT_TAKEN:
+                schema = shown(parameter["schema"], parameter["name"])
+                text = {"description": parameter["description"]}
+                properties[parameter["name"]] = brief({**text, **schema})
+        if "requestBody" in operation:
+            body = operation["requestBody"]["content"]["application/json"]["schema"]
+            component = DOCUMENT["components"]["schemas"][body["$ref"].removeprefix(COMPONENT)]
+            for name, schema in component["properties"].items():
+                if name not in NOT_TAKEN:
+                    kind = brief(shown(schema, name))
+                    properties[name] = kind if tool.takes not in TOLD_ELSEWHERE else _types(kind)
+            required += component.get("required", [])
+    if tool.takes_key:
+        text = "Equal keys record once a day."
+        properties[KEY] = {"type": "string", "description": text}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+
+
+def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema without what the API checks anyway, and with the first sentence on it."""
+    text = re.split(r"[.:;] ", schema.get("description", ""))[0].rstrip(".")
+    text = text if len(text) <= MOST_CHARS else text.partition(", ")[0]
+    return {**_types(schema), **({"description": text} if text else {})}
+
+
+def _types(schema: Any) -> dict[str, Any]:
+    """Types, fields and choices of a schema."""
+    schema = {
+        key: value for one in (*schema.get("allOf", ()), schema) for key, value in one.items()
+    }
+    options = [_types(one) for one in schema.get("oneOf", schema.get("anyOf", ()))]
+    simple = [one["type"] for one in options if one.keys() == {"type"}]
+    if options and len(simple) == len(options):
+        kinds = [kind for one in simple for kind in ([one] if isinstance(one, str) else one)]
+        return {"type": list(dict.fromkeys(kinds))}
+    if options:
+        return next(one for one in options if one.get("type") != "null")
+    found = {key: schema[key] for key in ("type", "enum", "format") if key in schema}
+    found.pop("format", None) if found.get("format") != "date" else None
+    if "properties" in schema:
+        found["properties"] = {name: _types(one) for name, one in schema["properties"].items()}
+        if schema.get("required"):
+            found["required"] = schema["required"]
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), Mapping):
+            found[key] = _types(schema[key])
+    return found
+
+
+def shown(schema: Any, field: str = "") -> Any:
+    """A schema without references, in which people are named as well."""
+    if isinstance(schema, list):
+        return [shown(item, field) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    if reference := schema.get("$ref"):
+        name = reference.removeprefix(COMPONENT)
+        if name == "Id" and names_people(field):
+            return {"type": ["integer", "string"]}
+        component = DOCUMENT["components"]["schemas"][name]
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        return {**shown(component, field), **rest}
+    if len(schema.get("enum", ())) > MOST_VALUES:
+        return {"type": "string"}
+    found = {key: shown_part(key, value, field) for key, value in schema.items()}
+    if names_people(field) and found.get("type") == "integer":
+        text = {key: value for key, value in found.items() if key == "description"}
+        return {"type": ["integer", "string"], **text}
+    return found
+
+
+def shown_part(key: str, value: Any, field: str) -> Any:
+    if key == "properties":
+        return {name: shown(schema, name) for name, schema in value.items()}
+    return shown(value, field) if isinstance(value, dict | list) and key != "enum" else value
+
+
+def test_the_file_is_what_the_document_says() -> None:
+    schemas = {name: schema_of(tool) for name, tool in TOOLS.items()}
+    text = json.dumps(schemas, indent=1, ensure_ascii=False) + "\n"
+    if os.environ.get("WRITE_TOOL_SCHEMAS"):
+        FILE.write_text(text)
+    assert FILE.read_text() == text, "run `make schema`"
+
+
+@pytest.mark.parametrize("name", list(TOOLS))
+def test_each_is_a_json_schema_that_is_complete_in_itself(name: str) -> None:
+    schema = json.loads(FILE.read_text())[name]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert "$ref" not in json.dumps(schema)
+    if TOOLS[name].takes not in TOLD_ELSEWHERE:
+        assert all("description" in one for one in schema["properties"].values())

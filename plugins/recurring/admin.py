@@ -1,0 +1,34 @@
+"""Recurring expenses in the admin site."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from plugins.recurring.models import Recurrence
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import named
+from trips.admin import person
+
+
+@admin.register(Recurrence)
+class RecurrenceAdmin(ReadOnlyAdmin):
+    """What is recorded again and again, and why it is not."""
+
+    csv_columns = named(
+        *("id", "trip_id", "created_by_id", "rule", "time_zone", "starts_on"),
+        *("state", "reason_code", "due_at", "created_at"),
+    )
+    list_display = (
+        "id",
+        "trip",
+        person("created_by", gettext_lazy("recorded by")),
+        *("rule", "state", "reason_code", "due_at", "created_at"),
+    )
+    list_filter = ("state",)
+    list_select_related = ("trip", "created_by")
+    search_fields = ("trip__title", "created_by__email", "created_by__name")
+    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
+    ordering = ("-id",)
+    fields = (
+        *("trip", "created_by", "rule", "time_zone", "starts_on", "stored_expense"),
+        *("state", "reason_code", "reason_text", "due_at", "created_at"),
+    )

@@ -1,0 +1,178 @@
+"""What somebody's trips have cost, and what is between two people: sums over several trips."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from rest_framework.exceptions import NotFound
+
+from plugins.statistics.kept import Row
+from plugins.statistics.report import Group, halves_of, joined, label_of, sums_of
+from splits.models import Debt, Settlement
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
+from tripcompanion.database.expressions import OneOf
+from trips.models import CompiledForViewer, Trip, ViewerParam
+from trips.models.journal import JournalEntry
+from users.models import User
+from users.models.summary import summaries
+
+_PAIR, _TRIPS = ArrayParam("pair"), ArrayParam("trips")
+
+
+class CurrencySums:
+    """The expenses in trips of one currency: all of them, and by trip, category and month."""
+
+    def __init__(self, currency: str) -> None:
+        self.all = Group("", "", currency)
+        self.currency = currency
+        self._groups: dict[str, dict[str, Group]] = {"trip": {}, "category": {}, "month": {}}
+
+    def add(self, trip: Trip, month: str, category: str, *sums: int) -> None:
+        """Add what was paid, the share and the number of expenses to all groups that have them."""
+        groups = [self.all]
+        for kind, key in {"trip": str(trip.pk), "category": category, "month": month}.items():
+            if key not in self._groups[kind]:
+                label = trip.title if kind == "trip" else label_of(kind, key)
+                self._groups[kind][key] = Group(key, label, self.currency)
+            groups.append(self._groups[kind][key])
+        paid_minor, share_minor, count = sums
+        for group in groups:
+            group.paid_minor += paid_minor
+            group.share_minor += share_minor
+            group.count += count
+
+    @property
+    def trips(self) -> list[Group]:
+        return sorted(self._groups["trip"].values(), key=lambda one: int(one.key))
+
+    @property
+    def categories(self) -> list[Group]:
+        return sorted(self._groups["category"].values(), key=lambda one: one.key)
+
+    @property
+    def months(self) -> list[Group]:
+        return sorted(self._groups["month"].values(), key=lambda one: one.key)
+
+
+class PersonalStatistics(NamedTuple):
+    """What somebody paid and bears in their trips; of one `year`, or of all if it is None."""
+
+    year: int | None
+    currencies: list[CurrencySums]
+
+    @classmethod
+    def of(cls, user: User, year: int | None) -> "PersonalStatistics":
+        """The number of statements is bounded. Call it in a snapshot."""
+        trips = {trip.pk: trip for trip in _trips(user=user)}
+        last = {
+            trip.pk: trip.last_number and (trip.last_number, trip.last_at)
+            for trip in trips.values()
+        }
+        sums: dict[str, CurrencySums] = {}
+        for trip_id, rows in sums_of(last, user).items():
+            trip = trips[trip_id]
+            for key, found in rows.groups(_month_and_category).items():
+                _spent, share_minor, _count, paid_minor, count, parts = found
+                if (count or parts) and (year is None or key[0].startswith(f"{year:04}-")):
+                    of_currency = sums.setdefault(trip.currency, CurrencySums(trip.currency))
+                    of_currency.add(trip, *key, paid_minor, share_minor, count)
+        return cls(year, [sums[currency] for currency in sorted(sums)])
+
+
+@CompiledForViewer
+def _trips(user: ViewerParam) -> QuerySet[Trip]:
+    """Somebody's trips, with the last row of the journal."""
+    journal = JournalEntry.objects.filter(trip=OuterRef("pk")).order_by("-number")
+    last = {f"last_{name}": Subquery(journal.values(name)[:1]) for name in ("number", "at")}
+    return Trip.objects.of_member(user).only("title", "currency").annotate(**last)
+
+
+def _month_and_category(row: Row) -> tuple[tuple[str, str]]:
+    return ((row[0].isoformat()[:7], row[1][0]),)
+
+
+class TripBetween:
+    """What is between two people in one trip, in minor units of its currency."""
+
+    def __init__(self, trip: Trip) -> None:
+        self.trip_id, self.title, self.currency = trip.pk, trip.title, trip.currency
+        #: What the caller still owes the other, and is still owed; what each handed to the other.
+        self.you_owe_minor = self.owes_you_minor = self.you_sent_minor = self.sent_you_minor = 0
+
+
+@dataclass
+class CurrencyBetween:
+    """The open debts in trips of one currency; `net_minor` is what the other owes on balance."""
+
+    currency: str
+    you_owe_minor: int = 0
+    owes_you_minor: int = 0
+
+    @property
+    def net_minor(self) -> int:
+        return self.owes_you_minor - self.you_owe_minor
+
+
+class Between(NamedTuple):
+    """What is between the caller and `user`, in the trips of which both are members."""
+
+    user: User
+    currencies: list[CurrencyBetween]
+    trips: list[TripBetween]
+
+    @classmethod
+    def people(cls, caller: User, other_id: int) -> "Between":
+        """Raises `NotFound` if they share no trip. Call it in a snapshot."""
+        trips = {trip.pk: TripBetween(trip) for trip in _shared(user=caller, other=other_id)}
+        if not trips:
+            raise NotFound
+        # Nobody owes or sends themselves anything, so both sides are the two people.
+        pair = [caller.pk, other_id]
+        for trip_id, debtor_id, *halves in _owed.fetch(pair=pair, trips=trips):
+            if debtor_id == caller.pk:
+                trips[trip_id].you_owe_minor = joined(*halves)
+            else:
+                trips[trip_id].owes_you_minor = joined(*halves)
+        for trip_id, sender_id, *halves in _sent.fetch(pair=pair):
+            if trip_id not in trips:
+                continue
+            if sender_id == caller.pk:
+                trips[trip_id].you_sent_minor = joined(*halves)
+            else:
+                trips[trip_id].sent_you_minor = joined(*halves)
+        sums: dict[str, CurrencyBetween] = {}
+        for row in trips.values():
+            of_currency = sums.setdefault(row.currency, CurrencyBetween(row.currency))
+            of_currency.you_owe_minor += row.you_owe_minor
+            of_currency.owes_you_minor += row.owes_you_minor
+        currencies = [sums[currency] for currency in sorted(sums)]
+        return cls(summaries([other_id])[other_id], currencies, list(trips.values()))
+
+
+@CompiledForViewer
+def _shared(user: ViewerParam, other: Param) -> QuerySet[Trip]:
+    """The trips of which both are members."""
+    theirs = Trip.objects.filter(members__user=other, members__left_at=None)
+    rows = Trip.objects.of_member(user).filter(OneOf("pk", theirs.values("pk")))
+    return rows.only("title", "currency").order_by("pk")
+
+
+@CompiledQuery
+def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Debt, Any]:
+    rows = Debt.objects.open().filter(
+        ArrayParam.among(pair, "debtor"), ArrayParam.among(pair, "creditor")
+    )
+    return _sums(rows.filter(ArrayParam.among(trips, "trip")), "debtor", "open_minor")
+
+
+@CompiledQuery
+def _sent(pair: ArrayParam = _PAIR) -> QuerySet[Settlement, Any]:
+    """In all trips: with those given, SQLite would read all settlements in them."""
+    rows = Settlement.objects.filter(
+        ArrayParam.among(pair, "sender"), ArrayParam.among(pair, "receiver")
+    )
+    return _sums(rows, "sender", "amount_minor")
+
+
+def _sums(rows: QuerySet[Any], person: str, column: str) -> QuerySet[Any, Any]:
+    return rows.order_by().values_list("trip", person).annotate(**halves_of(column))

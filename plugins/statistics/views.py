@@ -1,0 +1,93 @@
+"""The statistics of a trip."""
+
+from typing import ClassVar
+
+from django.http import HttpResponseBase
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.statistics.files import chart_of, csv_file, personal_chart, personal_csv
+from plugins.statistics.personal import Between, PersonalStatistics
+from plugins.statistics.report import Statistics
+from plugins.statistics.serializers import (
+    BetweenSerializer,
+    PersonalStatisticsSerializer,
+    StatisticsQuery,
+    StatisticsSerializer,
+    YearQuery,
+)
+from splits.models.settlement import today
+from trips.models import Trip
+from trips.roles import Can
+from trips.viewsets import ETAG_ACTIONS, InTripViewSet
+from users.scopes import Scope
+
+
+class StatisticsViewSet(InTripViewSet):
+    """What a trip has cost."""
+
+    tag = "balances"
+    operation_ids: ClassVar = {"retrieve": "getTripStatistics"}
+    scope_prefix = "trips"
+    more_scopes = (Scope.EXPENSES_READ,)
+    needs: ClassVar = {"retrieve": Can.READ}
+    query_serializers: ClassVar = {"retrieve": StatisticsQuery}
+    response_serializers: ClassVar = {"retrieve": StatisticsSerializer}
+    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": "image/svg+xml"}}
+    etag_actions = ETAG_ACTIONS
+
+    def retrieve(self, request: Request, trip_id: int) -> HttpResponseBase:
+        """What a trip has cost, by category, tag, member, day, month or currency as entered.
+
+        Expenses up to the day `asOf` count, without it all, also those dated ahead, as in balances;
+        deleted ones do not. All sums are exact. In each group,
+        `paid` is what was spent and `share` is the caller's part of it; by member, they are what
+        the member paid and the member's own part. Both add up: `paid` to the `total`, `share` to
+        the whole share of the caller, or of all members, which is the `total` too.
+        By tag, an expense is in the group of each of its tags, so the groups may exceed the total;
+        there are at most 1,000, those for which most was spent.
+        With `Accept: text/csv` it is a table, with `Accept: image/svg+xml` a picture; `?format=csv`
+        and `?format=svg` do the same, and so does the path with `.svg`.
+        """
+        query = self.query()
+        as_of, by = query.get("as_of"), query["by"]
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        statistics = Statistics(trip, self.caller, as_of, by)
+        name = f"trip-{trip_id}-{by}-{as_of or today()}"
+        return self.in_any_format(request, statistics, name, csv=csv_file, svg=chart_of)
+
+
+class PersonalStatisticsViewSet(InTripViewSet):
+    """What the caller's trips have cost, and what is between the caller and somebody else."""
+
+    tag = "balances"
+    operation_ids: ClassVar = {"retrieve": "getMyStatistics", "between": "getBetween"}
+    scope_prefix = "trips"
+    more_scopes = (Scope.EXPENSES_READ,)
+    needs: ClassVar = {"retrieve": None, "between": None}
+    query_serializers: ClassVar = {"retrieve": YearQuery}
+    response_serializers: ClassVar = {
+        "retrieve": PersonalStatisticsSerializer,
+        "between": BetweenSerializer,
+    }
+    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": "image/svg+xml"}}
+    etag_actions: ClassVar = frozenset({"retrieve"})
+    problems: ClassVar = {"between": [NotFound]}
+
+    def retrieve(self, request: Request) -> HttpResponseBase:
+        """What the caller paid, and the caller's own part, in all trips or in those of a year.
+
+        By currency of the trips, and in each by trip, category and month. With `Accept: text/csv`
+        it is a table, with `Accept: image/svg+xml` a picture by trip.
+        """
+        shown = PersonalStatistics.of(self.caller, self.query().get("year"))
+        writers = {"csv": personal_csv, "svg": personal_chart}
+        return self.in_any_format(request, shown, "statistics", **writers)
+
+    def between(self, request: Request, user_id: int) -> Response:
+        """What is open between the caller and another member of their trips, and what each sent.
+
+        Only trips of which both are members now count. Debts are those of `pending-debts`.
+        """
+        return self.answer(Between.people(self.caller, user_id))

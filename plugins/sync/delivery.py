@@ -1,0 +1,123 @@
+"""Sends a whole trip, or all its expenses, over several pages.
+
+Each stage continues after a key that does not change, with an index, so each page costs the same in
+any trip.
+"""
+
+from collections.abc import Iterator
+from datetime import date
+from enum import IntEnum
+from typing import Any
+
+from django.db.models import Q
+
+from plugins.sync.cursor import Delivery
+from splits.models.comment import Comment
+from splits.models.expense import Expense
+from splits.models.settlement import Settlement
+from trips.models import Invitation
+from trips.models.journal import Subject
+
+#: How many expenses are searched for comments at a time.
+_SEARCHED = 1000
+
+
+class Stage(IntEnum):
+    """What is sent, in this order."""
+
+    #: The trip as if it were deleted, so that the client drops everything that it had.
+    NOTHING = 0
+    TRIP = 1
+    EXPENSES = 2
+    COMMENTS = 3
+    SETTLEMENTS = 4
+    INVITATIONS = 5
+
+
+_OF_MONEY = (Stage.EXPENSES, Stage.COMMENTS, Stage.SETTLEMENTS)
+
+
+#: An object that is sent, and the delivery after it.
+Sent = tuple[Subject, Delivery]
+
+
+def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
+    """A delivery that has sent nothing yet."""
+    stage = Stage.NOTHING if is_whole else Stage.EXPENSES
+    return Delivery(trip_id, event, stage, is_whole)
+
+
+def send(
+    delivery: Delivery, room: int, *, expenses: int, money: bool
+) -> tuple[list[Sent], Delivery | None]:
+    """At most `room` objects of one stage, and the delivery after them, or None at its end.
+
+    `expenses` is the number of expenses ever recorded in the trip. Without `money`, expenses,
+    comments and settlements are left out.
+    """
+    stage = Stage(delivery.stage)
+    sent = list(_STAGES[stage](delivery, room))
+    if len(sent) == room:
+        return sent, sent[-1][1]
+    if stage is Stage.COMMENTS and delivery.after + _SEARCHED < expenses:
+        return sent, delivery._replace(after=delivery.after + _SEARCHED, then=0)
+    later = [other for other in Stage if other > stage and (money or other not in _OF_MONEY)]
+    if not later or not delivery.is_whole:
+        return sent, None
+    return sent, delivery._replace(stage=int(later[0]), after=0, then=0)
+
+
+def _trip(delivery: Delivery, room: int) -> Iterator[Sent]:
+    if not delivery.after:
+        yield Subject("trip", delivery.trip_id), delivery._replace(after=1)
+
+
+def _expenses(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """`after` is the number of the next expense; numbers start at 0."""
+    rows = Expense.objects.filter(trip=delivery.trip_id, number__gte=delivery.after)
+    for number, expense_id in rows.order_by("number").values_list("number", "pk")[:room]:
+        yield Subject("expense", expense_id), delivery._replace(after=number + 1)
+
+
+def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """`after` is the number of an expense, `then` the id of a comment on it."""
+    first, last = delivery.after, delivery.after + _SEARCHED
+    rest = Q(expense__number__gt=first) | Q(pk__gt=delivery.then)
+    near = {
+        "expense__trip": delivery.trip_id,
+        "expense__number__gte": first,
+        "expense__number__lt": last,
+    }
+    rows = Comment.objects.filter(rest, trip=delivery.trip_id, **near)
+    found = rows.order_by("expense__number", "pk").values_list("expense__number", "pk")
+    for number, comment_id in found[:room]:
+        yield Subject("comment", comment_id), delivery._replace(after=number, then=comment_id)
+
+
+def _settlements(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """`after` is a day, as its ordinal, `then` the id of a settlement on it; latest first."""
+    rows: Any = Settlement.objects.filter(trip=delivery.trip_id)
+    if delivery.after:
+        day = date.fromordinal(delivery.after)
+        rest = Q(settled_on__lt=day) | Q(pk__lt=delivery.then)
+        rows = rows.filter(rest, settled_on__lte=day)
+    found = rows.order_by("-settled_on", "-pk").values_list("settled_on", "pk")
+    for day, settlement_id in found[:room]:
+        after = delivery._replace(after=day.toordinal(), then=settlement_id)
+        yield Subject("settlement", settlement_id), after
+
+
+def _invitations(delivery: Delivery, room: int) -> Iterator[Sent]:
+    rows = Invitation.objects.filter(trip=delivery.trip_id, pk__gt=delivery.after)
+    for invitation_id in rows.order_by("pk").values_list("pk", flat=True)[:room]:
+        yield Subject("invitation", invitation_id), delivery._replace(after=invitation_id)
+
+
+_STAGES = {
+    Stage.NOTHING: _trip,
+    Stage.TRIP: _trip,
+    Stage.EXPENSES: _expenses,
+    Stage.COMMENTS: _comments,
+    Stage.SETTLEMENTS: _settlements,
+    Stage.INVITATIONS: _invitations,
+}

@@ -1,0 +1,37 @@
+"""Webhooks in the admin site."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from plugins.webhooks.models import Webhook
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import CsvColumns, named
+from trips.admin import person
+
+CSV_COLUMNS: CsvColumns = {
+    **named("id"),
+    "user_email": "user__email",
+    **named("trip_id", "state", "last_at", "last_status", "failing_since", "due_at", "created_at"),
+}
+
+
+@admin.register(Webhook)
+class WebhookAdmin(ReadOnlyAdmin):
+    """Webhooks and the results of their last messages. Only the hosts of the URLs are displayed."""
+
+    csv_columns = CSV_COLUMNS
+    list_display = (
+        "id",
+        person("user", gettext_lazy("user")),
+        *("trip", "host", "state", "last_at", "last_status", "failing_since", "created_at"),
+    )
+    list_filter = ("state",)
+    list_select_related = ("user", "trip")
+    search_fields = ("user__email", "user__name", "trip__title")
+    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
+    ordering = ("-id",)
+    fields = ("user", "trip", "host", "events", *list_display[4:-1], "due_at", "created_at")
+
+    @admin.display(description=gettext_lazy("host"))
+    def host(self, webhook: Webhook) -> str:
+        return webhook.host

@@ -1,0 +1,47 @@
+"""Sends the messages of webhooks, once or continuously."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+from django.db import connection
+
+from plugins.webhooks.sending import deliver
+from tripcompanion.database.watching import WatchCommand
+
+#: How many webhooks one process serves at the same time, each with a database connection.
+THREADS = 4
+
+
+class Command(WatchCommand):
+    """Several instances may run at once: each webhook is served by one at a time."""
+
+    help = (
+        "Send to the webhooks what has changed in their trips. Failed messages are retried for "
+        "three days with growing pauses; then the webhook is turned off."
+    )
+
+    def work_once(self) -> None:
+        done = deliver()
+        self.stdout.write(f"{done.delivered} messages delivered, {done.failed} attempts failed.")
+
+    def work(self, is_ended: Callable[[], bool]) -> bool:
+        deliver(is_ended)
+        # One receiver that fails does not delay the others.
+        return True
+
+    def watch(self, ended: Event) -> None:
+        watch = super().watch
+
+        def serve() -> None:
+            try:
+                watch(ended)
+            finally:
+                # After an error in one thread the others end too, and the operator's supervisor
+                # restarts all.
+                ended.set()
+                connection.close()
+
+        with ThreadPoolExecutor(THREADS) as threads:
+            for served in [threads.submit(serve) for _number in range(THREADS)]:
+                served.result()

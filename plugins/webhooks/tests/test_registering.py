@@ -1,0 +1,237 @@
+"""Registering webhooks: whose they are, where they lead, and what is shown of them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from plugins.webhooks.models import Webhook, WebhookDelivery
+from plugins.webhooks.models.delivery import DeliveryState, new_message_id
+from plugins.webhooks.tests.hooks import URL, WEBHOOKS, register
+from tests.cast import Api
+from tests.factories import PASSWORD, purge
+from tests.stored import everything_stored
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+def refused_for(response: Any) -> list[str]:
+    assert (response.status_code, response.json()["code"]) == (400, "invalid")
+    return list(response.json()["errors"])
+
+
+def test_a_secret_is_shown_once_and_is_not_stored(api: Api, trip: Trip, olga: User) -> None:
+    response = api(olga).post(WEBHOOKS, {"url": URL, "tripId": trip.pk, "events": ["expense.*"]})
+    shown = response.json()
+    assert response.status_code == 201
+    assert response["Location"] == f"{WEBHOOKS}/{shown['id']}"
+    secret = shown.pop("secret")
+    created_at = shown.pop("createdAt")
+    assert shown == {
+        "id": Webhook.objects.get().pk,
+        "url": URL,
+        "tripId": trip.pk,
+        "events": ["expense.*"],
+        "state": "on",
+        "lastDelivery": None,
+    }
+    assert secret.startswith("whsec_")
+    again = api(olga).get(response["Location"]).json()
+    assert again == shown | {"createdAt": created_at}
+    assert api(olga).get(WEBHOOKS).json()["items"] == [again]
+    stored = repr(everything_stored())
+    assert secret not in stored
+    assert secret.removeprefix("whsec_") not in stored
+
+
+def test_without_a_trip_it_is_for_all_trips_and_all_events(api: Api, vera: User) -> None:
+    shown = register(api, vera)
+    assert (shown["tripId"], shown["events"]) == (None, ["*"])
+
+
+def test_what_was_answered_is_sent_back_and_changes_nothing(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    client = api(olga)
+    made = register(api, olga, tripId=trip.pk, events=["expense.*"])
+    path = f"{WEBHOOKS}/{made['id']}"
+    before = client.get(path).json()
+    assert client.patch(path, before).status_code == 200
+    assert client.get(path).json() == before
+
+
+def test_only_an_owner_registers_one_for_a_trip(
+    api: Api, trip: Trip, ed: User, sam: User, ada: User
+) -> None:
+    body = {"url": URL, "tripId": trip.pk}
+    assert api(ed).post(WEBHOOKS, body).status_code == 403
+    assert api(sam).post(WEBHOOKS, body).status_code == 404
+    assert not Webhook.objects.exists()
+    assert api(ada).post(WEBHOOKS, body).status_code == 201
+
+
+def test_the_webhooks_of_others_are_invisible(api: Api, trip: Trip, olga: User, ada: User) -> None:
+    path = f"{WEBHOOKS}/{register(api, olga, tripId=trip.pk)['id']}"
+    delivery = api(olga).post(f"{path}/test").json()["id"]
+    before = everything_stored()
+    client = api(ada)
+    assert client.get(WEBHOOKS).json()["items"] == []
+    for answer in (
+        client.get(path),
+        client.patch(path, {"url": URL}),
+        client.delete(path),
+        client.post(f"{path}/test"),
+        client.post(f"{path}/rotate-secret"),
+        client.get(f"{path}/deliveries"),
+        client.post(f"{path}/deliveries/{delivery}/redeliver"),
+    ):
+        assert answer.status_code == 404
+    assert everything_stored().keys() == before.keys()
+    assert Webhook.objects.get().url == URL
+
+
+def test_the_message_of_another_webhook_is_invisible(api: Api, olga: User) -> None:
+    one, other = register(api, olga)["id"], register(api, olga)["id"]
+    delivery = api(olga).post(f"{WEBHOOKS}/{one}/test").json()["id"]
+    path = f"{WEBHOOKS}/{other}/deliveries/{delivery}/redeliver"
+    assert api(olga).post(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.216.34/", "https://127.0.0.1/", "https://[::1]/", "https://10.1.2.3:8443/",
+        "https://169.254.169.254/latest", "https://100.64.0.1/", "https://[::ffff:10.0.0.1]/",
+        "https://localhost/", "https://olga:secret@93.184.216.34/", "https://93.184.216.34:25/",
+        "https://93.184.216.34/#x", "ftp://93.184.216.34/", "nonsense", "",
+    ],
+)  # fmt: skip
+def test_addresses_that_are_not_public_are_refused(api: Api, olga: User, url: str) -> None:
+    path = f"{WEBHOOKS}/{register(api, olga)['id']}"
+    before = Webhook.objects.values().get()
+    assert refused_for(api(olga).post(WEBHOOKS, {"url": url})) == ["url"]
+    assert refused_for(api(olga).patch(path, {"url": url})) == ["url"]
+    assert Webhook.objects.values().get() == before
+
+
+def test_a_setting_allows_them_for_development(api: Api, olga: User, settings: Any) -> None:
+    settings.WEBHOOKS_ALLOW_PRIVATE = True
+    assert register(api, olga, url="http://127.0.0.1:81/")["state"] == "on"
+
+
+@pytest.mark.parametrize(
+    "events",
+    ["*", [], ["expense"], ["expense.eaten"], ["*.changed"], ["expense.**"], [1], ["*"] * 51],
+)
+def test_patterns_that_cover_no_event_are_refused(api: Api, olga: User, events: Any) -> None:
+    response = api(olga).post(WEBHOOKS, {"url": URL, "events": events})
+    assert refused_for(response)[0].startswith("events")
+    assert not Webhook.objects.exists()
+
+
+def test_a_change_keeps_what_is_not_sent(api: Api, olga: User) -> None:
+    path = f"{WEBHOOKS}/{register(api, olga)['id']}"
+    changed = api(olga).patch(path, {"events": ["split.paid", "split.paid"]}).json()
+    assert (changed["events"], changed["url"], changed["state"]) == (["split.paid"], URL, "on")
+    assert api(olga).patch(path, {"state": "off"}).json()["state"] == "off"
+    assert api(olga).patch(path, {}).json()["state"] == "off"
+    moved = api(olga).patch(path, {"url": f"{URL}/2", "tripId": None}).json()
+    assert (moved["url"], moved["tripId"], moved["state"]) == (f"{URL}/2", None, "off")
+
+
+def test_a_trip_and_an_account_have_a_limit(
+    api: Api, trip: Trip, olga: User, ed: User, settings: Any
+) -> None:
+    settings.QUOTA_WEBHOOKS = 2
+    Member.objects.filter(user=ed).update(role=TripRole.OWNER)
+    for user in (olga, ed):
+        register(api, user, tripId=trip.pk)
+        register(api, user)
+    for body in ({"url": URL, "tripId": trip.pk}, {"url": URL}):
+        if "tripId" not in body:
+            register(api, olga)
+        response = api(olga).post(WEBHOOKS, body)
+        assert (response.status_code, response.json()["code"]) == (409, "limit_reached")
+    # What its owner may no longer have does not count.
+    Member.objects.filter(user=ed).update(role=TripRole.EDITOR)
+    register(api, olga, tripId=trip.pk)
+
+
+def test_a_deleted_webhook_leaves_nothing(api: Api, trip: Trip, olga: User) -> None:
+    path = f"{WEBHOOKS}/{register(api, olga, tripId=trip.pk)['id']}"
+    api(olga).post(f"{path}/test")
+    assert api(olga).delete(path).status_code == 204
+    assert api(olga).get(path).status_code == 404
+    assert not Webhook.objects.exists()
+    assert not WebhookDelivery.objects.exists()
+
+
+def test_webhooks_end_with_their_account(api: Api, sam: User) -> None:
+    register(api, sam)
+    assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert not Webhook.objects.exists()
+
+
+def test_webhooks_end_with_their_trip(api: Api, trip: Trip, olga: User) -> None:
+    register(api, olga, tripId=trip.pk)
+    api(olga).delete(f"/api/trips/{trip.pk}")
+    purge(trip)
+    assert not Webhook.objects.exists()
+
+
+def test_the_log_has_the_newest_first(api: Api, olga: User) -> None:
+    path = f"{WEBHOOKS}/{register(api, olga)['id']}"
+    first, second = (api(olga).post(f"{path}/test") for _number in range(2))
+    assert first.status_code == 202
+    shown = api(olga).get(f"{path}/deliveries").json()
+    assert [row["id"] for row in shown["items"]] == [second.json()["id"], first.json()["id"]]
+    [delivery] = [row for row in shown["items"] if row == first.json()]
+    assert delivery == {
+        "id": delivery["id"],
+        "messageId": delivery["messageId"],
+        "event": "webhook.test",
+        "tripId": None,
+        "number": None,
+        "state": "waiting",
+        "attempts": 0,
+        "createdAt": delivery["createdAt"],
+        "lastAt": None,
+        "status": None,
+        "error": "",
+        "durationMs": None,
+    }
+    assert delivery["messageId"].startswith("msg_")
+
+
+def test_a_message_that_ended_waits_again(api: Api, olga: User) -> None:
+    webhook = Webhook.objects.get(pk=register(api, olga)["id"])
+    delivery = WebhookDelivery.objects.create(
+        webhook=webhook,
+        message_id=new_message_id(),
+        event="expense.created",
+        journal_trip_id=7,
+        number=1,
+        state=DeliveryState.FAILED,
+    )
+    path = f"{WEBHOOKS}/{webhook.pk}/deliveries/{delivery.pk}/redeliver"
+    again = api(olga).post(path)
+    assert again.status_code == 202
+    assert again.json()["state"] == "waiting"
+    assert again.json()["messageId"] == delivery.message_id
+    assert WebhookDelivery.objects.get().by_hand
+
+
+def test_redelivery_of_a_waiting_message_shortens_the_pause(api: Api, olga: User) -> None:
+    webhook = Webhook.objects.get(pk=register(api, olga)["id"])
+    later = timezone.now() + timedelta(hours=3)
+    Webhook.objects.update(due_at=later)
+    delivery = WebhookDelivery.objects.create(
+        webhook=webhook, message_id=new_message_id(), event="expense.created"
+    )
+    api(olga).post(f"{WEBHOOKS}/{webhook.pk}/deliveries/{delivery.pk}/redeliver")
+    assert Webhook.objects.get().due_at < later
+    assert not WebhookDelivery.objects.get().by_hand

@@ -1,9 +1,0 @@
-"""App configuration."""
-
-from django.apps import AppConfig
-from django.utils.translation import gettext_lazy
-
-
-class ExchangeConfig(AppConfig):
-    name = "tripcompanion.exchange"
-    verbose_name = gettext_lazy("Imports")

@@ -1,9 +1,0 @@
-"""App configuration."""
-
-from django.apps import AppConfig
-from django.utils.translation import gettext_lazy
-
-
-class SplitwiseConfig(AppConfig):
-    name = "tripcompanion.splitwise"
-    verbose_name = gettext_lazy("Programs for Splitwise's API")

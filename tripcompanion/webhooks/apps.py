@@ -1,9 +1,0 @@
-"""App configuration."""
-
-from django.apps import AppConfig
-from django.utils.translation import gettext_lazy
-
-
-class WebhooksConfig(AppConfig):
-    name = "tripcompanion.webhooks"
-    verbose_name = gettext_lazy("Webhooks")
