@@ -57,7 +57,7 @@ _CREDIT = (
 
 
 def offset_closings(connection: Any, trip_id: int) -> None:
-    """Call it in a transaction, under the lock of the trip."""
+    """Call it in a transaction, under the lock of the trip; again if that release closed more."""
     with connection.cursor() as cursor:
         cursor.execute(_OFFSET, [trip_id])
         cursor.execute(_COVER, [trip_id])

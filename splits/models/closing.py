@@ -5,19 +5,20 @@ owed: offsets cover the debts, and the credit is used up. For each person, what 
 favour is what is offset against them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from datetime import date
 from typing import Any
 
-from django.db import connection, models
+from django.db import connection, models, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from splits.models.allocation import Allocation
 from splits.models.debt import Debt
+from splits.offsets import offset_closings
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.database.deletes import delete_unread
-from trips.models import Member
+from trips.models import Member, Trip
 
 #: Written by hand: the ORM has no INSERT ... SELECT.
 _OFFSET = (
@@ -42,6 +43,22 @@ _CLOSE = (
 @CompiledQuery
 def unsettled_in(trip: Param) -> models.QuerySet[Member, tuple[int]]:
     return Member.objects.unsettled().filter(trip=trip).order_by().values_list("pk")[:1]
+
+
+def mend_closings(trip_id: int | None = None) -> Iterator[int]:
+    """Give offsets to what a release without them has closed, in one trip or in all.
+
+    Yields the ids of the trips that had such closings. Each is mended under its lock, a deleted one
+    too.
+    """
+    halves = Allocation.objects.filter(closed_by__isnull=False, settlement=None)
+    if trip_id is not None:
+        halves = halves.filter(trip=trip_id)
+    for found_id in list(halves.order_by("trip").values_list("trip", flat=True).distinct()):
+        with transaction.atomic():
+            Trip.objects.select_for_update().filter(pk=found_id).first()
+            offset_closings(connection, found_id)
+        yield found_id
 
 
 class Closings:

@@ -272,7 +272,11 @@ def _closings(joins: Joins) -> Iterator[Difference]:
     used = Allocation.objects.filter(joins.of_trip, closed_by__isnull=False)
     of_credit = used.filter(joins("settlement"), settlement__isnull=False)
     # Older releases closed debts without an offset.
-    of_debts = used.filter(joins("debt"), settlement=None)
+    halves = used.filter(settlement=None)
+    for trip, closing_id in halves.order_by().values_list("trip", "closed_by").distinct():
+        text = f"closing {closing_id}: an older release left it without offsets; see --mend"
+        yield Difference(trip, text)
+    of_debts = halves.filter(joins("debt"))
     sides: tuple[tuple[QuerySet[Any], str, str, int], ...] = (
         (offsets, "closing", "sender", 1),
         (offsets, "closing", "receiver", -1),

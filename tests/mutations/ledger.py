@@ -228,6 +228,8 @@ LEDGER: Guards = {
          "if (open_minor := open_sums.pop((trip, user), 0)) != balance_minor:",
          "if (open_minor := open_sums.pop((trip, user), 0)) and False:", _AUDIT),
         ("closings not added up", "    yield from _closings(joins)\n", "", _AUDIT),
+        ("closings without offsets not named", "        yield Difference(trip, text)\n"
+         "    of_debts", "        str(text)\n    of_debts", f"{_OFFSETS} -k operator"),
     ],
     "tripcompanion/database/deletes.py": [
         ("deletes not batched", '.values("pk")[:_BATCH_ROWS]', '.values("pk")', _DELETING),

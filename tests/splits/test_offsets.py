@@ -5,9 +5,11 @@ credit that others hold with them. `audit_ledger`, which runs after each test, c
 """
 
 from collections import defaultdict
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from splits.models import Allocation, Debt, DeletedEntry, Settlement
@@ -17,6 +19,7 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
+from tests.splits.test_audit import audit
 from trips.models import Trip
 from users.models import User
 
@@ -294,6 +297,29 @@ def test_closings_of_before_get_offsets(
     assert_lawful(ledger)
     ledger.delete_settlement(closing, olga)
     assert ledger.debt(ed) == 30
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_an_operator_sees_and_mends_what_an_older_release_closes_beside_this_one(
+    ledger: Ledger, closing: Json, trip: Trip, olga: User, deleted: bool
+) -> None:
+    as_before(trip)
+    if deleted:
+        assert ledger.answer(olga, "delete", ledger.url).status_code == 204
+    named = f"trip {trip.pk}: closing {closing['id']}: an older release left it without offsets"
+    [difference] = audit().splitlines()
+    assert difference.startswith(named)
+    assert audit("--trip", str(trip.pk)) == audit()
+    out = StringIO()
+    for _run in range(2):
+        call_command("audit_ledger", "--mend", stdout=out)
+    mended, *clean = out.getvalue().splitlines()
+    assert mended == f"trip {trip.pk}: its closings have offsets now"
+    assert clean == ["1 trips, no difference."] * 2
+    assert Settlement.with_offsets.filter(closing=closing["id"]).count() == 2
+    if deleted:
+        assert ledger.answer(olga, "post", f"{ledger.url}/restore").status_code == 200
+        assert_lawful(ledger)
 
 
 def test_what_an_older_release_has_lost_of_a_closing_is_credit(

@@ -11,13 +11,14 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from splits.models import AuditRun
+from splits.models.closing import mend_closings
 from splits.reports.audit import Difference, audited, differences
 from tripcompanion.database.snapshots import snapshot
 from tripcompanion.observability.progress import Progress
 
 
 class Command(BaseCommand):
-    """Changes nothing but the stored result, which the admin site shows.
+    """Changes nothing but the stored result, which the admin site shows; see `--mend`.
 
     Run it after a restore, from cron, and when a figure seems wrong.
     """
@@ -27,7 +28,17 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--trip", type=int, help="audit this trip only")
 
-    def handle(self, *args: Any, trip: int | None = None, **options: Any) -> None:
+        parser.add_argument(
+            "--mend",
+            action="store_true",
+            help="first give offsets to what an older release, which ran beside this, has closed",
+        )
+
+    def handle(
+        self, *args: Any, trip: int | None = None, mend: bool = False, **options: Any
+    ) -> None:
+        for mended_id in mend_closings(trip) if mend else ():
+            self.stdout.write(f"trip {mended_id}: its closings have offsets now")
         started_at = timezone.now()
         found: list[Difference] = []
         with snapshot(), Progress("Auditing", self.stderr) as progress:
