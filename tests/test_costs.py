@@ -1,5 +1,6 @@
 """A request counts as what it costs: a body by its objects, an export by its time."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -10,10 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from plugins.splitwise.tests.cast import Caller
 
+from plugins.exchange.tests.samples import SPLITWISE_API
 from splits.models import Expense
+from splits.reports.balances import Plan
 from tests.cast import Api
 from tests.document import Operation, operations, resolved
-from tests.factories import spend
+from tests.factories import add_guest, spend
 from tripcompanion.api import throttling
 from tripcompanion.api.throttling import requests_of
 from trips.models import Trip
@@ -212,17 +215,41 @@ def test_an_export_that_takes_long_counts_as_several(
     limits(export="1000/hour")
     client, path = api(olga), f"/api/trips/{trip.pk}/export"
     assert [remaining(client.get(path)) for _time in range(2)] == [999, 998]
-    monkeypatch.setattr(throttling, "SECONDS_OF_AN_EXPORT", 0.0001)
+    monkeypatch.setitem(throttling.SECONDS_OF_A_REQUEST, "export", 0.0001)
     client.get(path)
     assert remaining(client.get(path)) < 990
 
 
-def test_an_explanation_of_many_entries_counts_as_several(
-    api: Api, trip: Trip, olga: User, limits: Limits
+def test_an_import_that_takes_long_counts_as_several(
+    api: Api, olga: User, limits: Limits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits(**{"import": "1000/hour"})
+    client, file = api(olga), json.loads(SPLITWISE_API)
+    planned = client.post("/api/imports", file)
+    assert remaining(planned) == 999
+    monkeypatch.setitem(throttling.SECONDS_OF_A_REQUEST, "import", 0.0001)
+    confirmed = client.post(f"{planned['Location']}/confirm")
+    assert (confirmed.status_code, remaining(confirmed)) == (200, 998)
+    assert remaining(client.post("/api/imports", file)) < 990
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("get", "balances/{olga}?pageSize=1", None),
+        ("get", "expenses?search=tram", None),
+        ("post", "settle-up", lambda trip: {"tag": Plan(trip).tag}),
+        ("post", "guests/{guest}/merge", lambda trip: {"userId": trip.members.first().user_id}),
+    ],
+)
+def test_what_goes_through_many_entries_counts_as_several(
+    api: Api, trip: Trip, olga: User, ed: User, limits: Limits, method: str, path: str, body: Any
 ) -> None:
     limits(user="10/min")
     for _expense in range(200):
-        spend(trip, 100, paid_by=olga, among=[olga])
-    path, client = f"/api/trips/{trip.pk}/balances/{olga.pk}?pageSize=1", api(olga)
-    assert client.get(path).status_code == 200
+        spend(trip, 100, paid_by=olga, among=[ed])
+    client, guest = api(olga), add_guest(trip).pk
+    url = f"/api/trips/{trip.pk}/{path.format(guest=guest, olga=olga.pk)}"
+    answer = getattr(client, method)(url, body and body(trip))
+    assert answer.status_code in {200, 201}, answer.json()
     assert remaining(client.get("/api/users/me")) == 6

@@ -122,6 +122,7 @@ class ExpenseViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         if "deleted" in request.query_params and self.query()["deleted"]:
             return in_snapshot(self.page, Deleted(trip, DeletedKind.EXPENSE))
+        self.limits.charge_rows(trip.expenses_recorded)
         return in_snapshot(self.page, self.filter_queryset(trip.expenses.with_details()))
 
     def create(self, request: Request, trip_id: int) -> Response:

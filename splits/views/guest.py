@@ -110,4 +110,6 @@ class MergeViewSet(InTripViewSet):
         guest: Any = self.get_permitted_object(
             Member.objects.with_details, trip_id=trip_id, user_id=user_id
         )
+        # It looks for the two people in all expenses.
+        self.limits.charge_rows(guest.trip.expenses_recorded)
         return self.answer(Merge.order(guest, self.caller, **self.body()))

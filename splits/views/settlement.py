@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from splits.models import DeletedEntry, Settlement
 from splits.models.conflicts import ClosesTrip
-from splits.models.debt import TooManyDebts
+from splits.models.debt import Debt, TooManyDebts
 from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
 from splits.models.reads import settlements_of
@@ -32,9 +32,6 @@ from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
-
-#: An explanation counts as one more request for so many entries.
-_LINES_OF_A_REQUEST = 100
 
 
 class SettlementViewSet(InTripViewSet):
@@ -175,6 +172,8 @@ class BalanceViewSet(InTripViewSet):
         tag = self.body().get("tag")
         if tag is None and request.headers.get("If-Match", "*").strip() == "*":
             raise ValidationError({"tag": [_("Send the ETag of the plan, here or in If-Match.")]})
+        # Recording covers all of them.
+        self.limits.charge_rows(Debt.objects.open().filter(trip=trip_id).count())
         with self.matching(trip_id, lambda: f'"{Plan(trip).tag}"'):
             bare = tag and tag.removeprefix("W/").strip('"')
             settlements = Plan.record(trip, self.caller, bare)
@@ -197,5 +196,5 @@ class ExplanationViewSet(InTripViewSet):
         get_object_or_404(trip.members, user_id=user_id)
         page = self.page(Explanation(trip, user_id))
         # The running sum needs all entries, whichever page was asked for.
-        self.limits.charge(page.data["total"] // _LINES_OF_A_REQUEST)
+        self.limits.charge_rows(page.data["total"])
         return page

@@ -32,9 +32,11 @@ _IPV6_CLIENT_BITS = 64
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](?::[0-9]+)?")
 #: A response costs one request for each of these bytes, and a body for each of these values.
 BYTES_OF_A_REQUEST, VALUES_OF_A_REQUEST = 64 * 1024, 20
-#: An export counts as one more for each of these seconds of processor time. So no account keeps
-#: more than a quarter of a processor busy, however much is in its trips.
-SECONDS_OF_AN_EXPORT = 5
+#: What reads many rows costs one more for each of these.
+ROWS_OF_A_REQUEST = 100
+#: An export or import counts as one more for each of these seconds of processor time. So no account
+#: keeps more than a quarter of a processor busy, however much is in its trips.
+SECONDS_OF_A_REQUEST = {"export": 5.0, "import": 10.0}
 #: How many exceeded limits a process remembers.
 _MAX_EXCEEDED = 10_000
 #: The exceeded counters, and the ends of their windows: these are not counted any further.
@@ -106,11 +108,15 @@ class Limits(list[LimitState]):
                 self[place] = charged
         return None
 
-    def charge_export(self, seconds: float) -> None:
-        """Count an export that took so much processor time as several."""
+    def charge_rows(self, rows: int) -> None:
+        """Count a request that has read so many rows as several."""
+        self.charge(rows // ROWS_OF_A_REQUEST)
+
+    def charge_time(self, seconds: float) -> None:
+        """Count an export or import that took so much processor time as several."""
         for state in self:
-            if state.scope == "export":
-                _charge(state, int(seconds / SECONDS_OF_AN_EXPORT))
+            if state.scope in SECONDS_OF_A_REQUEST:
+                _charge(state, int(seconds / SECONDS_OF_A_REQUEST[state.scope]))
 
 
 def count_against_limit(

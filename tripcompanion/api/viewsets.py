@@ -151,7 +151,7 @@ class ApiViewSet(GenericViewSet):
             self.after_success()
         if self.limits:
             # Outside of the snapshot of an export, which only reads.
-            self.limits.charge_export(thread_time() - self._started)
+            self.limits.charge_time(thread_time() - self._started)
             for name, value in self.limits.headers.items():
                 response[name] = value
         if prefers_leniency(self.request):
