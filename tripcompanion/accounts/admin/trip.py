@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
 from django.utils.html import format_html, format_html_join
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -139,7 +140,7 @@ class TripForm(forms.ModelForm):
 
 TripForm.declared_fields.update(
     {
-        name: BudgetField(required=False, label=Category(key).label)
+        name: BudgetField(required=False, label=capfirst(Category(key).label))
         for name, key in BUDGET_FIELDS.items()
     }
 )
