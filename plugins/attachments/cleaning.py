@@ -73,6 +73,10 @@ def _decoded(path: Path, kind: str) -> Image.Image:
     found.load()
     found.thumbnail(size, reducing_gap=2.0)
     found = ImageOps.exif_transpose(found)
+    if found.mode.startswith("I"):
+        # `convert` would take all but the darkest of 16 bits for white.
+        found.info.pop("transparency", None)
+        found = found.point(lambda value: value / 256).convert("L")
     mode = "RGBA" if found.has_transparency_data else "L" if found.mode in {"1", "L"} else "RGB"
     found = found.convert(mode)
     found.info.clear()

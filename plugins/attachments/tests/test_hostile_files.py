@@ -2,6 +2,7 @@
 
 import io
 import random
+import resource
 import struct
 import zlib
 from pathlib import Path
@@ -31,12 +32,20 @@ REFUSED = {
 }
 
 
+RGB, RGBA_16, GREY_16 = (8, 2, 0), (16, 6, 0), (16, 0, 0)
+INTERLACED, INTERLACED_16 = (8, 2, 1), (16, 6, 1)
+
+
 def chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(width: int, height: int, *chunks: bytes, pixels: bytes = b"") -> bytes:
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+def png(
+    width: int, height: int, *chunks: bytes, pixels: bytes = b"", kind: tuple[int, int, int] = RGB
+) -> bytes:
+    """`kind` is the number of bits, the type of colour, and whether it is interlaced."""
+    bits, colour, interlaced = kind
+    head = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, interlaced)
     parts = [chunk(b"IHDR", head), *chunks, chunk(b"IDAT", zlib.compress(pixels, 9))]
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b"")
 
@@ -46,6 +55,20 @@ def animated(frames: int) -> bytes:
     first, *others = (Image.new("1", (8, 8), number % 2) for number in range(frames))
     first.save(out, "PNG", save_all=True, append_images=others, duration=1)
     return out.getvalue()
+
+
+def filtered(side: int, kind: tuple[int, int, int]) -> bytes:
+    """A square with the filter that takes longest, and noise in each fiftieth line."""
+    bits, colour, interlaced = kind
+    width = {0: 1, 2: 3, 6: 4}[colour] * bits // 8
+    # Where each of the seven passes starts, and its steps (PNG specification, 8.2).
+    passes = ["0088", "4088", "0448", "2044", "0224", "1022", "0112"] if interlaced else ["0011"]
+    noise, lines = random.Random(1).randbytes(side * width), []
+    for x, y, step_x, step_y in (map(int, one) for one in passes):
+        length = (side - x + step_x - 1) // step_x * width
+        for row in range((side - y + step_y - 1) // step_y):
+            lines.append(b"\x04" + (bytes(length) if row % 50 else noise[:length]))
+    return png(side, side, pixels=b"".join(lines), kind=kind)
 
 
 BROKEN = {
@@ -151,6 +174,30 @@ def test_only_the_first_of_many_frames_is_kept(attach: Any, api: Any, olga: Any)
     process()
     image = Image.open(io.BytesIO(api(olga).get(made["url"]).content))
     assert getattr(image, "n_frames", 1) == 1
+
+
+def test_sixteen_bits_keep_their_shades(attach: Any, api: Any, olga: Any) -> None:
+    shades = [value << 8 for value in (0, 40, 128, 220, 255)]
+    lines = b"\0" + struct.pack(">5H", *shades)
+    # What is transparent has no shade of 8 bits.
+    for transparent in ([], [chunk(b"tRNS", struct.pack(">H", 128 << 8))]):
+        made = attach(png(5, 1, *transparent, pixels=lines, kind=GREY_16))
+        process()
+        image = Image.open(io.BytesIO(api(olga).get(made["url"]).content))
+        assert [image.getpixel((at, 0)) for at in range(5)] == [0, 40, 128, 220, 255]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [GREY_16, RGBA_16, INTERLACED, INTERLACED_16], ids=str)
+def test_no_picture_takes_more_than_its_time(attach: Any, kind: tuple[int, int, int]) -> None:
+    attach(filtered(5000, kind))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert process()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < cleaning._CPU_SECONDS
+    row = Attachment.objects.get()
+    assert (row.state, row.attempts) in {("ready", 1), ("refused", 1)}
 
 
 def test_what_is_hidden_behind_a_picture_is_gone(attach: Any, api: Any, olga: Any) -> None:
