@@ -1,9 +1,10 @@
 """App configuration."""
 
-from django.apps import AppConfig
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.plugin import Plugin
 
-class SplitsConfig(AppConfig):
+
+class SplitsConfig(Plugin):
     name = "splits"
     verbose_name = gettext_lazy("Ledger")

@@ -107,7 +107,7 @@ def _started(
 EACH = """
 import json, os, sys
 import tripcompanion.settings
-for name in [name for name in sys.modules if name.startswith("tripcompanion")]:
+for name in [name for name in sys.modules if name.startswith(("tripcompanion", "plugins"))]:
     del sys.modules[name]
 for name, variables in json.loads(sys.argv[1]).items():
     child = os.fork()

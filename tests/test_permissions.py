@@ -8,6 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.test import APIClient
 
+from plugins.attachments.rights import CanAttach
 from tests.cast import Api
 from tests.document import operation_at
 from tests.factories import TripFactory, join
@@ -43,8 +44,8 @@ PROMISED = {
     Can.COMMENT:            ("any", "any",  "any"),
     Can.CHANGE_COMMENTS:    ("own", "own",  "own"),
     Can.DELETE_COMMENTS:    ("any", "own",  "own"),
-    Can.ATTACH:             ("any", "any",  "own"),
-    Can.DELETE_ATTACHMENTS: ("any", "own",  "own"),
+    CanAttach.ATTACH:             ("any", "any",  "own"),
+    CanAttach.DELETE: ("any", "own",  "own"),
     Can.MANAGE_MEMBERS:     ("any", "none", "none"),
     Can.MANAGE_TRIP:        ("any", "none", "none"),
 }  # fmt: skip
@@ -109,7 +110,7 @@ def test_the_table_of_roles_is_the_promised_one() -> None:
     assert {
         can: tuple(access[role].value for role in TripRole) for can, access in TABLE.items()
     } == PROMISED
-    assert set(TABLE) == set(Can)
+    assert set(TABLE) == {*Can, *CanAttach}
 
 
 @pytest.mark.parametrize(

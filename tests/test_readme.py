@@ -19,7 +19,7 @@ from django.conf import settings
 
 from tests.server import ROOT, Server, running_server
 from tests.trips.scopes import SCOPES_OF
-from trips.roles import TABLE, Access, Can, TripRole
+from trips.roles import TABLE, Access, TripRole
 from users.scopes import Scope
 
 pytestmark = pytest.mark.once
@@ -260,7 +260,7 @@ def test_the_table_of_roles_is_the_one_in_the_code() -> None:
     cells = {Access.ANY: "yes", Access.OWN: "own", Access.NONE: "–"}
     assert f"\n| May | {' | '.join(TripRole)} |\n" in section("Roles", DOCS["roles"])
     assert rows("Roles", DOCS["roles"]) == [
-        [can.value, *(cells[TABLE[can][role]] for role in TripRole)] for can in Can
+        [can.value, *(cells[TABLE[can][role]] for role in TripRole)] for can in TABLE
     ]
 
 
@@ -268,7 +268,7 @@ def test_the_table_of_scopes_is_the_one_that_is_tested() -> None:
     table = dict(rows("Scoped tokens", DOCS["roles"]))
     assert list(table) == [f"`{scope}`" for scope in Scope]
     for scope in (Scope.TRIPS_WRITE, Scope.EXPENSES_WRITE):
-        opened = [can.value for can in Can if scope in SCOPES_OF[can].split()]
+        opened = [can.value for can in TABLE if scope in SCOPES_OF[can].split()]
         assert table[f"`{scope}`"] == "; ".join(opened)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import unquote
 
 from django.core.management.utils import get_random_secret_key
 from dotenv import dotenv_values, load_dotenv
@@ -29,26 +29,23 @@ _MAX_COUNT = 10 * 365 * 24 * 3600
 _KNOWN: set[str] = set()
 #: How similar a misspelt name is to the setting.
 _NEARLY = 0.92
+BASE_DIR = Path(__file__).resolve().parent.parent
 #: The value of a time-out that disables it.
 NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
 _PRODUCTION_NAMES = (
     *("SECRET_KEY", "JWT_SIGNING_KEY", "JWT_VERIFYING_KEYS"),
-    *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
+    *("ALLOWED_HOSTS", "CSRF_TRUSTEDORIGINS", "NUM_PROXIES"),
 )
 #: `make run` leaves it; it is neither in the repository nor in an image.
 DEVELOPMENT_MARK = ".venv/.development"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
-_ORIGIN = rf"https?://(?!\.)({_HOST})(:[0-9]{{1,5}})?"
+#: The form of an origin.
+ORIGIN = rf"https?://(?!\.)({_HOST})(:[0-9]{{1,5}})?"
 _MAIL_URL = (
     r"(?P<scheme>smtp|smtp\+tls|smtps)://((?P<user>[^\s:/@]+):(?P<password>[^\s:/@]+)@)?"
     rf"(?P<host>{_HOST})(:(?P<port>[0-9]{{1,5}}))?/?"
-)
-_WORD = r"[A-Za-z0-9_-][A-Za-z0-9._-]*"
-_BUCKET_URL = (
-    r"s3://(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])"
-    rf"(/(?P<prefix>{_WORD}(/{_WORD})*))?/?(\?(?P<query>[!-~]+))?"
 )
 #: The default port of each URL scheme of a mail server, and its Django settings.
 _MAIL_SCHEMES: dict[str, tuple[int, dict[str, bool]]] = {
@@ -179,17 +176,17 @@ def hosts(name: str, default: Iterable[str]) -> list[str]:
 def origins(name: str, default: Iterable[str]) -> list[str]:
     """Web origins: scheme, host and port, without a path; in lower case, as browsers send them."""
     expected = "list origins such as https://app.example.com"
-    return [_require(name, found, _ORIGIN, expected).lower() for found in words(name, default)]
+    return [_require(name, found, ORIGIN, expected).lower() for found in words(name, default)]
 
 
 def origin(name: str, default: str) -> str:
     raw = text(name, default) or default
-    return _require(name, raw, _ORIGIN, f"be one origin such as {default}")
+    return _require(name, raw, ORIGIN, f"be one origin such as {default}")
 
 
 def web_address(name: str) -> str:
     """A URL of HTTP or HTTPS, with or without a path; empty by default."""
-    form = rf"({_ORIGIN}(/[!-~]*)?)?"
+    form = rf"({ORIGIN}(/[!-~]*)?)?"
     return _require(name, text(name), form, "be a URL such as http://localhost:4318")
 
 
@@ -214,37 +211,29 @@ def redis_url(name: str) -> str:
     return raw
 
 
-def file_store(name: str, default: Path) -> dict[str, Any]:
-    """Django's settings of a storage: an absolute path, or `s3://bucket/prefix`.
+def add_plugins(names: Iterable[str], settings: dict[str, Any]) -> None:
+    """Add the settings of plugins, in upper case in their modules `settings`, to those of the core.
 
-    The query of the latter may have `region` and `endpoint`. The access key is in the variables
-    that the client of S3 reads by itself, such as `AWS_ACCESS_KEY_ID`.
+    A list comes before that of the core, and a dictionary is merged into it; any other setting is a
+    new one. Stops the process for a plugin that is not installed.
     """
-    raw = text(name) or str(default)
-    if raw.startswith("/"):
-        modes = {"file_permissions_mode": 0o600, "directory_permissions_mode": 0o700}
-        backend = "django.core.files.storage.FileSystemStorage"
-        return {"BACKEND": backend, "OPTIONS": {"location": raw, **modes}}
-    found = re.fullmatch(_BUCKET_URL, raw)
-    query = dict(parse_qsl(found["query"] or "", strict_parsing=False)) if found else {}
-    endpoint = query.get("endpoint")
-    is_right = endpoint is None or re.fullmatch(_ORIGIN, endpoint)
-    if not found or not is_right or not query.keys() <= {"region", "endpoint"}:
-        refuse(
-            f"{name} must be an absolute path or look like "
-            f"s3://bucket/prefix?region=eu-central-1&endpoint=https://s3.example.com, not {raw!r}."
-        )
-    require_installed(name, package="storages", extra="s3")
-    return {
-        "BACKEND": "plugins.attachments.s3.Bucket",
-        "OPTIONS": {
-            "bucket_name": found["bucket"],
-            "location": found["prefix"] or "",
-            "region_name": query.get("region"),
-            "endpoint_url": endpoint,
-            "addressing_style": "path" if endpoint else "auto",
-        },
-    }
+    for name in names:
+        try:
+            is_here = importlib.util.find_spec(name) is not None
+        except (ImportError, ValueError):
+            is_here = False
+        if not is_here:
+            refuse(f"PLUGINS: there is no plugin {name}.")
+        if importlib.util.find_spec(f"{name}.settings") is None:
+            continue
+        for key, value in vars(importlib.import_module(f"{name}.settings")).items():
+            if not key.isupper():
+                continue
+            known = settings.setdefault(key, value)
+            if isinstance(value, list) and known is not value:
+                known[:0] = value
+            elif isinstance(value, dict) and known is not value:
+                known.update(value)
 
 
 def require_installed(name: str, *, package: str, extra: str) -> None:
@@ -346,4 +335,4 @@ def _development_key() -> str:
 
 
 if __name__ == "__main__":
-    require_development(Path(__file__).resolve().parent.parent / ".env")
+    require_development(BASE_DIR / ".env")

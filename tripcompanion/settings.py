@@ -1,9 +1,6 @@
 """All settings, from the environment or `.env`; the defaults suit a development machine."""
 
-import re
 from datetime import timedelta
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from django.utils.translation import gettext_lazy
@@ -14,7 +11,7 @@ from tripcompanion.observability.logs import FORMATS, log_format, logging_settin
 from tripcompanion.openapi import description
 from users.signing_keys import read_keys, signing_key
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+BASE_DIR = env.BASE_DIR
 env.load(BASE_DIR / ".env")
 
 # -- Process ----------------------------------------------------------------------------------
@@ -26,33 +23,39 @@ ROOT_URLCONF = "tripcompanion.urls"
 WSGI_APPLICATION = "tripcompanion.serving.wsgi.application"
 APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
-# Paths that take longer bodies, for accounts only: a file, and the form around it.
-LARGE_BODIES = re.compile(
-    r"/api/(imports|(expenses|trips)/[0-9]{1,19}/attachments"
-    r"|v3\.0/(create_expense|update_expense/[0-9]{1,19}))"
-)
+# Patterns of paths that take longer bodies, for accounts only: a file, and the form around it.
+LARGE_BODIES: list[str] = []
 LARGE_BODY_BYTES = 10 * 1024 * 1024 + 64 * 1024
 # Paths below which forms are as long as JSON may be, with a token.
-PATHS_WITH_FORMS = ("/api/v3.0/",)
+PATHS_WITH_FORMS: list[str] = []
 # Longer files are temporary files, so that they take no memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 # The number of reverse proxies; the client's address is read that many hops back.
 NUM_PROXIES = env.count("NUM_PROXIES", 0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# What is installed besides the core; each is an app, in the order of their routes.
+PLUGINS = env.words(
+    "PLUGINS",
+    [
+        "plugins.attachments",
+        "plugins.recurring",
+        "plugins.statistics",
+        "plugins.exchange",
+        "plugins.sync",
+        "plugins.webhooks",
+        "plugins.mcp",
+        "plugins.splitwise",
+        "plugins.mapmyjourney",
+    ],
+)
 INSTALLED_APPS = [
     "users",
     "trips",
     "splits",
-    "plugins.webhooks",
-    "plugins.sync",
-    "plugins.statistics",
     "tripcompanion.notices",
-    "plugins.recurring",
-    "plugins.attachments",
     "tripcompanion.accounts",
-    "plugins.exchange",
-    "plugins.splitwise",
+    *PLUGINS,
     "tripcompanion.api",
     "tripcompanion.adminsite",
     "tripcompanion.database",
@@ -74,8 +77,6 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # The predecessor's front end; see there for how to remove it.
-    "plugins.mapmyjourney.middleware.MapMyJourney",
     "tripcompanion.api.middleware.RequestIds",
     "tripcompanion.api.middleware.ProtectiveHeaders",
     "django.middleware.security.SecurityMiddleware",
@@ -98,7 +99,7 @@ METRICS_TOKEN = env.text("METRICS_TOKEN")
 if METRICS_TOKEN:
     env.strong("METRICS_TOKEN", METRICS_TOKEN)
     # After the request ids and the protective headers.
-    MIDDLEWARE[3:3] = [
+    MIDDLEWARE[2:2] = [
         "tripcompanion.accounts.metrics.Metrics",
         "tripcompanion.api.middleware.CountRequests",
     ]
@@ -109,7 +110,7 @@ if env.web_address("OTEL_EXPORTER_OTLP_ENDPOINT"):
         "OTEL_EXPORTER_OTLP_ENDPOINT", package="opentelemetry.sdk", extra="tracing"
     )
     # After the request ids, whose trace id it replaces.
-    MIDDLEWARE.insert(2, "tripcompanion.observability.tracing.Traces")
+    MIDDLEWARE.insert(1, "tripcompanion.observability.tracing.Traces")
 
 TEMPLATES = [
     {
@@ -165,12 +166,9 @@ CACHES = {
     "local": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "local"},
 }
 
-# A folder for the files of attachments, or a bucket: s3://bucket/prefix?region=…&endpoint=…
-ATTACHMENTS_STORE = env.file_store("ATTACHMENTS_STORE", BASE_DIR / "attachments")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    "attachments": ATTACHMENTS_STORE,
 }
 
 # -- Accounts and tokens ----------------------------------------------------------------------
@@ -225,6 +223,18 @@ REQUIRE_VERIFIED_EMAIL = env.boolean("REQUIRE_VERIFIED_EMAIL", False)
 
 # -- The API ----------------------------------------------------------------------------------
 
+THROTTLE_RATES = {
+    "login": env.rate("THROTTLE_LOGIN", "10/min"),
+    "login_address": env.rate("THROTTLE_LOGIN_ADDRESS", "30/min"),
+    "wrong_password": env.rate("THROTTLE_WRONG_PASSWORD", "20/hour"),
+    "register": env.rate("THROTTLE_REGISTER", "20/hour"),
+    "lookup": env.rate("THROTTLE_LOOKUP", "60/hour"),
+    "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
+    "mail": env.rate("THROTTLE_MAIL", "5/hour"),
+    "export": env.rate("THROTTLE_EXPORT", "60/hour"),
+    "user": env.rate("THROTTLE_USER", "600/min"),
+    "anon": env.rate("THROTTLE_ANON", "60/min"),
+}
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "users.tokens.BearerAuthentication",
@@ -241,42 +251,13 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["tripcompanion.api.throttling.CallerThrottle"],
     "DEFAULT_SCHEMA_CLASS": "tripcompanion.openapi.schema.ProblemAwareSchema",
     "DEFAULT_METADATA_CLASS": None,
-    "DEFAULT_THROTTLE_RATES": {
-        "login": env.rate("THROTTLE_LOGIN", "10/min"),
-        "login_address": env.rate("THROTTLE_LOGIN_ADDRESS", "30/min"),
-        "wrong_password": env.rate("THROTTLE_WRONG_PASSWORD", "20/hour"),
-        "register": env.rate("THROTTLE_REGISTER", "20/hour"),
-        "lookup": env.rate("THROTTLE_LOOKUP", "60/hour"),
-        "refresh": env.rate("THROTTLE_REFRESH", "60/hour"),
-        "mail": env.rate("THROTTLE_MAIL", "5/hour"),
-        "export": env.rate("THROTTLE_EXPORT", "60/hour"),
-        "import": env.rate("THROTTLE_IMPORT", "30/hour"),
-        "upload": env.rate("THROTTLE_UPLOAD", "120/hour"),
-        "user": env.rate("THROTTLE_USER", "600/min"),
-        "anon": env.rate("THROTTLE_ANON", "60/min"),
-    },
+    "DEFAULT_THROTTLE_RATES": THROTTLE_RATES,
     "NUM_PROXIES": NUM_PROXIES,
     "EXCEPTION_HANDLER": "tripcompanion.api.problems.exception_handler",
     "NON_FIELD_ERRORS_KEY": "nonFieldErrors",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
     "TEST_REQUEST_RENDERER_CLASSES": ["tripcompanion.api.rendering.ExactJSONRenderer"],
 }
-
-# Whether /api/v3.0 serves programs that were written for Splitwise's API.
-SPLITWISE_API = env.boolean("SPLITWISE_API", False)
-# Whether they can log in by OAuth, too: if the extra `splitwise` is installed.
-SPLITWISE_OAUTH = SPLITWISE_API and find_spec("oauth2_provider") is not None
-if SPLITWISE_OAUTH:
-    # Before our own apps, which hide some of its pages of the admin site.
-    INSTALLED_APPS.insert(0, "oauth2_provider")
-    OAUTH2_PROVIDER = {
-        "OAUTH2_VALIDATOR_CLASS": "plugins.splitwise.oauth.Validator",
-        "SCOPES_BACKEND_CLASS": "plugins.splitwise.oauth.Scopes",
-        "ACCESS_TOKEN_EXPIRE_SECONDS": 360 * 24 * 3600,
-        "COMPLIANT_BCP_RFC9700_IMPLICIT_GRANT": True,
-        "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
-        "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
-    }
 
 #: How many days deleted expenses and settlements can be restored, and deleted trips.
 DELETED_ENTRY_DAYS = env.count("DELETED_ENTRY_DAYS", 30, minimum=1, maximum=36_500)
@@ -287,16 +268,6 @@ QUOTA_TRIPS = env.count("QUOTA_TRIPS", 1000, minimum=1)
 QUOTA_CHANGES = env.count("QUOTA_CHANGES", 20_000, minimum=1)
 QUOTA_MEMBERS = env.count("QUOTA_MEMBERS", 200, minimum=1)
 QUOTA_EXPENSES = env.count("QUOTA_EXPENSES", 10_000, minimum=1)
-QUOTA_WEBHOOKS = env.count("QUOTA_WEBHOOKS", 10, minimum=1)
-# Exceeding one of these is a 409 `quota_exceeded`; the sizes are in MB.
-QUOTA_ATTACHMENTS = env.count("QUOTA_ATTACHMENTS", 1000, minimum=1)
-QUOTA_ATTACHMENT_MB = env.count("QUOTA_ATTACHMENT_MB", 500, minimum=1)
-QUOTA_ACCOUNT_ATTACHMENTS = env.count("QUOTA_ACCOUNT_ATTACHMENTS", 5000, minimum=1)
-QUOTA_ACCOUNT_ATTACHMENT_MB = env.count("QUOTA_ACCOUNT_ATTACHMENT_MB", 1000, minimum=1)
-
-# Whether webhooks may use HTTP, and lead to addresses that are not on the public internet. Only for
-# development: whoever registers one could reach what only this machine can.
-WEBHOOKS_ALLOW_PRIVATE = env.boolean("WEBHOOKS_ALLOW_PRIVATE", False)
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Trip Companion",
@@ -306,7 +277,6 @@ SPECTACULAR_SETTINGS = {
     "LICENSE": {"name": "MIT", "identifier": "MIT"},
     "CONTACT": {"name": "Trip Companion contributors"},
     "SERVERS": [{"url": "/", "description": "The server that this document comes from."}],
-    "TAGS": description.TAGS,
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
@@ -326,6 +296,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": description.ENUM_NAMES,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "tripcompanion.openapi.description.add_tags",
         "tripcompanion.openapi.schema_hooks.finish_document",
         "tripcompanion.openapi.examples.add_examples",
         "tripcompanion.openapi.description.describe",
@@ -347,11 +318,6 @@ CORS_ALLOW_HEADERS = [
     "if-none-match",
     "prefer",
     "x-app-client",
-    # Programs of MCP send these in browsers, too.
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-    "mcp-session-id",
 ]
 CORS_EXPOSE_HEADERS = [
     "etag",
@@ -397,5 +363,9 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS)
 SLOW_STATEMENT_MS = env.count("SLOW_STATEMENT_MS", 0, maximum=3_600_000)
 LOG_FORMAT = env.choice("LOG_FORMAT", log_format(DEBUG), FORMATS)
 LOGGING = logging_settings(LOG_LEVEL, LOG_FORMAT)
+
+# -- Plugins ----------------------------------------------------------------------------------
+
+env.add_plugins(PLUGINS, globals())
 
 env.warn_of_misspelt()

@@ -1,21 +1,13 @@
-"""All routes. Any other path is a 404 problem document."""
+"""All routes of the core, and what plugins add. Any other path is a 404 problem document."""
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.utils.translation import gettext as _
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
-from plugins.exchange.views import FILE_PARSERS, ExportViewSet, ImportViewSet
-from plugins.mcp.views import AssistantView
-from plugins.recurring.views import RecurrenceViewSet
-from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
-from plugins.sync.views import ChangeViewSet
-from plugins.webhooks.views import WebhookViewSet
 from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
@@ -34,13 +26,13 @@ from splits.views import (
 )
 from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
-from tripcompanion.api.forms import FileFormParser
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
-from tripcompanion.api.url_map import CHANGED, ITEM, KEPT, LIST, REPLACED
+from tripcompanion.api.url_map import ITEM, KEPT, LIST, REPLACED
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
+from tripcompanion.plugin import Place, plugins
 from trips.views import (
     GuestViewSet,
     InvitationPreviewViewSet,
@@ -61,16 +53,16 @@ from users.browser_views import (
 )
 from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionViewSet
 
+
+def added(place: Place) -> list[Any]:
+    """What the installed apps add at a place."""
+    return [route for app in plugins() for route in app.routes(place)]
+
+
 ME = [
     path("", AccountViewSet.as_view(KEPT)),
     path("/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
     path("/export", AccountViewSet.as_view({"get": "export"})),
-    path("/statistics", PersonalStatisticsViewSet.as_view({"get": "retrieve"})),
-    path(
-        "/statistics.svg",
-        PersonalStatisticsViewSet.as_picture("retrieve", "getMyStatisticsPicture"),
-    ),
-    path("/between/<id:user_id>", PersonalStatisticsViewSet.as_view({"get": "between"})),
     path("/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
     path("/sessions", OwnSessionViewSet.as_view({"get": "list"})),
     path("/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),
@@ -78,6 +70,7 @@ ME = [
     path("/filters/<id:filter_id>", SavedFilterViewSet.as_view(REPLACED)),
     path("/tokens", TokenViewSet.as_view(LIST)),
     path("/tokens/<id:token_id>", TokenViewSet.as_view(KEPT)),
+    *added("ME"),
 ]
 
 USER = [
@@ -142,36 +135,23 @@ SETTLEMENTS = [
     path("/<id:settlement_id>/restore", SettlementViewSet.as_view({"post": "restore"})),
 ]
 
-RECURRING = [
-    path("", RecurrenceViewSet.as_view(LIST)),
-    path("/preview", RecurrenceViewSet.as_view({"post": "preview"})),
-    path("/<id:recurrence_id>", RecurrenceViewSet.as_view(CHANGED)),
-    path("/<id:recurrence_id>/pause", RecurrenceViewSet.as_view({"post": "pause"})),
-    path("/<id:recurrence_id>/resume", RecurrenceViewSet.as_view({"post": "resume"})),
-    path("/<id:recurrence_id>/skip", RecurrenceViewSet.as_view({"post": "skip"})),
-]
-
 TRIP: list[Any] = [
     path("", TripViewSet.as_view(ITEM)),
     path("/expenses", include(EXPENSES)),
     path("/tags", TagViewSet.as_view({"get": "list"})),
     path("/tags/<path:tag_name>", TagViewSet.as_view({"patch": "partial_update"})),
-    path("/recurring", include(RECURRING)),
     path("/balances", BalanceViewSet.as_view({"get": "list"})),
     path("/balances.svg", BalanceViewSet.as_picture("list", "getBalancesPicture")),
     path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
     path("/settlements", include(SETTLEMENTS)),
-    path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
-    path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),
     path("/history", HistoryViewSet.as_view({"get": "list"})),
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
     path("/invitations", include(TRIP_INVITATIONS)),
-    path("/attachments", TripAttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser])),
     path("/code", TripViewSet.as_view({"post": "renew_code"})),
-    path("/export", ExportViewSet.as_view({"get": "export"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
+    *added("TRIP"),
 ]
 
 TRIPS: list[Any] = [
@@ -194,35 +174,9 @@ SPLITS = [
     path("/<id:split_id>/unpay", SplitViewSet.as_view({"put": "unpay"})),
 ]
 
-WEBHOOKS = [
-    path("", WebhookViewSet.as_view(LIST)),
-    path("/<id:webhook_id>", WebhookViewSet.as_view(CHANGED)),
-    path("/<id:webhook_id>/test", WebhookViewSet.as_view({"post": "test"})),
-    path("/<id:webhook_id>/rotate-secret", WebhookViewSet.as_view({"post": "rotate_secret"})),
-    path("/<id:webhook_id>/deliveries", WebhookViewSet.as_view({"get": "deliveries"})),
-    path(
-        "/<id:webhook_id>/deliveries/<id:delivery_id>/redeliver",
-        WebhookViewSet.as_view({"post": "redeliver"}),
-    ),
-]
-
-ATTACHMENT = [
-    path("", AttachmentViewSet.as_view(KEPT)),
-    path("/content", AttachmentViewSet.as_view({"get": "content"})),
-    path("/thumbnail", AttachmentViewSet.as_view({"get": "thumbnail"})),
-]
-
 COMMENTS = [
     path("", CommentViewSet.as_view(LIST)),
     path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
-]
-
-IMPORTS = [
-    path("", ImportViewSet.as_view({"post": "create"}, parser_classes=FILE_PARSERS)),
-    path("/<id:import_id>", ImportViewSet.as_view(CHANGED)),
-    path("/<id:import_id>/rows", ImportViewSet.as_view({"get": "rows"})),
-    path("/<id:import_id>/confirm", ImportViewSet.as_view({"post": "confirm"})),
-    path("/<id:import_id>/undo", ImportViewSet.as_view({"post": "undo"})),
 ]
 
 BROWSER_SESSION = [
@@ -248,16 +202,8 @@ API: list[Any] = [
     path("trips", include(TRIPS)),
     path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
-    path("changes", ChangeViewSet.as_view({"get": "changes"})),
-    path("webhooks", include(WEBHOOKS)),
     path("expenses/<id:expense_id>/comments", include(COMMENTS)),
-    path(
-        "expenses/<id:expense_id>/attachments",
-        AttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser]),
-    ),
-    path("attachments/<id:attachment_id>", include(ATTACHMENT)),
-    path("imports", include(IMPORTS)),
-    path("mcp", AssistantView.as_view()),
+    path("expenses/<id:expense_id>", include(added("EXPENSE"))),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
     path("health", HealthViewSet.as_view({"get": "live"})),
@@ -265,10 +211,8 @@ API: list[Any] = [
     path("schema", DocumentView.as_view(), name="schema"),
     path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("session/", include((BROWSER_SESSION, "rest_framework"))),
+    *added("API"),
 ]
-
-if settings.SPLITWISE_API:
-    API.append(path("v3.0/", include("plugins.splitwise.urls")))
 
 #: The last words of these paths, which are titles in the browsable API, and what its forms ask for.
 #: For the translations.
@@ -301,11 +245,9 @@ urlpatterns = [
     path("admin/login/", admin_login),
     path("admin/second-factor/", include(SECOND_FACTOR)),
     path("admin/", admin.site.urls),
+    *added("PAGES"),
     re_path("", error_views.not_found),
 ]
-
-if settings.SPLITWISE_OAUTH:
-    urlpatterns.insert(-1, path("", include("plugins.splitwise.oauth_urls")))
 
 handler400 = error_views.bad_request
 handler403 = error_views.forbidden

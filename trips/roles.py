@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from typing import Any
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy
@@ -20,8 +21,12 @@ class TripRole(TextChoices):
         return [*cls][-1]
 
 
-class Can(Enum):
-    """A capability in a trip."""
+class Capability(Enum):
+    """A capability in a trip; each app has an enumeration of its own, and rows in the table."""
+
+
+class Can(Capability):
+    """A capability of the core."""
 
     READ = "read everything of the trip"
     LEAVE = "leave the trip"
@@ -34,8 +39,6 @@ class Can(Enum):
     COMMENT = "comment on expenses"
     CHANGE_COMMENTS = "change comments"
     DELETE_COMMENTS = "delete comments"
-    ATTACH = "attach files"
-    DELETE_ATTACHMENTS = "delete attached files"
     MANAGE_MEMBERS = "change roles, remove members"
     MANAGE_TRIP = "change or delete the trip, renew its code"
 
@@ -45,7 +48,7 @@ class Access(Enum):
 
     Own objects are: a split or settlement to which the caller is a party (`SETTLE`), an expense
     that they created or paid, with its splits, a settlement that they recorded, a comment that
-    they wrote, and a file that they attached. A trip is nobody's own (`ATTACH`).
+    they wrote. A trip is nobody's own.
     """
 
     ANY = "any"
@@ -55,9 +58,17 @@ class Access(Enum):
 
 _ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
 
-TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
-    can: dict(zip(TripRole, accesses, strict=True))
-    for can, accesses in {
+Table = Mapping[Capability, Mapping[TripRole, Access]]
+
+
+def rows(accesses: Mapping[Any, tuple[Access, ...]]) -> dict[Capability, Mapping[TripRole, Access]]:
+    """Rows of the table, from the accesses of each role in the order of `TripRole`."""
+    return {can: dict(zip(TripRole, each, strict=True)) for can, each in accesses.items()}
+
+
+#: What each role may do; once the apps are loaded, it has the rows of the plugins, too.
+TABLE = rows(
+    {
         #                        OWNER  EDITOR VIEWER
         Can.READ:               (_ANY,  _ANY,  _ANY),
         Can.LEAVE:              (_ANY,  _ANY,  _ANY),
@@ -70,12 +81,10 @@ TABLE: Mapping[Can, Mapping[TripRole, Access]] = {
         Can.COMMENT:            (_ANY,  _ANY,  _ANY),
         Can.CHANGE_COMMENTS:    (_OWN,  _OWN,  _OWN),
         Can.DELETE_COMMENTS:    (_ANY,  _OWN,  _OWN),
-        Can.ATTACH:             (_ANY,  _ANY,  _OWN),
-        Can.DELETE_ATTACHMENTS: (_ANY,  _OWN,  _OWN),
         Can.MANAGE_MEMBERS:     (_ANY,  _NONE, _NONE),
         Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
-    }.items()
-}  # fmt: skip
+    }
+)  # fmt: skip
 
 
 #: The length of a column that stores a role.
@@ -88,12 +97,12 @@ DEFAULT_ROLE = TripRole.VIEWER
 OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
 
 
-def access_of(role: str, can: Can) -> Access:
+def access_of(role: str, can: Capability) -> Access:
     """The access that `can` gives `role`."""
     return TABLE[can][TripRole(role)]
 
 
-def may(role: str, can: Can, is_own: Callable[[], bool]) -> bool:
+def may(role: str, can: Capability, is_own: Callable[[], bool]) -> bool:
     """Whether `role` may do `can` to an object; `is_own` is called only if the access is own."""
     access = access_of(role, can)
     return access is Access.ANY or (access is Access.OWN and is_own())

@@ -20,7 +20,7 @@ from tripcompanion.compiled import serialize
 from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
 from trips.models.conflicts import NotRestorable
-from trips.roles import TABLE, Access, Can, may
+from trips.roles import TABLE, Access, Can, Capability, may
 from users.models import User
 from users.permissions import IsUser
 
@@ -38,7 +38,7 @@ class MayInTrip(IsUser):
     means that any USER may do it. An `InTripViewSet` has no routes to other actions.
     """
 
-    def capability(self, view: Any) -> Can:
+    def capability(self, view: Any) -> Capability:
         return view.needs[view.action]
 
     def has_object_permission(self, request: Request, view: Any, obj: Any) -> bool:
@@ -49,7 +49,7 @@ class MayInTrip(IsUser):
 class IsTripOwner(MayInTrip):
     """Role OWNER of the specification: may do what the table allows owners only."""
 
-    def capability(self, view: Any) -> Can:
+    def capability(self, view: Any) -> Capability:
         return Can.MANAGE_MEMBERS
 
 
@@ -73,7 +73,7 @@ class InTripViewSet(PeopleViewSet):
     """Base of viewsets for objects of a trip."""
 
     permission_classes: Any = (MayInTrip,)
-    needs: ClassVar[Mapping[str, Can | None]] = {}
+    needs: ClassVar[Mapping[str, Capability | None]] = {}
     #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.
     uncounted: ClassVar[frozenset[str]] = frozenset()
 

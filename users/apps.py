@@ -3,10 +3,11 @@
 from importlib import import_module
 from typing import Any
 
-from django.apps import AppConfig
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import Plugin
 
 
 def note_browser_log_in(sender: Any, user: Any, **kwargs: Any) -> None:
@@ -21,11 +22,12 @@ def note_failed_log_in(credentials: Any, request: Any = None, **kwargs: Any) -> 
         throttles.note_wrong_password(request, credentials.get("username"))
 
 
-class UsersConfig(AppConfig):
+class UsersConfig(Plugin):
     name = "users"
     verbose_name = gettext_lazy("Accounts")
 
     def ready(self) -> None:
+        super().ready()
         # drf-spectacular finds its extensions by their import, and nothing else imports these.
         import_module("users.schema")
         # Django skips its own receiver, because this one is connected first with the same

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
 from plugins.attachments.recognition import Kind
+from plugins.attachments.rights import CanAttach
 from plugins.attachments.storage import discard
 from splits.models import DeletedEntry, Expense
 from splits.models.conflicts import QuotaExceeded
@@ -22,7 +23,7 @@ from tripcompanion.api.problems import Conflict
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
-from trips.roles import Can
+from trips.roles import Capability
 from trips.signals import expense_moved
 from users.models import User, summary_of
 
@@ -182,9 +183,9 @@ class Attachment(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` uploaded it or, to attach it, whether the expense is theirs."""
-        if can is Can.ATTACH:
+        if can is CanAttach.ATTACH:
             return self.expense is not None and self.expense.is_own(user, can)
         return user.pk == self.created_by_id
 
@@ -221,9 +222,7 @@ class Attachment(models.Model):
     def remove(self, by: User) -> None:
         """Delete the row, and then its files."""
         rows = Attachment.objects.shown
-        with locked_row(
-            rows, by, Can.DELETE_ATTACHMENTS, trip_id=self.trip_id, pk=self.pk
-        ) as stored:
+        with locked_row(rows, by, CanAttach.DELETE, trip_id=self.trip_id, pk=self.pk) as stored:
             entry = stored._entry((stored.pk, None))
             stored.delete()
             write(self.trip_id, by, entry)
@@ -231,9 +230,9 @@ class Attachment(models.Model):
 
     def _locked_parent(self, by: User) -> AbstractContextManager[Any]:
         if self.expense_id is None:
-            return locked_trip(self.trip_id, by, Can.ATTACH)
+            return locked_trip(self.trip_id, by, CanAttach.ATTACH)
         rows = Expense.objects.with_trip
-        return locked_row(rows, by, Can.ATTACH, trip_id=self.trip_id, pk=self.expense_id)
+        return locked_row(rows, by, CanAttach.ATTACH, trip_id=self.trip_id, pk=self.expense_id)
 
     def _entry(self, ids: tuple[int | None, int | None]) -> Entry:
         """What the journal says: the expense or the trip got an attachment, or lost one."""

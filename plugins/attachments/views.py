@@ -17,6 +17,7 @@ from plugins.attachments.models import (
     UnsupportedType,
 )
 from plugins.attachments.recognition import START_BYTES, Kind, extension_of, kind_of
+from plugins.attachments.rights import CanAttach
 from plugins.attachments.serializers import AttachmentRequest, AttachmentSerializer
 from plugins.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
 from splits.models import Expense
@@ -56,9 +57,9 @@ class AttachmentViewSet(InTripViewSet):
     scope_prefix = "expenses"
     needs: ClassVar = {
         "list": Can.READ,
-        "create": Can.ATTACH,
+        "create": CanAttach.ATTACH,
         "retrieve": Can.READ,
-        "destroy": Can.DELETE_ATTACHMENTS,
+        "destroy": CanAttach.DELETE,
         "content": Can.READ,
         "thumbnail": Can.READ,
     }
@@ -199,7 +200,7 @@ class TripAttachmentViewSet(AttachmentViewSet):
     """Documents of a trip that belong to no expense."""
 
     operation_ids: ClassVar = {"list": "listTripAttachments", "create": "createTripAttachment"}
-    needs: ClassVar = {"list": Can.READ, "create": Can.ATTACH}
+    needs: ClassVar = {"list": Can.READ, "create": CanAttach.ATTACH}
 
 
 def store_file(draft: Attachment, sent: SentFile) -> None:

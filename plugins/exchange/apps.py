@@ -1,9 +1,11 @@
 """App configuration."""
 
-from django.apps import AppConfig
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.plugin import Plugin
 
-class ExchangeConfig(AppConfig):
+
+class ExchangeConfig(Plugin):
     name = "plugins.exchange"
     verbose_name = gettext_lazy("Imports")
+    requires = ("plugins.attachments", "plugins.recurring")

@@ -25,7 +25,7 @@ from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, as_api_exception, document_of
 from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip
 from trips.models.journal import as_text
-from trips.roles import Can, may
+from trips.roles import Can, Capability, may
 from trips.signals import person_replaced
 from users.mail_templates import MailTemplate
 from users.models import Mail, User
@@ -113,7 +113,7 @@ class Recurrence(models.Model):
     def __str__(self) -> str:
         return f"#{self.pk}"
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` created it."""
         return user.pk == self.created_by_id
 

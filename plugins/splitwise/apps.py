@@ -1,9 +1,11 @@
 """App configuration."""
 
-from django.apps import AppConfig
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.plugin import Plugin
 
-class SplitwiseConfig(AppConfig):
+
+class SplitwiseConfig(Plugin):
     name = "plugins.splitwise"
     verbose_name = gettext_lazy("Programs for Splitwise's API")
+    requires = ("plugins.attachments",)

@@ -1,9 +1,10 @@
 """App configuration."""
 
-from django.apps import AppConfig
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.plugin import Plugin
 
-class WebhooksConfig(AppConfig):
+
+class WebhooksConfig(Plugin):
     name = "plugins.webhooks"
     verbose_name = gettext_lazy("Webhooks")

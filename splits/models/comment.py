@@ -17,7 +17,7 @@ from tripcompanion.api.problems import LimitReached
 from trips.models import InTripQuerySet, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
-from trips.roles import Can
+from trips.roles import Can, Capability
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500
@@ -66,7 +66,7 @@ class Comment(InTrip):
     def __str__(self) -> str:
         return f"#{self.pk}"
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         return user.pk == self.created_by_id
 
     @classmethod
@@ -104,7 +104,7 @@ class Comment(InTrip):
             entry = Entry(Event.COMMENT_DELETED, comment_id, changes, stored.expense_id)
             write(stored.trip_id, by, entry)
 
-    def _locked(self, by: User, can: Can) -> AbstractContextManager["Comment"]:
+    def _locked(self, by: User, can: Capability) -> AbstractContextManager["Comment"]:
         rows = Comment.objects.with_expense
         return locked_row(rows, by, can, trip_id=self.trip_id, pk=self.pk)
 

@@ -16,7 +16,7 @@ from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip
 from trips.models.journal import plain_fields
-from trips.roles import Can
+from trips.roles import Can, Capability
 from trips.signals import expense_moved
 from users.models import User
 
@@ -77,7 +77,7 @@ def move_expense(expense: Expense, by: User, trip_id: int) -> int:
 
 @contextmanager
 def _both_locked(
-    expense: Expense, by: User, trip_id: int, can: Can
+    expense: Expense, by: User, trip_id: int, can: Capability
 ) -> Iterator[tuple[Expense, Trip]]:
     """The expense and the other trip, under both locks, which are taken in the order of ids."""
     needed = {expense.trip_id: Can.READ, trip_id: Can.RECORD}

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from splits.models.items import key_of
 from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.conflicts import NotRestorable
-from trips.roles import Can
+from trips.roles import Capability
 from users.models import User
 
 Row = TypeVar("Row", bound=models.Model)
@@ -214,7 +214,7 @@ class DeletedEntry(models.Model):
             # `prune` may have deleted the entry meanwhile.
             DeletedEntry.objects.filter(pk=self.pk).update(stored_rows=text)
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` recorded the entry or, for an expense, is a payer."""
         payers = {row["user_id"] for row in self.stored.get("payers", ())}
         recorded_by = self.row["created_by_id"]

@@ -43,7 +43,7 @@ from trips.models.category import Category
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
 from trips.models.journal import entries_between, plain_values, write
-from trips.roles import Can
+from trips.roles import Can, Capability
 from trips.signals import happened
 from users.models import Mail, User
 
@@ -207,7 +207,7 @@ class Expense(models.Model):
             return None
         return ExchangeRate(self.exchange_rate, self.rate_source, self.rate_day)
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         payers = self.payers.filter(trip=self.trip_id, user=user)
         return user.pk == self.created_by_id or payers.exists()
 
@@ -427,7 +427,7 @@ class Expense(models.Model):
                 self.entered_minor, self.currency, self.trip.currency, self.exchange_rate
             )
 
-    def locked(self, by: User, can: Can) -> AbstractContextManager["Expense"]:
+    def locked(self, by: User, can: Capability) -> AbstractContextManager["Expense"]:
         """The expense as it is now, under its trip's lock; see `locked_row`."""
         return locked_row(Expense.objects.all, by, can, trip_id=self.trip_id, pk=self.pk)
 

@@ -26,7 +26,7 @@ from tripcompanion.database.deletes import delete_unread
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip, trip_key
 from trips.models.events import Event
 from trips.models.journal import Entry, plain_values, write
-from trips.roles import Can
+from trips.roles import Can, Capability
 from users.models import User
 
 
@@ -350,7 +350,7 @@ class Settlement(models.Model):
             created_by_id=self.created_by_id,
         )
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` recorded it or, when it is recorded, is one of the two people."""
         if can is Can.SETTLE:
             return user.pk in {self.sender_id, self.receiver_id}

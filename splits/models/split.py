@@ -21,7 +21,7 @@ from tripcompanion.database.expressions import OneOf
 from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, write
-from trips.roles import Can
+from trips.roles import Can, Capability
 from users.models import User, summary_of
 
 _COLUMNS = (
@@ -158,7 +158,7 @@ class Split(InTrip):
         """The covered part, in minor units, if `open_minor` is open; negative in a refund."""
         return self.amount_minor + (open_minor if self.amount_minor < 0 else -open_minor)
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` is debtor or creditor (to pay), or has the expense (for all else)."""
         if can is Can.SETTLE:
             sides = Q(debtor=user) | Q(creditor=user)

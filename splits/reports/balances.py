@@ -22,7 +22,7 @@ from trips.models import CompiledForViewer, Member, Trip, ViewerParam, locked_tr
 from trips.models.events import Event
 from trips.models.journal import write
 from trips.models.member import SUMS, MemberQuerySet
-from trips.roles import Can
+from trips.roles import Can, Capability
 from users.models import User, summary_of
 
 
@@ -77,7 +77,7 @@ class Plan:
             write(locked.pk, by, *recorded)
             return plan.transfers
 
-    def is_own(self, user: User, can: Can) -> bool:
+    def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` is the sender or the receiver of every transfer."""
         return all(transfer.is_own(user, can) for transfer in self.transfers)
 

@@ -1,5 +1,6 @@
 """Mutants generated from the code: every cell of the table of roles, every constraint."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +9,8 @@ from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
 
 from tests.mutations.mutant import ROOT, Mutant
-from trips.roles import TABLE, Access, Can
+from trips.roles import TABLE, Access
 
-_ROLES = Path("trips/roles.py")
 _CELLS = ("_ANY", "_OWN", "_NONE")
 #: Not the tests that read the table themselves: the change must be detected over HTTP.
 _ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
@@ -33,18 +33,18 @@ class Migration(migrations.Migration):
 
 def role_cells() -> Iterator[Mutant]:
     """Each cell of the table with another access: NONE if it was ANY, otherwise ANY."""
-    text = (ROOT / _ROLES).read_text()
-    for can in Can:
-        line = re.search(rf"^ +Can\.{can.name}: +\((.+)\),$", text, re.M)
+    for can in TABLE:
+        file = Path(inspect.getfile(type(can))).relative_to(ROOT)
+        row = rf"^ +{type(can).__name__}\.{can.name}: +\((.+)\),$"
+        line = re.search(row, (ROOT / file).read_text(), re.M)
         if line is None:
-            raise LookupError(f"{_ROLES} has no row for {can}")
+            raise LookupError(f"{file} has no row for {can}")
         cells = line[1].replace(" ", "").split(",")
         for at, (role, access) in enumerate(TABLE[can].items()):
             wrong = "_NONE" if access is Access.ANY else "_ANY"
-            row = ", ".join([*cells[:at], wrong, *cells[at + 1 :]])
-            new = line[0].replace(line[1], row)
+            new = line[0].replace(line[1], ", ".join([*cells[:at], wrong, *cells[at + 1 :]]))
             name = f"{can.name} of {role}: {access.name} becomes {wrong[1:]}"
-            yield Mutant(name, str(_ROLES), line[0], new, f"{_ROLE_TEST}[{_WHO[role]}-{can}]")
+            yield Mutant(name, str(file), line[0], new, f"{_ROLE_TEST}[{_WHO[role]}-{can}]")
 
 
 def constraints() -> Iterator[Mutant]:

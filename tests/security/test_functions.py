@@ -13,7 +13,7 @@ from tests.stored import everything_stored
 from tests.test_permissions import PROMISED
 from tests.trips.access import ROWS, TRIP, Row, Scene, call
 from trips.models import Trip
-from trips.roles import Can, TripRole
+from trips.roles import Can, Capability, TripRole
 from users.models import User
 
 pytestmark = pytest.mark.once
@@ -38,7 +38,7 @@ def play(api: Api, trip: Trip, row: Row, user: User, own: bool) -> int:
 @pytest.mark.parametrize("can", Can)
 @pytest.mark.parametrize(("name", "at"), ROLES.items(), ids=ROLES)
 def test_t65_each_role_may_do_exactly_what_is_promised(
-    request: pytest.FixtureRequest, api: Api, trip: Trip, can: Can, name: str, at: int
+    request: pytest.FixtureRequest, api: Api, trip: Trip, can: Capability, name: str, at: int
 ) -> None:
     """The promise stands in the tests, so a changed table is noticed over HTTP."""
     row, user = SHOWN_BY[can], request.getfixturevalue(name)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from trips.roles import Can
+from plugins.attachments.rights import CanAttach
+from trips.roles import Can, Capability
 
 #: What a request is about: a row by its id, or a membership by its trip and user.
 Key = int | tuple[int, int] | None
@@ -51,8 +52,8 @@ class Act(Enum):
     COMMENT = "write a comment", Can.COMMENT
     CHANGE_COMMENT = "change a comment", Can.CHANGE_COMMENTS
     DELETE_COMMENT = "delete a comment", Can.DELETE_COMMENTS
-    ATTACH = "attach a file", Can.ATTACH
-    DELETE_ATTACHMENT = "delete a file", Can.DELETE_ATTACHMENTS
+    ATTACH = "attach a file", CanAttach.ATTACH
+    DELETE_ATTACHMENT = "delete a file", CanAttach.DELETE
     #: Its expenses are recorded later, by the service.
     RECUR = "have an expense recur", Can.RECORD
     END_RECURRENCE = "end a recurring expense", Can.CHANGE_EXPENSES
@@ -61,7 +62,7 @@ class Act(Enum):
     DELETE_ACCOUNT = "delete an account", None
     BAR_ACCOUNT = "deactivate an account", None
 
-    def __init__(self, text: str, can: Can | None) -> None:
+    def __init__(self, text: str, can: Capability | None) -> None:
         self.text = text
         self.can = can
 

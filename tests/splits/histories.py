@@ -17,7 +17,7 @@ from tests.factories import TripFactory, join
 from tests.replay import Replay, shown
 from tests.splits.ledger import Json, Ledger, exact
 from tests.splits.rules import Money, Rules, share_out
-from trips.roles import Access, Can, TripRole, access_of
+from trips.roles import Access, Can, Capability, TripRole, access_of
 from users.models import User
 
 ROLES = [TripRole.OWNER, TripRole.EDITOR, TripRole.EDITOR, TripRole.VIEWER]
@@ -91,7 +91,7 @@ class Histories(RuleBasedStateMachine):
 
     # -- What is expected -------------------------------------------------------------------------
 
-    def refusal(self, caller: User, can: Can, *, own: bool = False) -> int:
+    def refusal(self, caller: User, can: Capability, *, own: bool = False) -> int:
         """The status that `caller` gets for want of rights, or 0."""
         if caller == self.admin:
             return 0
@@ -100,7 +100,9 @@ class Histories(RuleBasedStateMachine):
         access = access_of(self.roles[caller.pk], can)
         return 0 if access is Access.ANY or (access is Access.OWN and own) else 403
 
-    def refusal_to_change(self, caller: User, bill: int, can: Can = Can.CHANGE_EXPENSES) -> int:
+    def refusal_to_change(
+        self, caller: User, bill: int, can: Capability = Can.CHANGE_EXPENSES
+    ) -> int:
         stored = self.rules.bills[bill]
         own = caller.pk == stored.by or caller.pk in stored.paid_by_user
         return self.refusal(caller, can, own=own)

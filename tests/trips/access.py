@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from plugins.attachments.models import Attachment, State
 from plugins.attachments.recognition import Kind
+from plugins.attachments.rights import CanAttach
 from plugins.attachments.storage import keep
 from plugins.exchange.tests.reading import planned
 from plugins.exchange.tests.samples import SPLITWISE_API
@@ -41,7 +42,7 @@ from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tripcompanion.urls import urlpatterns
 from trips.models import Invitation, Trip
-from trips.roles import TABLE, Access, Can, TripRole
+from trips.roles import TABLE, Access, Can, Capability, TripRole
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 from users.scopes import Scope
@@ -302,7 +303,7 @@ class Row:
     method: str
     route: str
     success: int = 200
-    can: Can | None = None
+    can: Capability | None = None
     body: Callable[[Scene], dict[str, Any] | bytes | None] = no_body
     statuses: Statuses | None = None
     own: Statuses | None = None
@@ -470,10 +471,10 @@ ROWS = [
     Row("POST", RECURRENCE + "/skip", 200, Can.CHANGE_EXPENSES,
         lambda _scene: {"date": tomorrow().isoformat()}),
     *(Row("GET", path, can=Can.READ) for path in (ATTACHMENTS, TRIP + "/attachments")),
-    Row("POST", ATTACHMENTS, 201, Can.ATTACH, form),
-    Row("POST", TRIP + "/attachments", 201, Can.ATTACH, form, statuses={"viewer": 403}),
+    Row("POST", ATTACHMENTS, 201, CanAttach.ATTACH, form),
+    Row("POST", TRIP + "/attachments", 201, CanAttach.ATTACH, form, statuses={"viewer": 403}),
     *(Row("GET", ATTACHMENT + end, can=Can.READ) for end in ("", "/content", "/thumbnail")),
-    Row("DELETE", ATTACHMENT, 204, Can.DELETE_ATTACHMENTS),
+    Row("DELETE", ATTACHMENT, 204, CanAttach.DELETE),
     Row("GET", SPLITS, can=Can.READ),
     Row("POST", SPLITS, 201, Can.RECORD, Scene.split_body),
     Row("GET", SPLIT, can=Can.READ),

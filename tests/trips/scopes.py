@@ -5,6 +5,7 @@ from typing import Any
 
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from plugins.attachments.rights import CanAttach
 from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from plugins.exchange.views import ExportViewSet, ImportViewSet
 from plugins.mcp.views import AssistantView
@@ -59,8 +60,8 @@ SCOPES_OF = {
     Can.COMMENT: "expenses:write",
     Can.CHANGE_COMMENTS: "expenses:write",
     Can.DELETE_COMMENTS: "expenses:write",
-    Can.ATTACH: "expenses:write",
-    Can.DELETE_ATTACHMENTS: "expenses:write",
+    CanAttach.ATTACH: "expenses:write",
+    CanAttach.DELETE: "expenses:write",
     Can.MANAGE_MEMBERS: "trips:write",
     Can.MANAGE_TRIP: "trips:write",
 }

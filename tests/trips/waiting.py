@@ -12,7 +12,7 @@ from tests.locks import answer_after, holding
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, split_path
 from tests.trips.bodies import lisbon
-from trips.roles import Can, TripRole, access_of
+from trips.roles import Can, Capability, TripRole, access_of
 
 
 class Scene:
@@ -46,7 +46,7 @@ class Scene:
 class Command(NamedTuple):
     """A writing route: what it needs, who asks, and what they send."""
 
-    can: Can
+    can: Capability
     method: str
     route: str
     body: Any = None

@@ -172,7 +172,7 @@ class BodyLimits(MiddlewareMixin):
             return error_views.refusal(request, PayloadTooLarge(limit))
         # The views of large bodies read a form only after they have asked who sends it.
         is_open = request.content_type in _FORMS and limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        if has_token and request.path_info.startswith(settings.PATHS_WITH_FORMS):
+        if has_token and request.path_info.startswith(tuple(settings.PATHS_WITH_FORMS)):
             is_open = False
         if is_open and length > MAX_OPEN_BYTES and SESSION_KEY not in request.session:
             return error_views.refusal(request, PayloadTooLarge(MAX_OPEN_BYTES))
@@ -192,7 +192,7 @@ def body_limit(path: str, has_token: Callable[[], bool]) -> int:
 
 def is_large_body(path: str) -> bool:
     """Whether requests to `path` may have a body with a file."""
-    return settings.LARGE_BODIES.fullmatch(path) is not None
+    return any(re.fullmatch(pattern, path) for pattern in settings.LARGE_BODIES)
 
 
 def _invalid(request: HttpRequest, names: list[str]) -> HttpResponseBase:

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from django.apps import apps
 
 from tripcompanion.api.problems import CONTENT_TYPE, TITLES
-from tripcompanion.openapi.description import read_yaml
+from tripcompanion.plugin import read_yaml
 
 FILE_NAME = "examples.yaml"
 JSON = "application/json"

@@ -18,6 +18,7 @@ from typing import Any
 
 from django.http.request import HttpHeaders
 
+from tripcompanion.api.middleware import is_large_body
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable
 from tripcompanion.api.throttling import client_of
 from users.tokens import account_of
@@ -33,8 +34,8 @@ LARGE_BODY_SECONDS = 60
 #: How long a client may take to read a response that is in memory.
 SEND_SECONDS = 60
 
-#: What a write changes: a trip, or an expense of one. A file is stored before anything is locked.
-_LOCKED = re.compile(r"/api/(?:trips|expenses)/[0-9]{1,19}(?=/|$)(?!/attachments)")
+#: What a write changes: a trip, or an expense of one.
+_LOCKED = re.compile(r"/api/(?:trips|expenses)/[0-9]{1,19}(?=/|$)")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -47,8 +48,11 @@ def caller_of(environ: dict[str, Any]) -> str:
 
 
 def changed_by(environ: dict[str, Any]) -> str | None:
-    """The path of the trip or expense that a request may change, or None."""
-    if environ["REQUEST_METHOD"] in _READS:
+    """The path of the trip or expense that a request may change, or None.
+
+    A file is stored before anything is locked.
+    """
+    if environ["REQUEST_METHOD"] in _READS or is_large_body(environ["PATH_INFO"]):
         return None
     found = _LOCKED.match(environ["PATH_INFO"])
     return found.group() if found else None

@@ -54,6 +54,7 @@ from trips.roles import (
     MAX_ROLE_LENGTH,
     OWNER_ROLES,
     Can,
+    Capability,
     TripRole,
     may_grant,
 )
@@ -473,7 +474,7 @@ class Member(models.Model):
             raise BalanceOpen.shown_to(by, self.balance_minor, self.trip.currency)
         return self._vacate()
 
-    def _locked(self, by: User, can: Can) -> AbstractContextManager["Member"]:
+    def _locked(self, by: User, can: Capability) -> AbstractContextManager["Member"]:
         # By the user too: the account that claimed a guest meanwhile has the guest's row.
         lookup = {"pk": self.pk, "user_id": self.user_id}
         return locked_row(Member.objects.with_user, by, can, trip_id=self.trip_id, **lookup)

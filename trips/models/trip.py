@@ -57,6 +57,7 @@ from trips.roles import (
     MAX_ROLE_LENGTH,
     OWNER_ROLES,
     Can,
+    Capability,
     may,
 )
 from trips.signals import person_replaced
@@ -443,7 +444,7 @@ def trip_key(related_name: str, *, db_index: bool = True) -> "models.ForeignKey[
 
 @contextmanager
 def locked_trip(
-    trip_id: int, by: User, can: Can, is_own: Callable[[Trip], bool] = lambda _trip: False
+    trip_id: int, by: User, can: Capability, is_own: Callable[[Trip], bool] = lambda _trip: False
 ) -> Iterator[Trip]:
     """Open a transaction, lock the trip, and yield it for a command of `by` that needs `can`.
 
@@ -465,7 +466,12 @@ def locked_trip(
 
 @contextmanager
 def locked_row(
-    rows: Callable[[], InTripQuerySet[Row]], by: User, can: Can, *, trip_id: int, **lookup: int
+    rows: Callable[[], InTripQuerySet[Row]],
+    by: User,
+    can: Capability,
+    *,
+    trip_id: int,
+    **lookup: int,
 ) -> Iterator[Row]:
     """Like `locked_trip`, but yield the row of `rows()` in the trip that matches `lookup`.
 
@@ -525,7 +531,7 @@ def _judge(trip: Trip, caller: User, access: Access, members: Iterable[Any]) -> 
     trip.caller_role, trip.present_roles, trip.present_people = own_role, roles, people
 
 
-def _require(role: str, can: Can, is_own: Callable[[], bool]) -> None:
+def _require(role: str, can: Capability, is_own: Callable[[], bool]) -> None:
     if not may(role, can, is_own):
         raise PermissionDenied
 

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from plugins.mapmyjourney.client_urls import API
 from plugins.mapmyjourney.tests.app import of_app
-from plugins.mapmyjourney.urls import API
 from tests.cast import Api
 from tests.factories import UserFactory, join, spend
 from tests.scoped import script_of

@@ -15,7 +15,7 @@ from tests.document import DOCUMENT, ROOT
 
 pytestmark = pytest.mark.once
 
-FILE = ROOT / "tripcompanion" / "mcp" / "schemas.json"
+FILE = ROOT / "plugins" / "mcp" / "schemas.json"
 COMPONENT = "#/components/schemas/"
 #: Longer lists of values are left to the description.
 MOST_VALUES = 12

@@ -19,7 +19,7 @@ from users.models import User
 
 BASE = "/api/v3.0"
 FORM = "application/x-www-form-urlencoded"
-DOCUMENT = yaml.safe_load((ROOT / "tripcompanion" / "splitwise" / "openapi.yaml").read_text())
+DOCUMENT = yaml.safe_load((ROOT / "plugins" / "splitwise" / "openapi.yaml").read_text())
 
 
 @cache

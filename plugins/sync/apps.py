@@ -1,0 +1,7 @@
+"""App configuration."""
+
+from tripcompanion.plugin import Plugin
+
+
+class SyncConfig(Plugin):
+    name = "plugins.sync"

@@ -1,0 +1,122 @@
+"""The class of every app of the service, and what an app may add to the others.
+
+The three apps of the core and all plugins are `Plugin`s. What has to know all of them (the routes,
+the OpenAPI document, roles, the export of a person, deletion, pruning, metrics, the trip file, the
+admin site) loops over `plugins()` and asks; it names none. A hook that an app leaves alone adds
+nothing. Hooks import what they need when they are called, because models are not loaded before.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
+
+import yaml
+from django.apps import AppConfig, apps
+from django.core.exceptions import ImproperlyConfigured
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+#: Where routes can be added: below /api, below the path of a trip, of an expense or of the caller's
+#: account, and outside of the API. They are the names of lists in the `urls` of an app.
+Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
+
+
+class Plugin(AppConfig):
+    """An app of the service. Its settings are the module `settings` beside it; see there."""
+
+    # Of the classes in a module `apps`, Django takes the only one that is a default.
+    default = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.default = True
+
+    #: The plugins whose models or hooks it uses; the service does not start without them.
+    requires: ClassVar[tuple[str, ...]] = ()
+
+    def ready(self) -> None:
+        """Check `requires`. Raises `ImproperlyConfigured`, which is shown as one line."""
+        for name in self.requires:
+            if not apps.is_installed(name):
+                raise ImproperlyConfigured(f"PLUGINS: {self.name} requires {name}.")
+
+    # -- The API -----------------------------------------------------------------------------------
+
+    def routes(self, place: Place) -> list[Any]:
+        """The routes that its module `urls` adds at a place, in the order of the document."""
+        if find_spec(f"{self.name}.urls") is None:
+            return []
+        return getattr(import_module(f"{self.name}.urls"), place, [])
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """What its `document.yaml` says in the OpenAPI document.
+
+        `tags`: the description of each group of operations. `enums`: the choices behind each enum
+        schema, as a dotted name. `schemas` and `parameters`: descriptions of those without one.
+        The requests of its `examples.yaml` become the examples.
+        """
+        file = Path(self.path, "document.yaml")
+        return read_yaml(file) if file.exists() else {}
+
+    def rights(self) -> Mapping[Any, Mapping[Any, Any]]:
+        """Rows for the table of `trips.roles`: what each role may do with a new capability."""
+        return {}
+
+    def events(self) -> Mapping[str, Any]:
+        """What can happen, as the journal names it (`type.what`), each with its sentence.
+
+        A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`; see
+        `splits.reports.sentences`.
+        """
+        return {}
+
+    # -- A person ----------------------------------------------------------------------------------
+
+    def personal_data(self, user: Any) -> Mapping[str, tuple[type[Any], "QuerySet"]]:
+        """The lists that the export of an account gets, by name: a serializer, and the rows."""
+        return {}
+
+    def personal_files(self, user: Any) -> Iterator[tuple[str, Callable[[IO[bytes]], Any]]]:
+        """The files that the archive of an account gets: a name, and what writes the content."""
+        return iter(())
+
+    def forget(self, account: Any) -> None:
+        """Delete what belongs to an account that ends, under its lock and those of its trips."""
+
+    # -- Operating ---------------------------------------------------------------------------------
+
+    def outdated(self, now: datetime) -> Iterator[tuple[str, list["QuerySet"]]]:
+        """The rows that `prune` deletes: a name in the plural, and a queryset for each reason.
+
+        Each queryset is in the order of a column that has an index, the oldest first.
+        """
+        return iter(())
+
+    def sweep(self, *, dry_run: bool) -> Iterator[tuple[str, int]]:
+        """Delete, after the rows, what they left outside of the database: a name, and how many."""
+        return iter(())
+
+    def figures(self) -> Iterator[Any]:
+        """Metrics from the database for `/metrics`, each bounded by an index."""
+        return iter(())
+
+    def trip_boxes(self, trip: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """Boxes on the page of a trip in the admin site: a template, and its context."""
+        return ()
+
+
+def read_yaml(path: Path) -> Any:
+    """The data in a file. If PyYAML was built with libyaml, that takes a tenth of the time."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 -- a safe one
+
+
+def plugins() -> list[Plugin]:
+    """The apps of the service, those of the core first."""
+    return [app for app in apps.get_app_configs() if isinstance(app, Plugin)]
