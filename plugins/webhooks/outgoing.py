@@ -214,15 +214,15 @@ class _Deadline:
 
     def recv_into(self, *args: Any, **options: Any) -> int:
         self._limit()
-        return super().recv_into(*args, **options)  # type: ignore[misc]
+        return super().recv_into(*args, **options)
 
     def send(self, *args: Any, **options: Any) -> int:
         self._limit()
-        return super().send(*args, **options)  # type: ignore[misc]
+        return super().send(*args, **options)
 
     def sendall(self, *args: Any, **options: Any) -> None:
         self._limit()
-        super().sendall(*args, **options)  # type: ignore[misc]
+        super().sendall(*args, **options)
 
 
 class _Socket(_Deadline, socket.socket):

@@ -12,8 +12,8 @@ from django.core.files.storage import FileSystemStorage
 from django.core.management import call_command
 from django.utils import timezone
 from PIL import Image
-from plugins.attachments.tests.conftest import stored
-from plugins.exchange.tests.conftest import send_form
+from plugins.attachments.tests.cast import stored
+from plugins.exchange.tests.cast import send_form
 from pytest_django.fixtures import Settings
 from rest_framework.exceptions import NotFound, PermissionDenied
 

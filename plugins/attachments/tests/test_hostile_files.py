@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from PIL import Image
-from plugins.attachments.tests.conftest import stored
+from plugins.attachments.tests.cast import stored
 
 from plugins.attachments import cleaning
 from plugins.attachments.models import Attachment

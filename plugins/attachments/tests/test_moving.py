@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugins.attachments.tests.conftest import stored
+from plugins.attachments.tests.cast import stored
 from pytest_django.fixtures import Settings
 
 from plugins.attachments.models import Attachment

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from PIL import Image
-from plugins.attachments.tests.conftest import stored
+from plugins.attachments.tests.cast import stored
 from pytest_django.fixtures import Settings
 
 from plugins.attachments import processing

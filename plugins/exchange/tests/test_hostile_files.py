@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
-from plugins.exchange.tests.conftest import send_form
+from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.formats import abrechnung

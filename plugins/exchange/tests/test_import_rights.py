@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from plugins.exchange.tests.conftest import send_form
+from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange.tests import samples
 from tests.factories import UserFactory, add_guest

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from plugins.exchange.tests.conftest import send_form
+from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange import models
 from plugins.exchange.models import Import

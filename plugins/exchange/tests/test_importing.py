@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from plugins.exchange.tests.conftest import send_form
+from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange import confirming
 from plugins.exchange.models import MAX_PLANS, Import

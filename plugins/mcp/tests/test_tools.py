@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from plugins.mcp.tests.conftest import PATH, Assistant
+from plugins.mcp.tests.cast import PATH, Assistant
 
 from plugins.mcp import names
 from plugins.mcp.names import MAX_NAMES

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, shares
+from plugins.splitwise.tests.cast import BASE, DOCUMENT, FORM, shares
 from rest_framework.test import APIClient
 
 from splits.models import Comment, DeletedEntry, Expense, Settlement

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from plugins.splitwise.tests.conftest import balances_of, shares
+from plugins.splitwise.tests.cast import balances_of, shares
 
 from plugins.splitwise.entries import MAX_ROWS
 from plugins.splitwise.notifications import MOST

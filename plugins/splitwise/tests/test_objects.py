@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugins.splitwise.tests.conftest import BASE, balances_of
+from plugins.splitwise.tests.cast import BASE, balances_of
 
 from plugins.splitwise.categories import NAMES, TREE, our_category
 from plugins.splitwise.parsing import Fields
