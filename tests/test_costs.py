@@ -9,9 +9,9 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from plugins.splitwise.tests.cast import Caller
 
 from plugins.exchange.tests.samples import SPLITWISE_API
+from plugins.splitwise.tests.conftest import Caller
 from splits.models import Expense
 from splits.reports.balances import Plan
 from tests.cast import Api

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from django.test import Client, override_settings
-from plugins.splitwise.tests.cast import DOCUMENT as SPLITWISE
 
+from plugins.splitwise.tests.conftest import DOCUMENT as SPLITWISE
 from tests import strange
 from tests.document import ANY_IDS, METHODS, OPERATIONS
 from tests.hostile import World

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from plugins.exchange.tests.cast import send_form
 
+from plugins.exchange.tests.conftest import send_form
 from splits.models import Expense
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts

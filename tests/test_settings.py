@@ -344,10 +344,11 @@ def test_cookies_and_pages_are_guarded_in_production_only_where_it_would_break_d
 
 
 def test_every_variable_stands_in_the_example_file_and_no_other():
-    code = (ROOT / "tripcompanion" / "settings.py").read_text()
+    settings = [ROOT / "tripcompanion" / "settings.py", *ROOT.glob("plugins/*/settings.py")]
+    code = "".join(path.read_text() for path in settings)
     code += (ROOT / "gunicorn.conf.py").read_text()
     code += (ROOT / "tripcompanion" / "serving" / "preflight.py").read_text()
-    read = {*re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', code), "SECRET_KEY"}
+    read = {*re.findall(r'(?:env\.|_)\w+\(\s*"([A-Z_]+)"', code), "SECRET_KEY"}
     example = (ROOT / ".env.example").read_text()
     named = set(re.findall(r"^#?([A-Z_]+)=", example, re.MULTILINE))
     compose = {"POSTGRES_PASSWORD", "POSTGRES_HOST", "DOMAIN", "COMPOSE_PROFILES", "WEB_MEMORY"}

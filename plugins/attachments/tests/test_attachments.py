@@ -12,15 +12,15 @@ from django.core.files.storage import FileSystemStorage
 from django.core.management import call_command
 from django.utils import timezone
 from PIL import Image
-from plugins.attachments.tests.cast import stored
-from plugins.exchange.tests.cast import send_form
 from pytest_django.fixtures import Settings
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture, send
 from plugins.exchange.notes import text_of
+from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from splits.models import DeletedEntry, Expense
 from tests.factories import PASSWORD, TripFactory, join, spend

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from PIL import Image
-from plugins.attachments.tests.cast import stored
 
 from plugins.attachments import cleaning
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture, send
 
 pytestmark = pytest.mark.once

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugins.attachments.tests.cast import stored
 from pytest_django.fixtures import Settings
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture, send
 from splits.models import Expense
 from tests.factories import TripFactory, join

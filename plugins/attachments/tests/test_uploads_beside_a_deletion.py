@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
-from plugins.attachments.tests.cast import stored
 
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up

@@ -17,12 +17,12 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from PIL import Image
-from plugins.attachments.tests.cast import stored
 from pytest_django.fixtures import Settings
 
 from plugins.attachments import processing
 from plugins.attachments.models import MAX_ATTEMPTS, Attachment
 from plugins.attachments.processing import process
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.full_disk import FullDisk
 from plugins.attachments.tests.pictures import PDF, picture, send
 

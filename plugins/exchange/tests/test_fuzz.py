@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange.models import Import, ImportedRow
+from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
 from plugins.exchange.tests.csv_writers import settle_up, splitwise
 from plugins.exchange.tests.groups import groups

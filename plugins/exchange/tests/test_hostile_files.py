@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
-from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.formats import abrechnung
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.source import MAX_CELL_CHARS, MAX_LINES, SourceFile
 from plugins.exchange.tests import samples
+from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.reading import entries, read
 
 pytestmark = pytest.mark.either

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange.tests import samples
+from plugins.exchange.tests.conftest import send_form
 from tests.factories import UserFactory, add_guest
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange import models
 from plugins.exchange.models import Import
 from plugins.exchange.tests import samples
+from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense
 from splits.reports.audit import differences

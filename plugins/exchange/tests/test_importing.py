@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from plugins.exchange.tests.cast import send_form
 
 from plugins.exchange import confirming
 from plugins.exchange.models import MAX_PLANS, Import
 from plugins.exchange.tests import samples
+from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SAMPLES
 from splits.models import Expense, Settlement, recording
 from splits.reports.audit import differences

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugins.mcp.tests.cast import PATH
 
 from plugins.mcp.protocol import STATELESS
+from plugins.mcp.tests.conftest import PATH
 from plugins.mcp.tools import TOOLS, schemas
 from tests.hostile import World
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
-from plugins.mcp.tests.cast import LATEST, OLDEST, PATH, Assistant
 from rest_framework.test import APIClient
 
 from plugins.mcp.protocol import HANDSHAKE, STATELESS
+from plugins.mcp.tests.conftest import LATEST, OLDEST, PATH, Assistant
 from tests.cast import Api
 from users.models import User
 

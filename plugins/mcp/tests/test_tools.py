@@ -6,10 +6,10 @@ from datetime import date
 from typing import Any
 
 import pytest
-from plugins.mcp.tests.cast import PATH, Assistant
 
 from plugins.mcp import names
 from plugins.mcp.names import MAX_NAMES
+from plugins.mcp.tests.conftest import PATH, Assistant
 from plugins.mcp.tools import TOOLS
 from splits.models import Comment, Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from plugins.splitwise.tests.cast import BASE, DOCUMENT, FORM, shares
 from rest_framework.test import APIClient
 
+from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, shares
 from splits.models import Comment, DeletedEntry, Expense, Settlement
 from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import ALL

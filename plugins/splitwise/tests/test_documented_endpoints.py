@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from drf_spectacular.validation import validate_schema
-from plugins.splitwise.tests.cast import BASE, DOCUMENT
 
+from plugins.splitwise.tests.conftest import BASE, DOCUMENT
 from plugins.splitwise.tests.urls import urlpatterns
 from tests.document import ROOT
 

@@ -4,10 +4,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from plugins.splitwise.tests.cast import balances_of, shares
 
 from plugins.splitwise.entries import MAX_ROWS
 from plugins.splitwise.notifications import MOST
+from plugins.splitwise.tests.conftest import balances_of, shares
 from splits.models import Expense, Settlement, Split
 from splits.reports.audit import differences
 from tests.factories import TripFactory, add_guest, join, settle, spend

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugins.splitwise.tests.cast import BASE, FORM, urlencode
 
+from plugins.splitwise.tests.conftest import BASE, FORM, urlencode
 from splits.models import Expense, Settlement
 
 pytestmark = pytest.mark.either

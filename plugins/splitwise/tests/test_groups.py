@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
-from plugins.splitwise.tests.cast import balances_of, shares
 
+from plugins.splitwise.tests.conftest import balances_of, shares
 from splits.models import DeletedEntry, Expense
 from tests.factories import UserFactory, add_guest, settle, spend
 from tests.stored import everything_stored

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from plugins.splitwise.tests.cast import BASE, balances_of
 
 from plugins.splitwise.categories import NAMES, TREE, our_category
 from plugins.splitwise.parsing import Fields
+from plugins.splitwise.tests.conftest import BASE, balances_of
 from splits.models import Comment, Expense
 from splits.reports.audit import differences
 from tests.factories import add_guest, settle, spend

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
-from plugins.attachments.tests.cast import folder, stored  # noqa: F401 -- a fixture
-from plugins.splitwise.tests.cast import BASE, FORM, Caller, shares
 
 from plugins.attachments.models import Attachment
+from plugins.attachments.tests.conftest import folder, stored  # noqa: F401 -- a fixture
 from plugins.attachments.tests.pictures import PDF, picture
+from plugins.splitwise.tests.conftest import BASE, FORM, Caller, shares
 from splits.models import Expense, Settlement
 from tests.factories import settle, spend
 
