@@ -324,7 +324,7 @@ LEDGER: Guards = {
          'if sum(len(row["shares"]) for row in rows) > MAX_ITEM_SHARES:', "if False:", _DIVISIONS),
         ("items for other split types accepted", "if split_type != SplitType.ITEMIZED:",
          "if False:", _DIVISIONS),
-        ("amounts of 0 accepted", "        if zeros:\n", "        if False:\n", _DIVISIONS),
+        ("amounts of 0 accepted", "        if zeros:\n", "        if False:\n", _REFUNDS),
     ],
     "splits/serializers/settlement.py": [
         ("settlement with oneself",

@@ -346,3 +346,15 @@ def test_a_closing_that_an_older_release_deleted_closes_anew(
     assert restored.status_code == 200
     assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0)
     assert_lawful(ledger)
+
+
+def test_a_closing_that_an_older_release_deleted_is_not_put_back_in_part(
+    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
+) -> None:
+    as_before(ledger.trip)
+    ledger.delete_settlement(closing, olga)
+    ledger.delete(by_ed, ed)
+    restored = ledger.answer(olga, "post", f"settlements/{closing['id']}/restore")
+    assert restored.status_code == 200
+    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 20)
+    assert_lawful(ledger)
