@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -99,8 +99,9 @@ def running_server(
         command = [sys.executable, "-m", "tripcompanion", *listening]
         process = subprocess.Popen(command, cwd=root, env=server.environment)
         try:
+            server = replace(server, pid=process.pid)
             _wait_until_it_answers(server, process)
-            yield replace(server, pid=process.pid)
+            yield server
         finally:
             process.terminate()
             process.wait(timeout=START_SECONDS)
@@ -115,12 +116,17 @@ def free_port() -> int:
 def _wait_until_it_answers(server: Server, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        try:
-            if httpx.get(f"{server.url}/api/health").is_success:
+        with suppress(httpx.TransportError):
+            if httpx.get(f"{server.url}/api/health").is_success and _has_all_workers(server):
                 return
-        except httpx.TransportError:
-            time.sleep(0.05)
+        time.sleep(0.05)
     raise RuntimeError(f"The server did not start on {server.url}.")
+
+
+def _has_all_workers(server: Server) -> bool:
+    """The first one answers before the last one has been forked."""
+    count = int(server.environment["WEB_CONCURRENCY"])
+    return sys.platform != "linux" or len(server.workers()) == count
 
 
 @contextmanager

@@ -20,12 +20,13 @@ pytestmark = pytest.mark.once
 #: More than the server has threads.
 CLIENTS = 16
 RELOADS = 4
-#: An account whose groups have as many people as one answer may have.
-_WIDE_ACCOUNT = """
+#: One account whose groups have as many people as an answer may have, and one with far more.
+_WIDE_ACCOUNTS = """
 from tests.wide import wide_account
 from users.models import Session
 from users.tokens import token_pair
-print(token_pair(Session.start(wide_account(140, 30).owner)).token)
+for people in (30, 200):
+    print(token_pair(Session.start(wide_account(140, people).owner)).token)
 """
 LARGE_ANSWERS = ("/api/v3.0/get_groups", "/api/v3.0/get_friends")
 MOST_RESIDENT_MB = 150
@@ -93,27 +94,28 @@ def test_large_answers_end_no_process_and_leave_none_large() -> None:
         ThreadPoolExecutor(CLIENTS + 1) as pool,
     ):
         before = {path.name for path in server.workers()}
-        made = server.manage("shell", "-c", _WIDE_ACCOUNT)
-        headers = {"Authorization": f"Bearer {made.stdout.split()[-1]}"}
+        tokens = server.manage("shell", "-c", _WIDE_ACCOUNTS).stdout.split()[-2:]
         stranger = pool.submit(_ask_on, server, ending)
         try:
-            paths = [path for path in LARGE_ANSWERS for _client in range(CLIENTS // 2)]
-            answers = list(pool.map(lambda path: _size_of(server.url + path, headers), paths))
+            paths = [server.url + path for path in LARGE_ANSWERS for _client in range(CLIENTS // 2)]
+            answers, refusals = (
+                list(pool.map(_answer_to, paths, [token] * len(paths))) for token in tokens
+            )
         finally:
             ending.set()
-        assert min(answers) > 500_000
+        assert min(len(answer.raise_for_status().content) for answer in answers) > 500_000
         assert {*stranger.result()} == {"answered"}
         assert {path.name for path in server.workers()} == before
         assert max(map(_resident_mb, server.workers())) < MOST_RESIDENT_MB
+        assert {answer.status_code for answer in refusals} == {400}
 
 
-def _size_of(url: str, headers: dict[str, str]) -> int:
-    """The length of an answer. The server is busy, and may be asked again."""
-    answer = httpx.get(url, headers=headers, timeout=120)
-    while answer.status_code == 503:
+def _answer_to(url: str, token: str) -> httpx.Response:
+    """The server is busy, and may be asked again."""
+    headers = {"Authorization": f"Bearer {token}"}
+    while (answer := httpx.get(url, headers=headers, timeout=120)).status_code == 503:
         time.sleep(1)
-        answer = httpx.get(url, headers=headers, timeout=120)
-    return len(answer.raise_for_status().content)
+    return answer
 
 
 def _resident_mb(process: Path) -> int:
