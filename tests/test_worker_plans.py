@@ -16,6 +16,7 @@ from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import full_scans
+from tripcompanion.database.turns import Turns
 from tripcompanion.notices.queueing import notify
 from tripcompanion.notices.sending import send
 from trips.models import Trip
@@ -115,7 +116,7 @@ def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
     found: list[Any] = []
 
     def work() -> None:
-        lease = Lease.claim()
+        lease = Lease.claim(served=[hook.user_id])
         lease.align()
         found.extend([lease, lease.next()])
         lease.release()
@@ -130,11 +131,11 @@ def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end
     busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
 ) -> None:
     _hook, trip, reader = busy
-    owner = trip.members.get(role=TripRole.OWNER).user
+    owner, turns = trip.members.get(role=TripRole.OWNER).user, Turns("address")
 
     def work() -> None:
         notify("comment.created", Q(pk=reader.pk), by=owner, trip_id=trip.pk)
-        mail = Mail.objects.due().first()
+        mail = turns.next(Mail.objects.due())
         mail.claim()
         send(mail, get_connection("django.core.mail.backends.locmem.EmailBackend"))
 

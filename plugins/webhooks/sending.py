@@ -7,6 +7,7 @@ import hmac
 import logging
 import time
 from base64 import b64decode, b64encode
+from collections import deque
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from splits.serializers.states import states_of
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import in_snapshot
+from tripcompanion.database.turns import BATCH
 from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip, show_addresses_to
 
@@ -46,12 +48,14 @@ class Tally(NamedTuple):
 
 
 def deliver(is_over: Callable[[], bool] = bool) -> Tally:
-    """Send every message that is due, until `is_over`.
+    """Send every message that is due, until `is_over`. Accounts take turns.
 
     Call it outside transactions. Any number of processes may run it at once.
     """
-    delivered = failed = 0
-    while not is_over() and (lease := Lease.claim()) is not None:
+    delivered, failed = 0, 0
+    served: deque[int] = deque(maxlen=BATCH)
+    while not is_over() and (lease := Lease.claim(served)) is not None:
+        served.append(lease.webhook.user_id)
         ends_at = time.monotonic() + TURN_SECONDS
         try:
             lease.align()

@@ -21,6 +21,7 @@ from rest_framework.test import APIClient
 from tests.factories import PASSWORD
 from tests.mailserver import MailServer, mail_server
 from tests.server import ROOT, Server, free_port
+from tripcompanion.database.turns import BATCH, Turns
 from tripcompanion.notices.sending import GIVE_UP_AFTER
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
@@ -307,3 +308,31 @@ def test_no_log_names_who_gets_mail(
     assert [record.getMessage() for record in logged] == [
         f"PASSWORD_CHANGED {Mail.objects.get().pk} was not sent: ConnectionRefusedError"
     ]
+
+
+@pytest.fixture
+def of_olga(olga: User) -> list[Mail]:
+    """So many mails, which were due long ago."""
+    long_ago = timezone.now() - timedelta(hours=1)
+    told = {"user": olga, "letter": MailTemplate.PASSWORD_CHANGED, "address": olga.email}
+    return Mail.objects.bulk_create(Mail(**told, due_at=long_ago) for _mail in range(2 * BATCH))
+
+
+def test_many_mails_of_one_account_delay_no_other_by_more_than_one(
+    post: MailServer, olga: User, ed: User, of_olga: list[Mail]
+) -> None:
+    notice(ed)
+    send()
+    receivers = [message["To"] for message in post.received]
+    assert (receivers.index(ed.email), len(receivers)) == (1, len(of_olga) + 1)
+
+
+def test_whoever_comes_later_waits_for_one_batch_at_most(ed: User, of_olga: list[Mail]) -> None:
+    turns, taken = Turns("address"), []
+    for _mail in range(2 * BATCH):
+        if len(taken) == 3:
+            notice(ed)
+        mail = turns.next(Mail.objects.due())
+        taken.append(mail.address)
+        mail.delete()
+    assert 3 <= taken.index(ed.email) <= 3 + BATCH

@@ -16,6 +16,7 @@ from django.db import models
 from django.utils import timezone, translation
 from rest_framework.exceptions import NotFound
 
+from tripcompanion.database.turns import Turns
 from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.notices.texts import page_of, write, write_notices
 from trips.models import Invitation
@@ -52,12 +53,12 @@ class Delivery(NamedTuple):
 def deliver(is_over: Callable[[], bool] = bool) -> Delivery:
     """Try to send every mail that is due. Stops early if `is_over` or on a server error.
 
-    Call it outside transactions. Any number of processes may run it at once.
+    Addresses take turns. Call it outside transactions. Any number of processes may run it at once.
     """
     sent = failed = given_up = 0
-    connection = get_connection()
+    connection, turns = get_connection(), Turns("address")
     try:
-        while not is_over() and (mail := Mail.objects.due().first()) is not None:
+        while not is_over() and (mail := turns.next(Mail.objects.due())) is not None:
             if mail.created_at < timezone.now() - GIVE_UP_AFTER:
                 given_up += mail.give_up("too old")
             elif mail.claim():

@@ -81,7 +81,7 @@ def test_the_scans_of_a_preview_are_not_those_of_the_picture() -> None:
 
 
 def test_what_takes_too_long_is_refused_once(attach: Any, changed: Any) -> None:
-    attach(with_scans(12_000))
+    attach(with_scans(100_000))
     changed(("MAX_SCANS = 32", "MAX_SCANS = 10**9"), ("512 * MEBIBYTE, 7", "512 * MEBIBYTE, 1"))
     assert process()
     assert verdict() == ("refused", "unreadable", 1)

@@ -633,3 +633,12 @@ def test_another_division_replaces_the_figures_of_the_former_one(
     assert "items" not in answer.json()["expense"]
     for refused in ({"amount": None}, {}, []):
         assert post(olga, path, {"expense": refused}, "patch").status_code == 400
+
+
+def test_accounts_take_turns(post: Any, rent: Json, ledger: Ledger, olga: User, ed: User) -> None:
+    for _many in range(3):
+        made(post, olga, rent)
+    made(post, ed, rent | {"rule": "FREQ=DAILY;COUNT=1", "startsOn": day(0)})
+    assert run() == "10 expenses recorded.\n"
+    creators = list(Expense.objects.order_by("pk").values_list("created_by", flat=True))
+    assert creators.index(ed.pk) == 1

@@ -7,9 +7,9 @@ same message.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
@@ -62,8 +62,10 @@ class Attempt(NamedTuple):
         return self.status is not None and 200 <= self.status < 300
 
 
-def due() -> Iterator[Webhook]:
+def due(served: Collection[int] = ()) -> Iterator[Webhook]:
     """Unclaimed webhooks with something to send, those that have waited longest first.
+
+    Those of the accounts `served` are left out.
 
     It asks for a batch of webhooks at a time, with a few statements. A single statement would not
     run on Citus, which stores journals and members on its workers, and webhooks on the coordinator.
@@ -77,6 +79,7 @@ def due() -> Iterator[Webhook]:
         Webhook.objects.filter(_unclaimed())
         .filter(Q(by_hand) | Q(state=WebhookState.ON, due_at__lte=timezone.now()))
         .exclude(user__in=busy)
+        .exclude(user__in={*served})
         .annotate(waits=Exists(waiting))
         .select_related("user")
         .order_by("due_at", "id")
@@ -124,10 +127,13 @@ class Lease:
         self._worker = worker
 
     @classmethod
-    def claim(cls) -> "Lease | None":
-        """Claim a webhook that is due; None if there is none."""
+    def claim(cls, served: Collection[int] = ()) -> "Lease | None":
+        """Claim a webhook that is due; None if there is none.
+
+        Accounts take turns: those that were `served` come after the others.
+        """
         worker = uuid4()
-        for webhook in islice(due(), CANDIDATES):
+        for webhook in chain(*(islice(due(them), CANDIDATES) for them in (served, ()))):
             # Only columns of the row, because PostgreSQL compares them again after waiting for it.
             free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)
             if free.update(claimed_by=worker, claimed_until=timezone.now() + LEASE):

@@ -15,6 +15,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
 from plugins.webhooks.models import Webhook, WebhookDelivery
+from plugins.webhooks.models.delivery import new_message_id
 from plugins.webhooks.models.queue import (
     GIVE_UP_AFTER,
     LEASE,
@@ -484,3 +485,14 @@ def test_lookups_at_once_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         assert active_count() <= threads + 2
     finally:
         ended.set()
+
+
+def test_accounts_take_turns(receiver: Receiver, olga: User, ed: User) -> None:
+    for user in (*[olga] * 5, ed, olga):
+        url = f"https://{HOST}:{receiver.port}/{user.pk}"
+        webhook = Webhook.objects.create(user=user, url=url)
+        webhook.deliveries.create(event="webhook.test", message_id=new_message_id(), by_hand=True)
+    assert deliver() == (7, 0)
+    assert [request.path for request in receiver.received] == [
+        f"/{user.pk}" for user in (olga, ed, *[olga] * 5)
+    ]

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from django.core.management.base import CommandError
 
 from plugins.recurring.models import Recurrence
+from tripcompanion.database.turns import Turns
 from tripcompanion.database.watching import DATABASE_AWAY, WatchCommand
 
 logger = logging.getLogger(__name__)
-
-#: How many are looked up at a time, the longest overdue first.
-BATCH = 100
 
 
 class Command(WatchCommand):
@@ -31,19 +29,19 @@ class Command(WatchCommand):
 
 
 def record_due(is_ended: Callable[[], bool] = lambda: False) -> tuple[int, int]:
-    """Record until nothing is due; returns how many expenses, and how many were postponed."""
-    recorded = postponed = 0
-    while batch := list(Recurrence.objects.due()[:BATCH]):
-        for recurrence in batch:
-            if is_ended():
-                return recorded, postponed
-            try:
-                recorded += recurrence.record_next()
-            except DATABASE_AWAY:
-                raise
-            except Exception:
-                # No row may stop the others.
-                logger.exception("Recurring expense %s is postponed", recurrence)
-                recurrence.postpone()
-                postponed += 1
+    """Record until nothing is due; returns how many expenses, and how many were postponed.
+
+    Accounts take turns.
+    """
+    recorded, postponed, turns = 0, 0, Turns("created_by_id")
+    while not is_ended() and (recurrence := turns.next(Recurrence.objects.due())) is not None:
+        try:
+            recorded += recurrence.record_next()
+        except DATABASE_AWAY:
+            raise
+        except Exception:
+            # No row may stop the others.
+            logger.exception("Recurring expense %s is postponed", recurrence)
+            recurrence.postpone()
+            postponed += 1
     return recorded, postponed
