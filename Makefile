@@ -28,7 +28,7 @@ run: override DEBUG := true
 run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000); no setup needed
 	@$(BIN)/python -m tripcompanion.serving.preflight 127.0.0.1
 	@$(MANAGE) migrate_safely --verbosity 0
-	@$(MANAGE) demo --splitwise
+	@! $(MANAGE) help --commands | grep -qx demo || $(MANAGE) demo --splitwise
 	@echo
 	@echo '  API docs    http://localhost:$(PORT)/api/docs'
 	@echo '  Admin site  http://localhost:$(PORT)/admin'

@@ -47,6 +47,7 @@ PLUGINS = env.words(
         "plugins.mcp",
         "plugins.splitwise",
         "plugins.mapmyjourney",
+        "plugins.demo",
     ],
 )
 INSTALLED_APPS = [

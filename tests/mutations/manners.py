@@ -325,9 +325,9 @@ KIT: Guards = {
          "if isinstance(error, problems.DATABASE_AWAY):", "if False:",
          f"{_PROBLEMS} -k without_its_database"),
     ],
-    "tripcompanion/accounts/management/commands/demo.py": [
+    "plugins/demo/management/commands/demo.py": [
         ("demo data loaded next to other accounts", " and _has_strangers():\n", " and False:\n",
-         "tests/test_demo.py"),
+         "plugins/demo/tests/test_demo.py"),
     ],
     "splits/filters.py": [
         ("empty ordering accepted", "        if names and not all(names):\n", "        if False:\n",
@@ -397,10 +397,11 @@ KIT: Guards = {
     ],
     "tripcompanion/environment.py": [
         ("production environment accepted for development", "        if not _WORDS[word]:\n",
-         "        if False:\n", "tests/test_development_commands.py tests/test_demo.py"),
+         "        if False:\n",
+         "tests/test_development_commands.py plugins/demo/tests/test_demo.py"),
         ("production .env accepted for development",
          '    if found and "DEBUG" not in in_file:\n', "    if False:\n",
-         "tests/test_development_commands.py tests/test_demo.py"),
+         "tests/test_development_commands.py plugins/demo/tests/test_demo.py"),
         ("development assumed in production",
          ".exists() and not is_configured:", ".exists():", "tests/test_development_commands.py"),
         ("development assumed without make run",

@@ -117,16 +117,3 @@ def test_the_command_takes_who_is_who(olga: User, ed: User, tmp_path: Path) -> N
     path.write_text(SPLITWISE_CSV)
     run(path, "--user", olga.email, "--person", f"Cleo, Jr={ed.pk}", "--confirm")
     assert Trip.objects.get().members.filter(user=ed).exists()
-
-
-def test_the_group_of_the_demo_is_imported_once(olga: User, ed: User, trip: Trip) -> None:
-    path = ROOT / "tripcompanion" / "accounts" / "management" / "demo_splitwise.json"
-    for _turn in range(2):
-        run(path, "--user", olga.email, "--confirm")
-    made = Trip.objects.exclude(pk=trip.pk).get()
-    assert (made.title, made.expenses.count(), made.settlements.count()) == ("Hut weekend", 4, 1)
-    assert made.members.filter(user__in=[olga, ed]).count() == 2
-    assert made.members.count() == 3
-    plan = Import.objects.latest("pk").plan
-    assert all(row.ours == row.claimed for row in plan.balances)
-    assert not list(differences())

@@ -14,14 +14,17 @@ from django.db.utils import DatabaseError
 from pytest_django.fixtures import Settings
 
 from plugins.attachments.models import Attachment
+from plugins.demo.data import JOURNEYS, PEOPLE
+from plugins.demo.management.commands.demo import BESIDE_OTHERS, GROUP
+from plugins.exchange.models import Import
 from plugins.recurring.models import Recurrence
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split, SplitType
+from splits.reports.audit import differences
 from tests.cast import Api
+from tests.checkout import make, newcomers_checkout
 from tests.factories import UserFactory
 from tests.users.logins import try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
-from tripcompanion.accounts.management.commands.demo import BESIDE_OTHERS
-from tripcompanion.accounts.management.demo_data import JOURNEYS, PEOPLE
 from trips.models import JournalEntry, Member, Trip
 from users.models import Role, User
 
@@ -349,3 +352,25 @@ def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(
     assert demo() == said
     assert "Left out: ada2@example.com, ed2@example.com, " in demo(scale=2)
     assert accounts().count() == len(PEOPLE) + 1
+
+
+def test_its_group_of_splitwise_is_imported_once(olga: User, ed: User, trip: Trip) -> None:
+    for _turn in range(2):
+        call_command("import_trip", GROUP, user=olga.email, confirm=True, stdout=StringIO())
+    made = Trip.objects.exclude(pk=trip.pk).get()
+    assert (made.title, made.expenses.count(), made.settlements.count()) == ("Hut weekend", 4, 1)
+    assert made.members.filter(user__in=[olga, ed]).count() == 2
+    assert made.members.count() == 3
+    plan = Import.objects.latest("pk").plan
+    assert all(row.ours == row.claimed for row in plan.balances)
+    assert not list(differences())
+
+
+@pytest.mark.slow
+def test_make_run_serves_without_it(settings: Settings, tmp_path: Path) -> None:
+    checkout = newcomers_checkout(tmp_path / "project")
+    others = [name for name in settings.PLUGINS if name != "plugins.demo"]
+    done = make(checkout, "run", PLUGINS=",".join(others))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "olga@example.com" not in done.stdout
+    assert done.stdout.endswith("serving with DEBUG=true\n")

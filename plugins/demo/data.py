@@ -1,4 +1,4 @@
-"""The people and the trips of `manage.py demo`, as `demo.yaml` describes them."""
+"""The people and the trips of `manage.py demo`, as `data.yaml` describes them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +31,8 @@ class Journey:
     days: int
     currency: str
     budget: str
+    #: Of those who join by the code or by an invitation.
+    join_role: str
     members: Mapping[str, str]
     expenses: str
     #: Guests who stay guests: names by key.
@@ -55,6 +57,6 @@ class Journey:
     settled_up: bool = False
 
 
-_DATA = yaml.safe_load(Path(__file__).with_name("demo.yaml").read_text(encoding="utf-8"))
+_DATA = yaml.safe_load(Path(__file__).with_name("data.yaml").read_text(encoding="utf-8"))
 PEOPLE = tuple(Person(**person) for person in _DATA["people"])
 JOURNEYS = tuple(Journey(**trip) for trip in _DATA["trips"])

@@ -12,18 +12,18 @@ from tqdm import tqdm
 from plugins.attachments.models import Attachment
 from plugins.attachments.recognition import Kind
 from plugins.attachments.storage import keep
+from plugins.demo.data import Journey
 from plugins.recurring.models import Recurrence
 from splits.models import Allocation, Comment, Debt, Division, Expense, Settlement, Split, SplitType
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
 from splits.models.merge import accept_invitation
 from splits.reports.balances import Plan
-from tripcompanion.accounts.management.demo_data import Journey
 from tripcompanion.currency.amounts import Amount, to_minor
 from trips.models import Invitation, JournalEntry, Member, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text
-from trips.roles import DEFAULT_ROLE, Can, TripRole, may
+from trips.roles import DEFAULT_ROLE, Can, may
 from users.models import User
 
 #: The order of events in a trip: it is booked, then come comments and payments.
@@ -51,7 +51,7 @@ class Loading:
             end_date=self.start + timedelta(days=journey.days - 1),
             currency=journey.currency,
             budget_minor=to_minor(Decimal(journey.budget), journey.currency),
-            join_role=TripRole.EDITOR,
+            join_role=journey.join_role,
             code=code_of(journey, copy),
             created_at=booked_at,
             updated_at=booked_at,
@@ -101,7 +101,7 @@ class Loading:
         for key, rule, first, description, category, amount in self.journey.recurring:
             self._add_recurring(key, rule, first, description, category, amount)
         for note in self.journey.invitations:
-            Invitation.issue(self.trip, self.owner, role=TripRole.EDITOR, note=note, max_uses=3)
+            Invitation.issue(self.trip, self.owner, role=self.trip.join_role, note=note, max_uses=3)
         plan = Plan(self.trip).tag if self.journey.settled_up else ""
         self._date(Plan.record(self.trip, self.owner, plan) if plan else [])
 

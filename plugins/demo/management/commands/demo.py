@@ -16,10 +16,10 @@ from django.db import transaction
 from rest_framework.exceptions import APIException
 from tqdm import tqdm
 
+from plugins.demo.data import JOURNEYS, PEOPLE, Journey, Person
+from plugins.demo.loading import Loading, code_of, numbered, rows_of
 from plugins.exchange.models import Import
 from splits.models import Rate
-from tripcompanion.accounts.management.demo_data import JOURNEYS, PEOPLE, Journey, Person
-from tripcompanion.accounts.management.demo_loading import Loading, code_of, numbered, rows_of
 from tripcompanion.environment import require_development
 from trips.models import Trip
 from users.emails import email_key
@@ -31,7 +31,7 @@ MAX_SCALE = 1000
 #: Before all trips.
 REGISTERED_AT = datetime(2025, 1, 6, 9, 0, tzinfo=UTC)
 #: The answers of Splitwise's API, and who imports them.
-GROUP = Path(__file__).parent.parent / "demo_splitwise.json"
+GROUP = Path(__file__).parents[2] / "demo_splitwise.json"
 IMPORTS = "olga"
 BESIDE_OTHERS = (
     "This database has accounts that are not from the demo, and the password of the demo accounts "

@@ -1,0 +1,1 @@
+"""The demo data: `manage.py demo`, with which `make run` starts."""

@@ -1,0 +1,8 @@
+"""App configuration."""
+
+from tripcompanion.plugin import Plugin
+
+
+class DemoConfig(Plugin):
+    name = "plugins.demo"
+    requires = ("plugins.attachments", "plugins.recurring", "plugins.exchange")
