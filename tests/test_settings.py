@@ -37,6 +37,7 @@ WRONG = {
     "THROTTLE_LOGIN_ADDRESS": ("30",),
     "THROTTLE_WRONG_PASSWORD": ("20 an hour",),
     "QUOTA_CHANGES": ("0", "many"),
+    "PLUGINS": ("plugins.nothing",),
     "SPLITWISE_API": ("maybe",),
     "THROTTLE_REGISTER": ("20/hours", "1e3/hour"),
     "THROTTLE_LOOKUP": ("none",),

@@ -12,18 +12,45 @@ from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import yaml
 from django.apps import AppConfig, apps
 from django.core.exceptions import ImproperlyConfigured
 
 if TYPE_CHECKING:
-    from django.db.models import QuerySet
+    from django.db.models import Model, Q, QuerySet
 
 #: Where routes can be added: below /api, below the path of a trip, of an expense or of the caller's
 #: account, and outside of the API. They are the names of lists in the `urls` of an app.
 Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
+
+
+class TripTable(NamedTuple):
+    """A table in the file of a trip: every column of the model, but those that are left out.
+
+    A file may say anything, so what it says is checked before it becomes a row again.
+    """
+
+    name: str
+    model: type["Model"]
+    #: The columns that mean nothing outside of the service, or are for it alone.
+    left_out: frozenset[str]
+    #: Where the currency of `entered_minor` and `foreign_minor` is; the trip's without it.
+    entered_in: str = ""
+    order: str = "pk"
+    #: Which of the rows are in the file.
+    only: Callable[[], "Q"] | None = None
+    #: A serializer whose fields check texts, dates and choices as those of a request.
+    request: type[Any] | None = None
+    #: Whether the rows of a file are made again.
+    is_restored: bool = True
+    #: A JSON value of a file as it is stored, with the new ids of people. Raises `ValidationError`.
+    stored: Callable[[Any, Mapping[int, int]], str] | None = None
+    #: Completes an unsaved row with new ids, which are by the ids in the file, by their models.
+    fit: Callable[[Any, Mapping[Any, Mapping[int, int]]], None] | None = None
+    #: What is done in the new trip after all rows are there.
+    finish: Callable[[Any], None] | None = None
 
 
 class Plugin(AppConfig):
@@ -105,6 +132,10 @@ class Plugin(AppConfig):
     def figures(self) -> Iterator[Any]:
         """Metrics from the database for `/metrics`, each bounded by an index."""
         return iter(())
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        """Tables in the file of a trip, each after those to which its rows refer."""
+        return ()
 
     def trip_boxes(self, trip: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
         """Boxes on the page of a trip in the admin site: a template, and its context."""

@@ -1,8 +1,10 @@
 """App configuration."""
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin
+from tripcompanion.plugin import Plugin, TripTable
 from trips.roles import Table
 
 
@@ -14,3 +16,10 @@ class AttachmentsConfig(Plugin):
         from plugins.attachments.rights import TABLE
 
         return TABLE
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        """What is known of the files; they are not in the file, so nothing is made of it."""
+        from plugins.attachments.models import Attachment, shown
+
+        left_out = frozenset({"trip_id", "file", "thumbnail", "attempts", "claimed_until"})
+        yield TripTable("attachments", Attachment, left_out, only=shown, is_restored=False)

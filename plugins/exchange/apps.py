@@ -8,4 +8,3 @@ from tripcompanion.plugin import Plugin
 class ExchangeConfig(Plugin):
     name = "plugins.exchange"
     verbose_name = gettext_lazy("Imports")
-    requires = ("plugins.attachments", "plugins.recurring")

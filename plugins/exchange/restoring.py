@@ -31,18 +31,12 @@ from plugins.exchange.tables import (
     Column,
     Table,
 )
-from plugins.recurring.body import imported
-from plugins.recurring.models import Occurrence, Recurrence
-from plugins.recurring.serializers import RecurrenceRequest
-from splits.models import Allocation, Comment, Expense, Settlement
+from splits.models import Allocation, Expense, Settlement
 from splits.models.comment import MAX_COMMENTS
 from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
 from splits.money import Places, parse_places, place_of
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
-from splits.serializers.comment import CommentRequest
-from splits.serializers.expense import ExpenseRequest
-from splits.serializers.settlement import SettlementRequest
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.currency.amounts import EXPONENTS
@@ -51,19 +45,11 @@ from trips.models.category import budgets_text
 from trips.models.default_division import division_text, renamed_division
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import Entry, as_text, plain_fields, write
+from trips.models.journal import Entry, plain_fields, write
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE
 from trips.serializers import GuestRequest, TripRequest
 from users.models import User
 
-#: What a request checks: texts, dates, choices and addresses on the web.
-_REQUESTS: Mapping[type[Model], Any] = {
-    Trip: TripRequest,
-    Expense: ExpenseRequest,
-    Settlement: SettlementRequest,
-    Comment: CommentRequest,
-    Recurrence: RecurrenceRequest,
-}
 #: Former ids become negative, so that they keep their order and are never those of others.
 _FORMER = MAX_INTEGER
 #: How many expenses a trip may have recorded, so that it can record as many again.
@@ -164,7 +150,9 @@ class Copy:
         for entries in _chunks(imported_history(rows, self.trip, self.ids, self.names)):
             JournalEntry.objects.bulk_create(entries)
         self._require_sound()
-        Recurrence.resume_imported(self.trip)
+        for table in tables:
+            if table.finish:
+                table.finish(self.trip)
 
     def _add_people(self) -> None:
         """Make a guest of everybody but the caller."""
@@ -214,16 +202,15 @@ class Copy:
                 self._fit_member(made)
             if table.model is Expense:
                 self._fit_expense(made)
-            if isinstance(made, Occurrence) and made.expense_id is not None:
-                made.expense_id = self.ids[Expense].get(made.expense_id, -abs(made.expense_id))
+            if table.fit:
+                table.fit(made, self.ids)
             yield (_id(row, line) if "id" in row else None), made
 
     def _instance(self, table: Table, row: Row, line: int) -> Any:
         """An unsaved row, without its id."""
         if not isinstance(row, dict):
             raise UnreadableFile("not_an_object", line)
-        request = _REQUESTS.get(table.model)
-        checked = request().fields if request else {}
+        checked = table.request().fields if table.request else {}
         plain = {*plain_fields(table.model), "currency"} & checked.keys()
         made: Any = table.model()
         if table.model is not Trip:
@@ -233,7 +220,9 @@ class Copy:
             if attname == "id" or (column.name not in row and column.field.has_default()):
                 continue
             if column.is_json:
-                value = self._stored_text(made, column.name, _get(row, column.name, line), line)
+                value = self._stored_text(
+                    table, made, column.name, _get(row, column.name, line), line
+                )
             elif column.name in plain:
                 value = _checked(checked[column.name], row, column.name, line)
             elif attname == "foreign_currency" and row[column.name]:
@@ -246,15 +235,15 @@ class Copy:
             setattr(made, attname, value)
         return made
 
-    def _stored_text(self, made: Any, name: str, shown: Any, line: int) -> str | None:
+    def _stored_text(self, table: Table, made: Any, name: str, shown: Any, line: int) -> str | None:
         """A JSON value as it is stored, with the new ids of people.
 
         A recurring expense may name somebody of whom nothing else in the file tells.
         """
         people = _OrNobody(self.ids[User])
         try:
-            if isinstance(made, Recurrence):
-                return as_text(imported(shown, people))
+            if table.stored:
+                return table.stored(shown, people)
             if isinstance(made, Trip):
                 fields = TripRequest(context={"is_lenient": True}).fields
                 value = _checked(fields[name], {"it": shown}, "it", line)

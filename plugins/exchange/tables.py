@@ -5,20 +5,23 @@ case. Amounts are in major units; percentages and weights are numbers.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import orjson
-from django.db.models import F, Field, Model, Q, Value
+from django.db.models import F, Field, Q, Value
 from django.db.models.functions import Coalesce, NullIf
 
-from plugins.attachments.models import Attachment, shown
-from plugins.recurring.models import Occurrence, Recurrence
 from splits.models import Allocation, Comment, Debt, Expense, Payer, Settlement, Split
+from splits.serializers.comment import CommentRequest
+from splits.serializers.expense import ExpenseRequest
+from splits.serializers.settlement import SettlementRequest
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.currency.amounts import EXPONENTS
+from tripcompanion.plugin import TripTable, plugins
 from trips.models import JournalEntry, Member, Trip
+from trips.serializers import TripRequest
 
 CHUNK_ROWS = 2000
 #: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
@@ -70,20 +73,8 @@ def _without_codes(changes: str) -> Any:
     return {name: pair for name, pair in known.items() if name != "tripCode"}
 
 
-class Table(NamedTuple):
-    """A table of a trip in the file.
-
-    The columns in `left_out` mean nothing outside of the service, or are for it alone.
-    `entered_in` leads to the currency of `entered_minor` and `foreign_minor`.
-    """
-
-    name: str
-    model: type[Model]
-    left_out: frozenset[str]
-    entered_in: str = ""
-    order: str = "pk"
-    #: Which of the rows are in the file.
-    only: Callable[[], Q] = Q
+class Table(TripTable):
+    """A table of a trip, and its rows as the file has them."""
 
     @property
     def columns(self) -> list[Column]:
@@ -93,7 +84,9 @@ class Table(NamedTuple):
     def rows(self, trip: Trip) -> Iterator[dict[str, Any]]:
         """The rows of `trip`, read in chunks. Call it in a snapshot."""
         columns = self.columns
-        found = self.model._base_manager.filter(self.only(), trip=trip.pk).order_by(self.order)
+        found = self.model._base_manager.filter(trip=trip.pk).order_by(self.order)
+        if self.only:
+            found = found.filter(self.only())
         if "__" in self.entered_in:
             # A join within the trip, which is on one node.
             found = found.filter(expense__trip=F("trip"))
@@ -123,10 +116,12 @@ _OFFSET = _TRIP | {
     *("split_id", "note", "foreign_minor", "foreign_currency"),
     *("exchange_rate", "rate_source", "rate_day"),
 }
+#: The tables of plugins.
+_ADDED = [Table(*row) for app in plugins() for row in app.trip_tables()]
 #: Each table comes after those that its rows refer to.
 TABLES = (
     Table("members", Member, _TRIP_AND_ID | {"introduced_by"}),
-    Table("expenses", Expense, _TRIP, entered_in="currency"),
+    Table("expenses", Expense, _TRIP, entered_in="currency", request=ExpenseRequest),
     Table("payers", Payer, _TRIP_AND_ID, entered_in="expense__currency"),
     Table("splits", Split, _TRIP, entered_in="expense__currency"),
     Table("debts", Debt, _TRIP),
@@ -135,25 +130,30 @@ TABLES = (
         Settlement,
         _TRIP | {"closing_id"},
         entered_in="foreign_currency",
+        request=SettlementRequest,
         only=lambda: Q(closing=None),
     ),
-    Table("offsets", Settlement, _OFFSET, only=lambda: Q(closing__isnull=False)),
+    Table(
+        "offsets",
+        Settlement,
+        _OFFSET,
+        only=lambda: Q(closing__isnull=False),
+        request=SettlementRequest,
+    ),
     Table("allocations", Allocation, _TRIP_AND_ID),
-    Table("comments", Comment, _TRIP),
-    # The next dates follow from the others.
-    Table("recurring", Recurrence, _TRIP | {"left_out", "next", "due_at"}),
-    Table("occurrences", Occurrence, _TRIP_AND_ID),
+    Table("comments", Comment, _TRIP, request=CommentRequest),
+    *(table for table in _ADDED if table.is_restored),
     Table("history", JournalEntry, _TRIP_AND_ID, order="number"),
 )
-#: What is known of the files of the trip, which are not in the file, so nothing is made of it.
-ATTACHMENTS = Table(
-    "attachments",
-    Attachment,
-    _TRIP | {"file", "thumbnail", "attempts", "claimed_until"},
-    only=shown,
-)
+#: Tables that are written only; nothing is made of them.
+WRITTEN = tuple(table for table in _ADDED if not table.is_restored)
 #: The trip itself. Its code would let everybody join who gets the file.
-TRIP = Table("trip", Trip, frozenset({"code", "deleted_at", "expenses_that_day", "counted_on"}))
+TRIP = Table(
+    "trip",
+    Trip,
+    frozenset({"code", "deleted_at", "expenses_that_day", "counted_on"}),
+    request=TripRequest,
+)
 
 
 def trip_row(trip: Trip) -> dict[str, Any]:

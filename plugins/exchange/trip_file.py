@@ -11,11 +11,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework import serializers
 
-from plugins.attachments.models import Attachment
 from plugins.exchange.formats.trip_companion import FORMAT, VERSION
-from plugins.exchange.tables import ATTACHMENTS, TABLES, TRIP, Column, trip_row
-from plugins.recurring.models import Recurrence
-from splits.models import Comment, Expense, Settlement
+from plugins.exchange.tables import TABLES, TRIP, WRITTEN, Column, trip_row
 from tripcompanion.api.rendering import ExactJSONRenderer, written_file
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
@@ -50,7 +47,7 @@ _TEXT = (
     "`entered` is in that of the expense. Ids connect the rows, and mean nothing elsewhere. Later "
     "versions of the service add columns without another version of the format."
 )
-_NAMES = [table.name for table in (*TABLES, ATTACHMENTS)]
+_NAMES = [table.name for table in (*TABLES, *WRITTEN)]
 
 _render = ExactJSONRenderer().render
 
@@ -67,7 +64,7 @@ def write_json(trip: Trip, write: Callable[[bytes], Any]) -> None:
     """Write the trip as JSON, a row at a time."""
     head = {"format": FORMAT, "version": VERSION, "exportedAt": timezone.now()}
     write(_render({**head, "trip": trip_row(trip)})[:-1])
-    tables = ((table.name, table.rows(trip)) for table in (*TABLES, ATTACHMENTS))
+    tables = ((table.name, table.rows(trip)) for table in (*TABLES, *WRITTEN))
     for name, rows in (("people", _people(trip)), *tables):
         write(b',"%s":' % name.encode())
         _write_array(rows, write)
@@ -88,8 +85,9 @@ def _people(trip: Trip) -> Iterator[dict[str, Any]]:
     others = [
         JournalEntry.objects.filter(trip=trip.pk, by__isnull=False).values_list("by"),
         *(
-            model._default_manager.filter(trip=trip.pk).values_list("created_by")
-            for model in (Expense, Settlement, Comment, Attachment, Recurrence)
+            table.model._default_manager.filter(trip=trip.pk).values_list("created_by")
+            for table in (*TABLES, *WRITTEN)
+            if any(field.name == "created_by" for field in table.model._meta.concrete_fields)
         ),
     ]
     named = named.union(*(rows.order_by() for rows in others)).order_by()
@@ -124,7 +122,7 @@ class TripFile(serializers.Serializer):
 
 def trip_schema() -> dict[str, Any]:
     """The JSON Schema of the whole file, with every column."""
-    tables = {table.name: _array(_columns(table.columns)) for table in (*TABLES, ATTACHMENTS)}
+    tables = {table.name: _array(_columns(table.columns)) for table in (*TABLES, *WRITTEN)}
     contents = {**_HEAD, TRIP.name: _row(_columns(TRIP.columns)), "people": _array(_PERSON)}
     return {
         "$schema": _DIALECT,

@@ -1,10 +1,30 @@
 """App configuration."""
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin
+from tripcompanion.plugin import Plugin, TripTable
 
 
 class RecurringConfig(Plugin):
     name = "plugins.recurring"
     verbose_name = gettext_lazy("Recurring expenses")
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        from plugins.recurring.body import stored_text
+        from plugins.recurring.models import Occurrence, Recurrence
+        from plugins.recurring.serializers import RecurrenceRequest
+
+        yield TripTable(
+            "recurring",
+            Recurrence,
+            # The next dates follow from the others.
+            frozenset({"trip_id", "left_out", "next", "due_at"}),
+            request=RecurrenceRequest,
+            stored=stored_text,
+            finish=Recurrence.resume_imported,
+        )
+        yield TripTable(
+            "occurrences", Occurrence, frozenset({"trip_id", "id"}), fit=Occurrence.take_new_ids
+        )

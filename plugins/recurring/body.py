@@ -12,6 +12,7 @@ from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest
 from trips.models import Trip
 from trips.models.default_division import renamed_figures, renamed_people
+from trips.models.journal import as_text
 from users.models import User
 
 Body = dict[str, Any]
@@ -76,6 +77,11 @@ def imported(sent: Any, people: Mapping[int, int]) -> Body:
     request = RecurringExpense(data=given, partial=True, context=context)
     request.is_valid(raise_exception=True)
     return with_people({name: given[name] for name in given if name in request.fields}, people)
+
+
+def stored_text(sent: Any, people: Mapping[int, int]) -> str:
+    """The body in a file as it is stored. Raises `ValidationError`."""
+    return as_text(imported(sent, people))
 
 
 def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context: Any) -> Expense:

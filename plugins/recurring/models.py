@@ -1,7 +1,7 @@
 """Recurring expenses, and the dates on which they were recorded or skipped."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -356,6 +356,11 @@ class Occurrence(InTrip):
 
     def __str__(self) -> str:
         return f"{self.recurrence_id}: {self.day}"
+
+    def take_new_ids(self, ids: Mapping[Any, Mapping[int, int]]) -> None:
+        """Name the new row of the expense of a file; a negative id is that of a deleted one."""
+        if self.expense_id is not None:
+            self.expense_id = ids[Expense].get(self.expense_id, -abs(self.expense_id))
 
 
 @receiver(person_replaced)

@@ -18,12 +18,12 @@ from users.models import User
 
 #: What is not the same: ids, and what depends on who has an account.
 _OWN = {"id", "claimedGuests", "mergedGuests", "role", "via", "email", "guest", "exportedAt"}
-_TABLES = {table.model.__name__: table.name for table in TABLES} | {"User": "people"}
+_TABLES = {table.name for table in TABLES} | {"people"}
 _REFERENCES = {
     "userId": "people", "participantId": "people", "debtorId": "people", "creditorId": "people",
     "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people",
     "expenseId": "expenses", "splitId": "splits", "settlementId": "settlements",
-    "closedById": "settlements", "debtId": "debts", "personId": "people",
+    "closedById": "settlements", "closingId": "settlements", "debtId": "debts", "personId": "people",
     "recurrenceId": "recurring",
 }  # fmt: skip
 
@@ -53,7 +53,7 @@ def contents(content: bytes) -> dict[str, Any]:
     places = {
         name: {row["id"]: place for place, row in enumerate(rows)}
         for name, rows in {**held, "people": people}.items()
-        if name in _TABLES.values() and rows and "id" in rows[0]
+        if name in _TABLES and rows and "id" in rows[0]
     }
     history = [
         {name: row[name] for name in ("number", "at", "event")}
