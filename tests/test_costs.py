@@ -233,11 +233,22 @@ def test_an_import_that_takes_long_counts_as_several(
     assert remaining(client.post("/api/imports", file)) < 990
 
 
+def payment_of_all(trip: Trip) -> dict[str, Any]:
+    [transfer] = Plan(trip).transfers
+    return {
+        "fromUserId": transfer.sender.pk,
+        "toUserId": transfer.receiver.pk,
+        "amount": 200,
+        "settledOn": "2026-05-14",
+    }
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
         ("get", "balances/{olga}?pageSize=1", None),
         ("get", "expenses?search=tram", None),
+        ("post", "settlements", payment_of_all),
         ("post", "settle-up", lambda trip: {"tag": Plan(trip).tag}),
         ("post", "guests/{guest}/merge", lambda trip: {"userId": trip.members.first().user_id}),
     ],

@@ -9,17 +9,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from math import inf
 from typing import Any
 
 import pytest
 import time_machine
 from django.core.cache import cache
 from django.db import connection, transaction
+from django.db.models import F
 from rest_framework.test import APIClient
 
 from plugins.exchange.planning import Choices, plan_import
 from splits.models import Debt
 from splits.reports.balances import Plan
+from tests.factories import settle
 from tests.scoped import ALL, script_of
 from tests.wide import Wide, copies, wide_account
 from tripcompanion.api import throttling
@@ -112,6 +115,23 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
         lambda wide: {"tag": Plan(wide.trip).tag},
         GENERAL,
     ),
+    "a payment": (
+        "post",
+        f"{TRIP}/settlements",
+        lambda wide: {
+            "fromUserId": wide.friend.pk,
+            "toUserId": wide.owner.pk,
+            "amount": 1_000,
+            "settledOn": "2026-05-14",
+        },
+        GENERAL,
+    ),
+    "the deletion of a payment": (
+        "delete",
+        f"{TRIP}/settlements/{{settlement_id}}",
+        lambda _wide: None,
+        GENERAL,
+    ),
     "a merge": (
         "post",
         f"{TRIP}/guests/{{guest_id}}/merge",
@@ -145,27 +165,31 @@ def wide(db: None, settings: Any) -> Wide:
     made = wide_account(2, PEOPLE)
     first = copies(made.expense, EXPENSES, number=f"{made.expense.number} + n")
     Trip.objects.filter(pk=made.trip.pk).update(expenses_recorded=EXPENSES + 1)
-    row = {"expense_id": f"{first} + n"}
+    row, owed = {"expense_id": f"{first} + n"}, EXPENSES * 100
     copies(made.expense.payers.get(), EXPENSES, **row)
     for split in made.expense.splits.all():
         split_ids = copies(split, EXPENSES, **row)
         for debt in Debt.objects.filter(split=split):
             copies(debt, EXPENSES, split_id=f"{split_ids} + n")
+    of_friend = made.trip.members.filter(user=made.friend)
+    of_friend.update(share_minor=F("share_minor") + owed, owed_minor=F("owed_minor") + owed)
+    of_owner = made.trip.members.filter(user=made.owner)
+    of_owner.update(paid_minor=F("paid_minor") + 2 * owed, share_minor=F("share_minor") + owed)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     return made
 
 
 class Timed:
-    """The service, as a client of the tests calls it; `spent` are seconds of processor time."""
+    """The service, as a client of the tests calls it; `spent` is its least processor time."""
 
     def __init__(self, handler: Any) -> None:
-        self._handler, self.spent = handler, 0.0
+        self._handler, self.spent = handler, inf
 
     def __call__(self, environ: Any) -> Any:
         started = time.thread_time()
         response = self._handler(environ)
-        self.spent = time.thread_time() - started
+        self.spent = min(self.spent, time.thread_time() - started)
         return response
 
 
@@ -173,15 +197,23 @@ def test_no_dear_request_burns_a_quarter_of_a_core(
     wide: Wide, api: Any, limits: Callable[..., None]
 ) -> None:
     limits(user="600/min", export="60/hour", **{"import": "30/hour"})
-    ids = {**wide.ids, "guest_id": two_guests(wide)[0], "import_id": planned(wide)}
+    # It covers a third of the debts.
+    paid = settle(wide.trip, wide.friend, wide.owner, EXPENSES * 100 // 3)
+    ids = {
+        **wide.ids,
+        "settlement_id": paid.pk,
+        "guest_id": two_guests(wide)[0],
+        "import_id": planned(wide),
+    }
     script = APIClient(HTTP_AUTHORIZATION=f"Bearer {script_of(wide.owner, *ALL).token}")
     burnt = {}
     for name, (method, path, body_of, (quota, seconds)) in DEAR.items():
         client = script if "/v3.0/" in path else api(wide.owner)
         url, body = path.format(**ids), body_of(wide)
         send, client.handler = getattr(client, method), Timed(client.handler)
-        with undone():
-            send(url, body)  # what is compiled once, is now
+        for _time in range(2):
+            with undone():
+                send(url, body)  # what is compiled once, is now
         with undone():
             charged = _charged(lambda s=send, u=url, b=body: s(u, b), api(wide.owner), quota)
         burnt[name] = round(client.handler.spent * quota / charged / seconds, 3)
@@ -204,7 +236,7 @@ def _charged(call: Callable[[], Any], client: Any, quota: int) -> int:
     ThrottleCounter.objects.all().delete()
     throttling._exceeded.clear()
     response = call()
-    assert response.status_code in {200, 201}, response.content
+    assert response.status_code in {200, 201, 204}, response.content
     if quota != GENERAL[0]:
         return quota - _left(response)
     # An answer is counted after it is written, so the next one tells.
