@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterator
 from io import StringIO
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
 from tests.cast import ON_BOTH, Api
 from tests.factories import TripFactory, UserFactory, join
 from tests.splits.ledger import Ledger
-from trips.models import Trip
+from tests.stored import filled
+from trips.models import Member, Trip
+from trips.models.member import KEPT_SUMS
 from trips.roles import TripRole
 from users.models import User
 
@@ -20,11 +23,20 @@ def ledger(request: pytest.FixtureRequest, trip: Trip, api: Api, olga: User) -> 
     """The trip of Olga, Ed and Vera; whatever a test does, its balances add up to zero."""
     ledger = Ledger(trip, api, olga)
     yield ledger
+    if is_empty():
+        return
     assert ledger.imbalance() == 0
     # It takes half of the time, and a short run has the tests of this folder on SQLite as well.
     is_audited = connection.vendor == "sqlite" or not request.node.nodeid.startswith(ON_BOTH)
     if is_audited or not request.config.getoption("short"):
         call_command("audit_ledger", stdout=StringIO())
+
+
+def is_empty() -> bool:
+    """Whether nothing is recorded, and no member has a sum: an audit would read nothing."""
+    tables = [model._meta.db_table for model in apps.get_app_config("splits").get_models()]
+    sums = Member.objects.exclude(**dict.fromkeys(KEPT_SUMS, 0))
+    return not filled(tables) and not sums.exists()
 
 
 @pytest.fixture
