@@ -137,8 +137,11 @@ class Plugin(AppConfig):
         """Tables in the file of a trip, each after those to which its rows refer."""
         return ()
 
-    def trip_boxes(self, trip: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
-        """Boxes on the page of a trip in the admin site: a template, and its context."""
+    def trip_boxes(self) -> Iterable[Callable[[Any], str]]:
+        """Fields on the page of a trip in the admin site, below its expenses.
+
+        Each is a function of the trip that `admin.display` describes, as in `readonly_fields`.
+        """
         return ()
 
 

@@ -101,7 +101,7 @@ if METRICS_TOKEN:
     env.strong("METRICS_TOKEN", METRICS_TOKEN)
     # After the request ids and the protective headers.
     MIDDLEWARE[2:2] = [
-        "tripcompanion.accounts.metrics.Metrics",
+        "tripcompanion.api.metrics.Metrics",
         "tripcompanion.api.middleware.CountRequests",
     ]
 

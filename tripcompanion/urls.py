@@ -19,12 +19,13 @@ from splits.views import (
     ExplanationViewSet,
     HistoryViewSet,
     MergeViewSet,
+    RootViewSet,
     SavedFilterViewSet,
     SettlementViewSet,
     SplitViewSet,
     TagViewSet,
 )
-from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
+from tripcompanion.accounts.views import AccountViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage

@@ -1,5 +1,6 @@
 """App configuration."""
 
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
@@ -34,3 +35,8 @@ class UsersConfig(Plugin):
         # dispatch_uid. Django's would save an instance that was read without the lock.
         user_login_failed.connect(note_failed_log_in)
         user_logged_in.connect(note_browser_log_in, dispatch_uid="update_last_login")
+
+    def figures(self) -> Iterator[Any]:
+        from users.metrics import figures
+
+        return figures()

@@ -1,6 +1,6 @@
-"""The ledger in the admin site, read-only.
+"""Trips in the admin site, and their ledger, read-only.
 
 Only the API changes the ledger, because its rules keep it consistent.
 """
 
-from splits.admin import expense, history, rate, settlement
+from splits.admin import expense, history, rate, settlement, trip

@@ -237,7 +237,7 @@ ACCOUNTS: Guards = {
          "if found is None or action not in self.get_row_actions(request, row):",
          "if found is None:", "tests/test_admin_operating.py"),
     ],
-    "tripcompanion/accounts/admin/trip.py": [
+    "splits/admin/trip.py": [
         ("a trip is deleted without its title",
          'if trip and request.method == "POST" and typed != trip.title.strip():',
          "if False:", "tests/test_admin_operating.py"),

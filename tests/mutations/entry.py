@@ -36,7 +36,7 @@ ENTRY: Guards = {
         ("invalid tokens ignored", "            if not self.is_token_optional:\n",
          "            if False:\n", "tests/users/test_bearer_header.py"),
     ],
-    "tripcompanion/accounts/views/root.py": [
+    "splits/views/root.py": [
         ("account linked for scoped tokens", "    if not is_scoped:\n", "    if True:\n", _LANDING),
         ("links out of scope", "if not is_scoped or scope in auth.scopes:", "if True:", _LANDING),
     ],

@@ -7,7 +7,7 @@ _TRACES = "tests/test_tracing.py -k"
 _SLOW = "tests/test_slow_statements.py -k"
 
 MONITORING: Guards = {
-    "tripcompanion/accounts/metrics.py": [
+    "tripcompanion/api/metrics.py": [
         ("metrics without a token",
          'if not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):', "if False:",
          f"{_METRICS} only_the_token"),

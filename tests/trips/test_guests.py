@@ -7,6 +7,7 @@ from django.db import IntegrityError, transaction
 from rest_framework.exceptions import NotFound
 
 from splits.reports.audit import differences
+from splits.reports.dashboard import new_accounts
 from tests.admin_client import AdminClient, text
 from tests.cast import Api
 from tests.document import problem_of
@@ -21,7 +22,6 @@ from tests.factories import (
     spend,
 )
 from tests.splits.ledger import Ledger
-from tripcompanion.accounts.dashboard import new_accounts
 from tripcompanion.accounts.deletion import delete_account
 from trips.models import Member, Trip
 from trips.roles import TripRole

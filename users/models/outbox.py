@@ -33,6 +33,12 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """Mails that were not given up, whether they are due or not."""
         return self.filter(given_up_at=None)
 
+    def unsent(self) -> dict[str, int]:
+        """How many mails were given up, and how many are waiting."""
+        # Two statements, because each has an index of its own.
+        given_up = self.filter(given_up_at__isnull=False).count()
+        return {"given_up": given_up, "waiting": self.waiting().count()}
+
     def due(self) -> "MailQuerySet":
         """Mails to be sent now, the longest overdue first; not those of a newer release."""
         known = self.waiting().filter(letter__in=MailTemplate.values)

@@ -1,4 +1,3 @@
-"""Admin pages that combine accounts, trips and the ledger."""
+"""Accounts in the admin site."""
 
-from tripcompanion.accounts.admin.trip import TripAdmin
 from tripcompanion.accounts.admin.user import UserAdmin

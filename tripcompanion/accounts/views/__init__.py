@@ -1,5 +1,4 @@
 """Views that read accounts, trips and the ledger."""
 
-from tripcompanion.accounts.views.root import RootViewSet
 from tripcompanion.accounts.views.tokens import TokenViewSet
 from tripcompanion.accounts.views.users import AccountViewSet, UserViewSet

@@ -1,8 +1,6 @@
 """Trips in the admin site, with their members and expenses."""
 
-from datetime import date
 from decimal import Decimal
-from operator import attrgetter
 from typing import Any, ClassVar
 
 from django import forms
@@ -14,13 +12,11 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from plugins.statistics.files import chart_of
-from plugins.statistics.report import Statistics
 from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from splits.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
@@ -28,7 +24,6 @@ from splits.reports.audit import differences
 from splits.reports.balances import Plan, balances_chart
 from splits.reports.history import History
 from tripcompanion.adminsite.base import (
-    SHOWN_ROWS,
     Columns,
     RulesAdmin,
     StateFilter,
@@ -45,28 +40,16 @@ from tripcompanion.api.serializers import UrlOrPath
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
+from tripcompanion.plugin import plugins
 from trips import csv_columns
-from trips.admin import MEMBER_COLUMNS, caller_of, money_column, person
+from trips.admin import MEMBER_COLUMNS, caller_of, person
 from trips.models import Member, Trip
-from users.models import User
 
 TRANSFER_COLUMNS: Columns = {
     gettext_lazy("sender"): SENDER,
     gettext_lazy("receiver"): RECEIVER,
     gettext_lazy("amount"): AMOUNT,
 }
-
-SPENDING_COLUMNS: Columns = {
-    gettext_lazy("date"): lambda group: formatted(date.fromisoformat(group.key))
-} | {
-    label: money_column(name, label, attrgetter("currency"))
-    for name, label in {
-        "paid_minor": gettext_lazy("spent"),
-        "cumulative_minor": gettext_lazy("so far"),
-        "planned_minor": gettext_lazy("budget"),
-    }.items()
-}
-
 
 #: The fields of a form with the budget of each category.
 BUDGET_FIELDS = {f"budget_{category.lower()}": category.value for category in Category}
@@ -146,6 +129,10 @@ TripForm.declared_fields.update(
 )
 
 
+def _boxes() -> list[Any]:
+    return [box for app in plugins() for box in app.trip_boxes()]
+
+
 @admin.register(Trip)
 class TripAdmin(RulesAdmin):
     """Trips: search, change, audit and delete. They are created through the API."""
@@ -161,7 +148,7 @@ class TripAdmin(RulesAdmin):
     date_hierarchy = "start_date"
     ordering = ("-start_date", "-id")
     readonly_fields: ClassVar[Any] = (
-        *("code", "members", "balances", "expenses", "spending"),
+        *("code", "members", "balances", "expenses"),
         *("plan", "settlements", "other_lists"),
         *("journal", "created_at", "updated_at", "deleted_at"),
     )
@@ -172,7 +159,7 @@ class TripAdmin(RulesAdmin):
         (gettext_lazy("Budgets by category"), {"fields": (tuple(BUDGET_FIELDS),)}),
         (gettext_lazy("Joining"), {"fields": ("code", "join_role")}),
         (gettext_lazy("Members"), {"fields": ("members", "balances")}),
-        (gettext_lazy("Expenses"), {"fields": ("expenses", "spending")}),
+        (gettext_lazy("Expenses"), {"fields": ("expenses",)}),
         (gettext_lazy("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
         (
             gettext_lazy("History"),
@@ -207,10 +194,17 @@ class TripAdmin(RulesAdmin):
         count = Subquery(present.annotate(count=Count("pk")).values("count"))
         return super().get_queryset(request).annotate(member_count=Coalesce(count, 0))
 
+    def get_fieldsets(self, request: HttpRequest, obj: Trip | None = None) -> Any:
+        """What plugins show comes below the expenses."""
+        return [
+            (title, {"fields": (*of["fields"], *_boxes())} if "expenses" in of["fields"] else of)
+            for title, of in self.fieldsets
+        ]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Trip | None = None) -> Any:
         """Currency and budget are read-only once the trip has entries."""
         fixed = ("currency", "budget") if obj is not None and obj.has_entries else ()
-        return (*self.readonly_fields, *fixed)
+        return (*self.readonly_fields, *_boxes(), *fixed)
 
     @admin.display(description=gettext_lazy("members"), ordering="member_count")
     def member_count(self, trip: Any) -> int:
@@ -242,14 +236,6 @@ class TripAdmin(RulesAdmin):
     def balances(self, trip: Trip) -> str:
         rows = trip.members.select_related("user", "trip")
         return picture(balances_chart(rows), _("Balances"))
-
-    @admin.display(description=gettext_lazy("spending"))
-    def spending(self, trip: Trip) -> str:
-        """What was spent by the end of each day, and what was planned."""
-        nobody = User(pk=0)  # whose part is not shown
-        by_day = Statistics(trip, nobody, None, "day")
-        latest = table(by_day.groups[-SHOWN_ROWS:], SPENDING_COLUMNS)
-        return format_html("{}{}", picture(chart_of(by_day), _("spending")), latest)
 
     @admin.display(description=gettext_lazy("settlements"))
     def settlements(self, trip: Trip) -> str:

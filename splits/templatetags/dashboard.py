@@ -1,4 +1,4 @@
-"""The tag `{% dashboard %}`, which shows the figures of `accounts/dashboard.py`."""
+"""The tag `{% dashboard %}`, which shows the figures of `splits.reports.dashboard`."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -10,7 +10,7 @@ from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
 from splits.models import AuditRun
-from tripcompanion.accounts import dashboard as figures
+from splits.reports import dashboard as figures
 from tripcompanion.adminsite.base import formatted, page_url
 from tripcompanion.currency.formats import format_amount
 from trips.models import Trip
@@ -62,14 +62,14 @@ def _recent(
 def _mails() -> dict[str, Any]:
     labels = {"given_up": _("given up"), "waiting": _("waiting")}
     parts = []
-    for state, count in figures.unsent_mails().items():
+    for state, count in Mail.objects.unsent().items():
         url, is_bad = page_url(Mail, "changelist", state=state), state == "given_up" and count > 0
         parts.append((_count(count), labels[state], url, is_bad))
     return {"label": _("Mails that were not sent"), "parts": parts}
 
 
 def _audit() -> dict[str, Any]:
-    label, run = _("Last audit of the ledger"), figures.last_audit()
+    label, run = _("Last audit of the ledger"), AuditRun.objects.last()
     if run is None:
         return {"label": label, "text": _("never; run manage.py audit_ledger")}
     found = _("differences: %(count)s") % {"count": _count(run.difference_count)}

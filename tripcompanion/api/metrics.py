@@ -13,7 +13,6 @@ from typing import Any
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connections
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 from django.utils.deprecation import MiddlewareMixin
 from prometheus_client import REGISTRY, CollectorRegistry
@@ -23,11 +22,11 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from rest_framework.exceptions import NotAuthenticated
 
-from tripcompanion.accounts.dashboard import last_audit, oldest_unsent_mail, unsent_mails
 from tripcompanion.api import error_views
 from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.observability.probes import METRICS_PATH
 from tripcompanion.observability.request_ids import current_route
+from tripcompanion.plugin import plugins
 
 #: How long to wait for each answer of PostgreSQL. A scrape ends after ten seconds.
 _DATABASE_SECONDS = 1
@@ -64,12 +63,12 @@ def _registry() -> Collector:
 
 
 class _StoredFigures(Collector):
-    """Outbox and last audit; only `tripcompanion_database_up 0` without the database."""
+    """The figures of all apps; only `tripcompanion_database_up 0` without the database."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
             with _briefly():
-                figures = list(_stored_figures())
+                figures = [figure for app in plugins() for figure in app.figures()]
         except (*DATABASE_AWAY, ProgrammingError):
             # The latter if it is not migrated yet.
             figures = []
@@ -95,29 +94,3 @@ def _briefly() -> Iterator[None]:
         yield
     finally:
         connection.wait_seconds = before
-
-
-def _stored_figures() -> Iterator[GaugeMetricFamily]:
-    mails = GaugeMetricFamily(
-        "tripcompanion_outbox_mails", "Mails that are waiting or were given up.", labels=["state"]
-    )
-    for state, count in unsent_mails().items():
-        mails.add_metric([state], count)
-    yield mails
-    oldest = oldest_unsent_mail()
-    yield GaugeMetricFamily(
-        "tripcompanion_outbox_oldest_mail_age_seconds",
-        "Age of the oldest waiting mail; 0 if none is waiting.",
-        value=(timezone.now() - oldest).total_seconds() if oldest else 0,
-    )
-    if audit := last_audit():
-        yield GaugeMetricFamily(
-            "tripcompanion_last_audit_timestamp_seconds",
-            "When the last audit of the whole ledger ended, in seconds since 1970.",
-            value=audit.finished_at.timestamp(),
-        )
-        yield GaugeMetricFamily(
-            "tripcompanion_last_audit_differences",
-            "Differences that the last audit found.",
-            value=audit.difference_count,
-        )

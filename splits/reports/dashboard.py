@@ -22,13 +22,13 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from django.db.models import Count, F, Min, Q, QuerySet, Sum, Value
+from django.db.models import Count, F, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
-from splits.models import AuditRun, Expense
+from splits.models import Expense
 from tripcompanion.api.caching import remember
 from trips.models import Trip
-from users.models import Mail, User
+from users.models import User
 
 WEEK, MONTH = timedelta(days=7), timedelta(days=30)
 #: How many months the chart shows, and how many currencies: those with the most expenses.
@@ -52,23 +52,6 @@ def active_trips() -> Mapping[str, int]:
 def _recent(rows: QuerySet, since: str, now: Any) -> Mapping[str, int]:
     recent = rows.filter(Q((since, now - MONTH)))
     return recent.aggregate(week=Count("pk", filter=Q((since, now - WEEK))), month=Count("pk"))
-
-
-def unsent_mails() -> Mapping[str, int]:
-    """How many mails were given up, and how many are waiting."""
-    # Two statements, because each has an index of its own.
-    given_up = Mail.objects.filter(given_up_at__isnull=False).count()
-    return {"given_up": given_up, "waiting": Mail.objects.waiting().count()}
-
-
-def oldest_unsent_mail() -> datetime | None:
-    """When the oldest waiting mail was queued; None if none is waiting."""
-    return Mail.objects.waiting().aggregate(oldest=Min("created_at"))["oldest"]
-
-
-def last_audit() -> AuditRun | None:
-    """The latest audit of the whole ledger; None if there was none."""
-    return AuditRun.objects.order_by("-pk").first()
 
 
 def recorded_by_month() -> tuple[list[date], dict[str, list[int]], int]:

@@ -1,0 +1,36 @@
+"""What a trip has cost, on its page in the admin site."""
+
+from datetime import date
+from operator import attrgetter
+
+from django.contrib import admin
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from plugins.statistics.files import chart_of
+from plugins.statistics.report import Statistics
+from tripcompanion.adminsite.base import SHOWN_ROWS, Columns, formatted, picture, table
+from trips.admin import money_column
+from trips.models import Trip
+from users.models import User
+
+COLUMNS: Columns = {
+    gettext_lazy("date"): lambda group: formatted(date.fromisoformat(group.key))
+} | {
+    label: money_column(name, label, attrgetter("currency"))
+    for name, label in {
+        "paid_minor": gettext_lazy("spent"),
+        "cumulative_minor": gettext_lazy("so far"),
+        "planned_minor": gettext_lazy("budget"),
+    }.items()
+}
+
+
+@admin.display(description=gettext_lazy("spending"))
+def spending(trip: Trip) -> str:
+    """What was spent by the end of each day, and what was planned."""
+    nobody = User(pk=0)  # whose part is not shown
+    by_day = Statistics(trip, nobody, None, "day")
+    latest = table(by_day.groups[-SHOWN_ROWS:], COLUMNS)
+    return format_html("{}{}", picture(chart_of(by_day), _("spending")), latest)
