@@ -53,6 +53,14 @@ class TripTable(NamedTuple):
     finish: Callable[[Any], None] | None = None
 
 
+class MailText(NamedTuple):
+    """A mail to an account: its name in the admin site, its subject, and its text."""
+
+    label: Any
+    subject: Any
+    text: Any
+
+
 class Plugin(AppConfig):
     """An app of the service. Its settings are the module `settings` beside it; see there."""
 
@@ -103,6 +111,10 @@ class Plugin(AppConfig):
         """
         return {}
 
+    def phrases(self) -> Mapping[str, Any]:
+        """What a sentence calls a field of an expense that only this app changes."""
+        return {}
+
     # -- A person ----------------------------------------------------------------------------------
 
     def personal_data(self, user: Any) -> Mapping[str, tuple[type[Any], "QuerySet"]]:
@@ -115,6 +127,13 @@ class Plugin(AppConfig):
 
     def forget(self, account: Any) -> None:
         """Delete what belongs to an account that ends, under its lock and those of its trips."""
+
+    def mails(self) -> Mapping[str, MailText]:
+        """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.
+
+        They contain no text that a user entered.
+        """
+        return {}
 
     # -- Operating ---------------------------------------------------------------------------------
 

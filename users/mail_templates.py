@@ -1,10 +1,13 @@
 """What mails are about, and the pages that their links open."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import plugins
 
 
 class MailTemplate(models.TextChoices):
@@ -16,15 +19,17 @@ class MailTemplate(models.TextChoices):
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
     INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
     WRONG_PASSWORDS = "WRONG_PASSWORDS", gettext_lazy("many wrong passwords")
-    WEBHOOK_NEW = "WEBHOOK_NEW", gettext_lazy("new webhook")
-    WEBHOOKS_OFF = "WEBHOOKS_OFF", gettext_lazy("webhooks turned off with the sessions")
-    WEBHOOK_OFF = "WEBHOOK_OFF", gettext_lazy("webhook turned off")
-    RECURRENCE = "RECURRENCE", gettext_lazy("recurring expense")
     MEMBER_ADDED = "MEMBER_ADDED", gettext_lazy("notice: added to a trip")
     SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
     EXPENSE_CREATED = "EXPENSE_CREATED", gettext_lazy("notice: expense recorded")
     EXPENSE_CHANGED = "EXPENSE_CHANGED", gettext_lazy("notice: expense changed")
     COMMENT_CREATED = "COMMENT_CREATED", gettext_lazy("notice: comment")
+
+
+def letters() -> list[tuple[str, Any]]:
+    """All mails that this release can write, with their labels: also those of plugins."""
+    added = [(name, mail.label) for app in plugins() for name, mail in app.mails().items()]
+    return [*MailTemplate.choices, *added]
 
 
 #: What accounts may be notified of, by the name of the event in the API.

@@ -1,6 +1,7 @@
 """App configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -23,3 +24,6 @@ class AttachmentsConfig(Plugin):
 
         left_out = frozenset({"trip_id", "file", "thumbnail", "attempts", "claimed_until"})
         yield TripTable("attachments", Attachment, left_out, only=shown, is_restored=False)
+
+    def phrases(self) -> Mapping[str, Any]:
+        return {"attachments": gettext_lazy("the attachments")}

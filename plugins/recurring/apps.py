@@ -1,10 +1,10 @@
 """App configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, TripTable
+from tripcompanion.plugin import MailText, Plugin, TripTable
 
 
 class RecurringConfig(Plugin):
@@ -28,3 +28,8 @@ class RecurringConfig(Plugin):
         yield TripTable(
             "occurrences", Occurrence, frozenset({"trip_id", "id"}), fit=Occurrence.take_new_ids
         )
+
+    def mails(self) -> Mapping[str, MailText]:
+        from plugins.recurring.mails import MAILS
+
+        return MAILS

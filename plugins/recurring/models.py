@@ -19,6 +19,7 @@ from rest_framework.exceptions import APIException, NotFound, ValidationError
 
 from plugins.recurring import body
 from plugins.recurring.body import Body
+from plugins.recurring.mails import RECURRENCE
 from plugins.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, dates_of
 from splits.models import Expense
 from splits.models.in_trip import InTrip
@@ -27,7 +28,6 @@ from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_tri
 from trips.models.journal import as_text
 from trips.roles import Can, Capability, may
 from trips.signals import person_replaced
-from users.mail_templates import MailTemplate
 from users.models import Mail, User
 
 #: How many a trip may have.
@@ -310,7 +310,7 @@ class Recurrence(models.Model):
         user = self.created_by
         if user.email and user.email_verified_at:
             with override(user.notice_language):
-                Mail.objects.tell(user, MailTemplate.RECURRENCE, user.email)
+                Mail.objects.tell(user, RECURRENCE, user.email)
 
     def _find_next(self) -> None:
         """Set the next dates: those after the last one that is done, without skipped ones."""

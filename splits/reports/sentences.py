@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.utils.formats import date_format, number_format
@@ -10,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.models import Expense
+from tripcompanion.plugin import plugins
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import plain_fields
@@ -95,15 +97,19 @@ _PHRASES = {
     "receiptUrl": gettext_lazy("the receipt"),
     "notes": gettext_lazy("the notes"),
     "tags": gettext_lazy("the tags"),
-    "attachments": gettext_lazy("the attachments"),
 }
-_FIELDS = _PHRASES | {
-    name: field.verbose_name for name, field in _PLAIN.items() if name not in _PHRASES
+#: The fields that plugins change, which are not single values.
+_ADDED = {name: text for app in plugins() for name, text in app.phrases().items()}
+_FIELDS = {
+    **_PHRASES,
+    **_ADDED,
+    **{name: field.verbose_name for name, field in _PLAIN.items() if name not in _PHRASES},
 }
 _MAX_QUOTED_CHARS = 100
 #: Too long to be quoted, or not a single value.
 _NOT_QUOTED = {
-    *("attachments", "categoryBudgets", "defaultDivision", "items", "payers", "splits", "tags"),
+    *_ADDED,
+    *("categoryBudgets", "defaultDivision", "items", "payers", "splits", "tags"),
     *(name for name, field in _PLAIN.items() if (field.max_length or 0) > _MAX_QUOTED_CHARS),
 }
 _LABELS: Mapping[str, Any] = {
@@ -154,7 +160,14 @@ def _template(row: JournalEntry, latest: Mapping[str, Any], *, alone: bool) -> A
         return _ALONE
     person = latest.get("fromUserId") or row.person_id
     is_own = row.by_id is not None and row.by_id == person
-    return (is_own and _OWN.get(event)) or _SENTENCES.get(event, _OTHER)
+    return (is_own and _OWN.get(event)) or _sentences().get(event, _OTHER)
+
+
+@cache
+def _sentences() -> Mapping[str, Any]:
+    """The sentences of all events, also of those of plugins."""
+    added = {event: text for app in plugins() for event, text in app.events().items()}
+    return {**_SENTENCES, **added}
 
 
 def _latest(pair: Mapping[str, Any]) -> Any:

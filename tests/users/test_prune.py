@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from plugins.exchange.models import Import
+from plugins.webhooks.mails import WEBHOOK_NEW
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import DeliveryState
 from splits.models import DeletedEntry
@@ -74,7 +75,7 @@ def fill(api: Api, user: User) -> None:
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
     Invitation.issue(Trip.objects.get(), user, role="VIEWER")
     webhook = Webhook.register(user, url="https://93.184.216.34/", events=["*"])
-    Mail.objects.filter(letter=MailTemplate.WEBHOOK_NEW).delete()
+    Mail.objects.filter(letter=WEBHOOK_NEW).delete()
     webhook.deliveries.create(event="webhook.test")
     spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
     TripFactory(deleted_at=timezone.now())

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from plugins.webhooks.mails import WEBHOOK_NEW, WEBHOOKS_OFF
 from plugins.webhooks.models import Webhook
 from plugins.webhooks.tests.hooks import URL, register
 from tests.cast import Api
@@ -54,7 +55,7 @@ def test_webhooks_and_invitations_end_with_the_sessions(
     gone = api(None).get(f"/api/invitations/{invitation['token']}")
     assert gone.status_code == 404
     assert api(None).get(f"/api/invitations/{of_ed['token']}").status_code == 200
-    assert Mail.objects.filter(user=olga, letter=MailTemplate.WEBHOOKS_OFF).count() == 1
+    assert Mail.objects.filter(user=olga, letter=WEBHOOKS_OFF).count() == 1
     history = api(ada).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
     assert [row["object"]["id"] for row in history["items"]] == [invitation["id"]]
 
@@ -76,7 +77,7 @@ def test_a_new_webhook_is_announced_by_mail(api: Api, olga: User) -> None:
     log_in(olga)
     hook = register(api, olga)
     mail = Mail.objects.get()
-    assert (mail.letter, mail.address) == (MailTemplate.WEBHOOK_NEW, olga.email)
+    assert (mail.letter, mail.address) == (WEBHOOK_NEW, olga.email)
     again = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
     repeated = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
     assert (repeated.status_code, repeated.json()["code"]) == (409, "already_made")

@@ -187,12 +187,14 @@ def _is_for(mail: Mail, reader: User) -> bool:
 
 def _message_to(mail: Mail, reader: User) -> EmailMessage | None:
     """The message, with a new link; None if it is no longer for `reader`."""
-    letter = MailTemplate(mail.letter)
+    letter = mail.letter
     try:
         with reader.locked(by=None) as account:
             if not _is_for(mail, account):
                 return None
-            url = url_of(letter, EmailToken.make(account, letter)) if letter in PAGES else ""
+            url = ""
+            if letter in PAGES:
+                url = url_of(letter, EmailToken.make(account, MailTemplate(letter)))
     except NotFound:
         return None
     # A reset goes to the address as the account stores it, not as it was typed.

@@ -5,15 +5,17 @@ service would then deliver what they typed.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from tripcompanion.plugin import plugins
 from users.mail_templates import MailTemplate
 
-#: Subject and text of each mail but notices.
-_TEXTS = {
+#: Subject and text of each mail of the core but notices.
+_TEXTS: dict[str, tuple[Any, Any]] = {
     MailTemplate.RESET: (
         gettext_lazy("Reset your Trip Companion password"),
         gettext_lazy(
@@ -72,43 +74,6 @@ _TEXTS = {
             "it.\n"
         ),
     ),
-    MailTemplate.WEBHOOK_NEW: (
-        gettext_lazy("A new webhook sends news of your trips"),
-        gettext_lazy(
-            "Hello,\n\n"
-            "A webhook was registered with your Trip Companion account. It sends what changes in "
-            "your trips to another service. If you did not do this, reset your password at once: "
-            "that ends all your sessions and turns your webhooks off.\n"
-        ),
-    ),
-    MailTemplate.WEBHOOKS_OFF: (
-        gettext_lazy("Your webhooks were turned off"),
-        gettext_lazy(
-            "Hello,\n\n"
-            "The sessions of your Trip Companion account were ended, so your webhooks were turned "
-            "off and your open invitations revoked. Look at the list of your webhooks, and turn on "
-            "again those that you know.\n"
-        ),
-    ),
-    MailTemplate.WEBHOOK_OFF: (
-        gettext_lazy("A webhook was turned off"),
-        gettext_lazy(
-            "Hello,\n\n"
-            "One of your webhooks has not accepted a message for three days, so we turned it off. "
-            "Its list of deliveries shows what went wrong. When the receiver works again, turn the "
-            "webhook on: it goes on with the next message, and those that failed can be sent "
-            "again.\n"
-        ),
-    ),
-    MailTemplate.RECURRENCE: (
-        gettext_lazy("A recurring expense needs your attention"),
-        gettext_lazy(
-            "Hello,\n\n"
-            "One of your recurring expenses could not be recorded and was paused, or it was "
-            "recorded without participants who have left the trip. The list of the recurring "
-            "expenses of your trip shows which one, and why.\n"
-        ),
-    ),
 }
 
 #: What happened, in a mail with notices.
@@ -131,7 +96,8 @@ def page_of(trip_id: int, expense_id: int | None) -> str:
 
 def write(letter: str, url: str) -> tuple[str, str]:
     """Subject and text in the active language."""
-    subject, text = _TEXTS[MailTemplate(letter)]
+    added = {name: mail[1:] for app in plugins() for name, mail in app.mails().items()}
+    subject, text = (_TEXTS | added)[letter]
     return str(subject), text.format(url=url)
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from users.emails import MAX_EMAIL_CHARS
-from users.mail_templates import MailTemplate
+from users.mail_templates import MailTemplate, letters
 from users.models.notices import current_language
 from users.models.user import User
 
@@ -41,7 +41,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
 
     def due(self) -> "MailQuerySet":
         """Mails to be sent now, the longest overdue first; not those of a newer release."""
-        known = self.waiting().filter(letter__in=MailTemplate.values)
+        known = self.waiting().filter(letter__in=[name for name, _label in letters()])
         return known.filter(due_at__lte=timezone.now()).order_by("due_at", "id")
 
     def ask_for_reset(self, address: str) -> None:
@@ -62,7 +62,7 @@ class MailQuerySet(models.QuerySet["Mail"]):
         if user.email and waiting + sent < VERIFY_MAILS_AN_HOUR:
             self.create(user=user, letter=MailTemplate.VERIFY, address=user.email)
 
-    def tell(self, user: User, letter: MailTemplate, address: str) -> None:
+    def tell(self, user: User, letter: str, address: str) -> None:
         """Queue a mail that notifies `user` at `address` of a change of the account."""
         self.create(user=user, letter=letter, address=address)
 
@@ -91,7 +91,7 @@ class Mail(models.Model):
         related_name="mails",
         verbose_name=gettext_lazy("user"),
     )
-    letter = models.CharField(gettext_lazy("subject"), max_length=16, choices=MailTemplate)
+    letter = models.CharField(gettext_lazy("subject"), max_length=16, choices=letters)
     address = models.CharField(gettext_lazy("address"), max_length=MAX_EMAIL_CHARS)
     language = models.CharField(gettext_lazy("language"), max_length=7, default=current_language)
     created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)

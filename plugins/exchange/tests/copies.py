@@ -23,8 +23,8 @@ _REFERENCES = {
     "userId": "people", "participantId": "people", "debtorId": "people", "creditorId": "people",
     "senderId": "people", "receiverId": "people", "createdById": "people", "byId": "people",
     "expenseId": "expenses", "splitId": "splits", "settlementId": "settlements",
-    "closedById": "settlements", "closingId": "settlements", "debtId": "debts", "personId": "people",
-    "recurrenceId": "recurring",
+    "closedById": "settlements", "closingId": "settlements", "debtId": "debts",
+    "personId": "people", "recurrenceId": "recurring",
 }  # fmt: skip
 
 

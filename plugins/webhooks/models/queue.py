@@ -17,6 +17,7 @@ from django.db import models, transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone, translation
 
+from plugins.webhooks.mails import WEBHOOK_OFF
 from plugins.webhooks.models.delivery import (
     DeliveryError,
     DeliveryState,
@@ -27,7 +28,6 @@ from plugins.webhooks.models.webhook import Webhook, WebhookPosition, WebhookSta
 from trips.models import Member
 from trips.models.journal import JournalEntry
 from trips.models.member import MemberQuerySet
-from users.mail_templates import MailTemplate
 from users.models import Mail
 
 #: A webhook whose messages fail for this long is turned off.
@@ -276,7 +276,7 @@ class Lease:
         user = self.webhook.user
         if user.email:
             with translation.override(self.webhook.language):
-                Mail.objects.tell(user, MailTemplate.WEBHOOK_OFF, user.email)
+                Mail.objects.tell(user, WEBHOOK_OFF, user.email)
 
 
 def _is_told(journal: str = "") -> Q:

@@ -17,13 +17,13 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
+from plugins.webhooks.mails import WEBHOOK_NEW, WEBHOOKS_OFF
 from plugins.webhooks.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.lending import without_connection
 from trips.models import Member, Trip, locked_trip
 from trips.models.journal import JournalEntry
 from trips.roles import OWNER_ROLES, Can
-from users.mail_templates import MailTemplate
 from users.models import Mail, Role, User
 from users.models.outbox import current_language
 from users.signals import sessions_ended
@@ -149,7 +149,7 @@ class Webhook(models.Model):
                 if trip is not None:
                     WebhookPosition.start(webhook, trip.pk)
             if owner.email:
-                Mail.objects.tell(owner, MailTemplate.WEBHOOK_NEW, owner.email)
+                Mail.objects.tell(owner, WEBHOOK_NEW, owner.email)
         webhook.secret = webhook.secrets()[0]
         return webhook
 
@@ -260,7 +260,7 @@ def turn_off_webhooks_of(account: User, *, is_reclaimed: bool, **_about: object)
     if is_reclaimed:
         rows.remove()
     elif rows.filter(state=WebhookState.ON).update(state=WebhookState.OFF) and account.email:
-        Mail.objects.tell(account, MailTemplate.WEBHOOKS_OFF, account.email)
+        Mail.objects.tell(account, WEBHOOKS_OFF, account.email)
 
 
 def permitted(webhooks: Iterable[Webhook]) -> list[Webhook]:
