@@ -14,8 +14,8 @@ from django.urls import get_resolver
 
 from tests.compiled_only import compiled_only
 from tests.sources import PACKAGES
-from tripcompanion.accounts.management.commands.distribute import distributed_tables
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate
+from trips.management.commands.distribute import distributed_tables
 from trips.models import CompiledForViewer
 from trips.models.visibility import ViewerParam
 

@@ -17,7 +17,6 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, transaction
 
-from plugins.webhooks.models import WebhookPosition
 from tripcompanion.database.schema_floor import schema_mismatch
 from trips.models import Trip
 from users.models import User
@@ -25,9 +24,6 @@ from users.models import User
 #: Sessions change one shard after the other, because a transaction that has changed a reference
 #: table cannot use several connections to a node.
 _SETTING = "citus.multi_shard_modify_mode TO sequential"
-
-#: Tables whose rows name a trip, but belong to a user. The column is NULL in other such tables.
-_OF_USERS = {WebhookPosition}
 
 _CONSTRAINTS = """
     SELECT constrained.relname, con.conname, con.contype, pg_get_constraintdef(con.oid),
@@ -62,14 +58,21 @@ class Command(BaseCommand):
 
 
 def distributed_tables() -> dict[str, str]:
-    """The column that contains the trip, by table. The table of the trips themselves is first."""
-    tables = {Trip._meta.db_table: "id"}
+    """The column that contains the trip, by table. The table of the trips themselves is first.
+
+    A row that names a trip, but may do without one, belongs to a user, and so does a row that
+    refers to such a row.
+    """
+    columns: dict[Any, str] = {Trip: "id"}
     for model in apps.get_models():
         for field in model._meta.local_fields:
-            is_of_trip = field.related_model is Trip and not field.null
-            if is_of_trip and model not in _OF_USERS:
-                tables[model._meta.db_table] = field.attname
-    return tables
+            if field.related_model is Trip and not field.null:
+                columns[model] = field.attname
+    return {
+        model._meta.db_table: column
+        for model, column in columns.items()
+        if {field.related_model for field in model._meta.local_fields} <= {*columns, User, None}
+    }
 
 
 def distribute() -> Iterator[str]:

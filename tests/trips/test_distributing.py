@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 
 from tests import citus
 from tests.factories import TripFactory, join
-from tripcompanion.accounts.management.commands.distribute import distributed_tables
+from trips.management.commands.distribute import distributed_tables
 from trips.models import Trip
 from users.models import User
 
