@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from splits.models import Expense, Settlement
+from tests.cast import Api
 from tests.splits.ledger import exact
 from trips.models import JournalEntry, Trip
 from trips.models.journal import plain_fields
+from users.models import User
 
 State = dict[str, Any]
 #: The fields that the journal and the API have in common.
@@ -160,3 +162,10 @@ def items(get: Callable[[str], Any], url: str) -> Iterator[State]:
     while rows := exact(get(f"{url}?pageSize=100&page={page}"))["items"]:
         yield from rows
         page += 1
+
+
+def assert_replayed(api: Api, reader: User, trip_id: int) -> None:
+    get = api(reader).get
+    replay, trip = Replay().run(trip_id), exact(get(f"/api/trips/{trip_id}"))
+    assert {name: replay.trip.get(name) for name in TRIP} == {name: trip[name] for name in TRIP}
+    assert replay.state == shown(get, trip_id)

@@ -1,23 +1,21 @@
 """Nothing changes a trip without a row in its journal, and the journal tells the whole trip."""
 
 from collections.abc import Callable
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.core.management import call_command
 
 from tests.admin_client import AdminClient
 from tests.cast import Api
 from tests.factories import UserFactory, join
-from tests.replay import TRIP, Replay, shown
+from tests.replay import assert_replayed
 from tests.splits.ledger import exact
 from tests.stored import everything_stored
 from tests.trips.access import ROWS, Row, Scene, call
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
-from users.models import Role, User
+from users.models import User
 
 #: Who sends a request, if it is not Olga.
 CALLERS = {
@@ -194,23 +192,6 @@ def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
 
 
 # -- Replaying -------------------------------------------------------------------------------------
-
-
-def assert_replayed(api: Api, reader: User, trip_id: int) -> None:
-    get = api(reader).get
-    replay, trip = Replay().run(trip_id), exact(get(f"/api/trips/{trip_id}"))
-    assert {name: replay.trip.get(name) for name in TRIP} == {name: trip[name] for name in TRIP}
-    assert replay.state == shown(get, trip_id)
-
-
-@pytest.mark.django_db
-def test_the_demo_is_in_the_journal(api: Api) -> None:
-    call_command("demo", force=True, stdout=StringIO())
-    reader = User.objects.filter(role=Role.ADMIN).first()
-    trips = list(Trip.objects.values_list("pk", flat=True))
-    assert trips
-    for trip_id in trips:
-        assert_replayed(api, reader, trip_id)
 
 
 def test_replaying_a_journal_gives_what_the_api_shows(

@@ -23,6 +23,7 @@ from splits.reports.audit import differences
 from tests.cast import Api
 from tests.checkout import make, newcomers_checkout
 from tests.factories import UserFactory
+from tests.replay import assert_replayed
 from tests.users.logins import try_to_log_in
 from tripcompanion.accounts.deletion import delete_account
 from trips.models import JournalEntry, Member, Trip
@@ -133,6 +134,13 @@ def test_it_has_guests_invitations_comments_and_something_to_restore(
     instants = [row["at"] for row in history]
     assert instants == sorted(instants, reverse=True)
     assert_right(trips=len(JOURNEYS))
+
+
+def test_its_trips_are_in_the_journal(demo: Callable[..., str], api: Api) -> None:
+    demo()
+    reader = User.objects.filter(role=Role.ADMIN).first()
+    for trip in Trip.objects.all():
+        assert_replayed(api, reader, trip.pk)
 
 
 def test_everything_is_dated_with_its_trip(demo: Callable[..., str]) -> None:
