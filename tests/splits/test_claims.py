@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rest_framework.response import Response
 
@@ -16,7 +16,7 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
-from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION
+from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import ScriptedHistory, history_with_guest
 from tests.users.logins import bearer
@@ -246,9 +246,7 @@ def test_whose_turn_it_is_follows_from_the_pairs(texts: list[str], places: dict[
 
 
 @pytest.mark.either
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@HISTORIES
 @given(
     currency=st.sampled_from(sorted(DECIMALS)),
     expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=1, max_size=5),

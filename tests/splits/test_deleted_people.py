@@ -3,14 +3,14 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, join, settle, spend
-from tests.splits.histories import DECIMALS, DIVISION
+from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import (
     STEPS,
@@ -118,9 +118,7 @@ def picture(history: ScriptedHistory) -> Any:
 
 @pytest.mark.once
 @pytest.mark.soak
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@HISTORIES
 @given(
     currency=st.sampled_from(sorted(DECIMALS)),
     expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=1, max_size=4),

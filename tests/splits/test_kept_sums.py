@@ -10,7 +10,7 @@ from unittest.mock import patch
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from time_machine import TimeMachineFixture
 
@@ -22,6 +22,7 @@ from splits.models import Expense
 from splits.money import divide, parse_places
 from tests.cast import Api
 from tests.factories import TripFactory, add_guest, join, spend
+from tests.splits.histories import HISTORIES
 from tests.splits.ledger import Json, Ledger
 from tests.stored import rolled_back
 from trips.models import Trip
@@ -131,9 +132,7 @@ class History:
 
 @pytest.mark.once
 @pytest.mark.soak
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@HISTORIES
 @given(steps=STEPS)
 def test_after_any_history_kept_sums_are_those_that_are_read_anew(
     api: Api, olga: User, ed: User, vera: User, steps: list[dict[str, Any]]
@@ -185,9 +184,7 @@ def personal(user: User, year: int | None) -> dict[tuple[str, ...], list[int]]:
 
 
 @pytest.mark.soak
-@settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@HISTORIES
 @given(steps=STEPS, most=st.sampled_from([0, 10]))
 def test_after_any_history_my_sums_are_those_of_all_my_expenses(
     api: Api, olga: User, ed: User, vera: User, steps: list[dict[str, Any]], most: int

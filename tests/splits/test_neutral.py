@@ -211,7 +211,7 @@ def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
     Split.objects.filter(pk__in=[split.pk for split in splits]).delete()
 
 
-@pytest.mark.either
+@pytest.mark.slow
 @pytest.mark.soak
 @given(
     kinds=st.lists(KIND, min_size=2, max_size=2),

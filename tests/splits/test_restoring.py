@@ -4,7 +4,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import DjangoAssertNumQueries
 
@@ -14,7 +14,7 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest, settle, spend
 from tests.replay import Replay
-from tests.splits.histories import DECIMALS, DIVISION
+from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import Ledger, exact
 from tests.splits.scripted_history import STEPS, delete, play, scripted_history
 from tests.splits.test_merges import merge
@@ -256,9 +256,7 @@ def test_deleted_expenses_are_listed_with_as_many_queries(
 
 @pytest.mark.either
 @pytest.mark.soak
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@HISTORIES
 @given(
     currency=st.sampled_from(sorted(DECIMALS)),
     expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=1, max_size=4),

@@ -13,7 +13,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.statistics import report
@@ -25,6 +25,7 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, acting_as_owner, add_guest, join, spend
 from tests.scoped import script_of
+from tests.splits.histories import HISTORIES
 from tests.splits.ledger import Json, Ledger, exact
 from tests.users.logins import bearer
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_major
@@ -381,9 +382,7 @@ def computed(trip: Trip, viewer: User, as_of: date) -> dict[str, Any]:
 
 @pytest.mark.once
 @pytest.mark.soak
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@HISTORIES
 @given(
     currency=st.sampled_from(["EUR", "JPY"]),
     expenses=EXPENSES,
