@@ -1,11 +1,14 @@
 """App configuration."""
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin
+from tripcompanion.plugin import Plugin, until
 
 
 class SplitsConfig(Plugin):
@@ -16,3 +19,11 @@ class SplitsConfig(Plugin):
         from splits.metrics import figures
 
         return figures()
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from splits.models import DeletedEntry
+
+        days = timedelta(days=settings.DELETED_ENTRY_DAYS)
+        yield "deleted entries", [until(now - days, DeletedEntry, "deleted_at")]

@@ -1,6 +1,6 @@
 """The class of every app of the service, and what an app may add to the others.
 
-The three apps of the core and all plugins are `Plugin`s. What has to know all of them (the routes,
+The apps of the core and all plugins are `Plugin`s. What has to know all of them (the routes,
 the OpenAPI document, roles, the export of a person, deletion, pruning, metrics, the trip file, the
 admin site) loops over `plugins()` and asks; it names none. A hook that an app leaves alone adds
 nothing. Hooks import what they need when they are called, because models are not loaded before.
@@ -137,15 +137,23 @@ class Plugin(AppConfig):
 
     # -- Operating ---------------------------------------------------------------------------------
 
-    def outdated(self, now: datetime) -> Iterator[tuple[str, list["QuerySet"]]]:
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list["QuerySet[Any]"]]]:
         """The rows that `prune` deletes: a name in the plural, and a queryset for each reason.
 
-        Each queryset is in the order of a column that has an index, the oldest first.
+        Each queryset is in the order of a column that has an index, the oldest first; see `until`.
+        What can be of use to an administrator is kept until `month_ago`. If deleting the rows is
+        not enough, the queryset has a method `purge`, which deletes them in small transactions and
+        returns how many there were.
         """
         return iter(())
 
     def sweep(self, *, dry_run: bool) -> Iterator[tuple[str, int]]:
-        """Delete, after the rows, what they left outside of the database: a name, and how many."""
+        """Delete what rows left outside of the database: a name in the plural, and how many.
+
+        `prune` calls it after all rows are deleted. Raises `CommandError`.
+        """
         return iter(())
 
     def figures(self) -> Iterator[Any]:
@@ -162,6 +170,11 @@ class Plugin(AppConfig):
         Each is a function of the trip that `admin.display` describes, as in `readonly_fields`.
         """
         return ()
+
+
+def until(moment: datetime, model: Any, column: str) -> "QuerySet[Any]":
+    """The rows whose `column` is not after `moment`, oldest first; for `Plugin.outdated`."""
+    return model.objects.filter(**{f"{column}__lte": moment}).order_by(column)
 
 
 def read_yaml(path: Path) -> Any:

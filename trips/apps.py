@@ -1,8 +1,13 @@
 """App configuration."""
 
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, plugins
+from tripcompanion.plugin import Plugin, plugins, until
 from trips.roles import TABLE
 
 
@@ -14,3 +19,12 @@ class TripsConfig(Plugin):
         super().ready()
         for app in plugins():
             TABLE.update(app.rights())
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from trips.models import Invitation, JournalEntry, Trip
+
+        yield "deleted trips", [Trip.objects.outdated().order_by("deleted_at")]
+        yield "invitations", [until(month_ago, Invitation, "expires_at")]
+        yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]

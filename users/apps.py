@@ -1,14 +1,16 @@
 """App configuration."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from importlib import import_module
 from typing import Any
 
 from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin
+from tripcompanion.plugin import Plugin, until
 
 
 def note_browser_log_in(sender: Any, user: Any, **kwargs: Any) -> None:
@@ -40,3 +42,18 @@ class UsersConfig(Plugin):
         from users.metrics import figures
 
         return figures()
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from django.contrib.sessions.models import Session as BrowserSession
+
+        from users.models import EmailToken, Mail, ScopedToken, Session
+
+        # Two querysets, because no index serves an OR of both columns.
+        columns = ("ended_at", "expires_at")
+        yield "sessions", [until(month_ago, Session, column) for column in columns]
+        yield "scoped tokens", [until(month_ago, ScopedToken, "expires_at")]
+        yield "links", [until(now, EmailToken, "expires_at")]
+        yield "mails", [until(month_ago, Mail, "given_up_at")]
+        yield "browser sessions", [until(now, BrowserSession, "expire_date")]

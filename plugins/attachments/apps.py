@@ -1,8 +1,11 @@
 """App configuration."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
+from django.core.management import CommandError
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import Plugin, TripTable
@@ -27,3 +30,20 @@ class AttachmentsConfig(Plugin):
 
     def phrases(self) -> Mapping[str, Any]:
         return {"attachments": gettext_lazy("the attachments")}
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from plugins.attachments.models import Attachment
+
+        # The entries that could have been restored with them are deleted before.
+        yield "attachments of deleted expenses", [Attachment.objects.outdated()]
+
+    def sweep(self, *, dry_run: bool) -> Iterator[tuple[str, int]]:
+        from plugins.attachments.models import named_files
+        from plugins.attachments.storage import StorageUnavailable, sweep
+
+        try:
+            yield "files without an attachment", sweep(named_files, dry_run=dry_run)
+        except StorageUnavailable as error:
+            raise CommandError(f"Files were not deleted: {error.__cause__}") from error

@@ -1,7 +1,10 @@
 """App configuration."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import MailText, Plugin
@@ -15,3 +18,11 @@ class WebhooksConfig(Plugin):
         from plugins.webhooks.mails import MAILS
 
         return MAILS
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from plugins.webhooks.models import WebhookDelivery
+
+        ended = WebhookDelivery.objects.ended(before=month_ago)
+        yield "webhook deliveries", [ended.order_by("created_at")]

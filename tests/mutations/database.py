@@ -101,7 +101,7 @@ DATABASE: Guards = {
          "    snapshot()\n    plan_for_all_rows()\n    yield from _diff",
          f"{_SNAPSHOTS} -k audit"),
     ],
-    "tripcompanion/accounts/management/commands/prune.py": [
+    "tripcompanion/plugin.py": [
         ("prune reads whole tables", ".order_by(column)", '.order_by("pk")',
          "tests/users/test_prune.py"),
     ],

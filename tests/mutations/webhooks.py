@@ -89,10 +89,10 @@ WEBHOOKS: Guards = {
         ("messages for former members", "            webhook.positions.exclude(trip__in=present"
          '.values("trip")).delete()\n', "", f"{_DELIVERIES} -k of_an_account"),
     ],
-    "tripcompanion/accounts/management/commands/prune.py": [
+    "plugins/webhooks/apps.py": [
         ("the log of webhooks is never deleted",
-         'yield "webhook deliveries", [deliveries.order_by("created_at")]',
-         'yield "webhook deliveries", [deliveries.none()]', f"{_DELIVERIES} -k month"),
+         'yield "webhook deliveries", [ended.order_by("created_at")]',
+         'yield "webhook deliveries", [ended.none()]', f"{_DELIVERIES} -k month"),
     ],
     "plugins/webhooks/views.py": [
         ("a new address is not checked", '            require_url(self.body()["url"])\n',

@@ -22,7 +22,7 @@ from tests.cast import Api
 from tests.factories import TripFactory, spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
-from tripcompanion.accounts.management.commands import prune
+from tripcompanion.database import deletes
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 from trips.models import Invitation, JournalEntry, Trip
 from trips.models.events import Event
@@ -165,7 +165,7 @@ def test_the_mail_of_an_invitation_goes_with_it(api: Api, trip: Trip, olga: User
 
 
 def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prune, "BATCH_ROWS", 2)
+    monkeypatch.setattr(deletes, "READ_ROWS", 2)
     for _link in range(5):
         EmailToken.make(olga, MailTemplate.RESET)
     EmailToken.objects.update(expires_at=timezone.now())

@@ -8,15 +8,33 @@ immediately. PostgreSQL would defer the checks to the COMMIT, which would then t
 of them together, and to which no statement time-out applies.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.db import connections, models, transaction
 from django.db.models.deletion import get_candidate_relations_to_delete
 
-#: Rows per statement. Including the checks, PostgreSQL takes about a second at most.
+#: Rows per transaction of `delete_in_batches`, which are read.
+READ_ROWS = 1000
+#: Rows per statement of `delete_unread`. PostgreSQL takes about a second at most, with the checks.
 _BATCH_ROWS = 20_000
+
+
+def _delete(batch: models.QuerySet[Any]) -> int:
+    return batch.delete()[0]
+
+
+def delete_in_batches(rows: models.QuerySet[Any], delete: Callable[[Any], int] = _delete) -> int:
+    """Delete `rows` in batches, so that no lock is held for long; return the count.
+
+    `delete` deletes a batch, and returns how many rows it had.
+    """
+    deleted = 0
+    while keys := list(rows.values_list("pk", flat=True)[:READ_ROWS]):
+        # Filtered again: a row may have been renewed between the two statements.
+        deleted += delete(rows.filter(pk__in=keys))
+    return deleted
 
 
 def delete_unread(rows: models.QuerySet[Any]) -> None:

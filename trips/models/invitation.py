@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.database.deletes import delete_in_batches
 from trips.models.conflicts import AlreadyInvited, AlreadyMember, InvitedByAddress
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, write
@@ -67,6 +68,10 @@ class InvitationQuerySet(InTripQuerySet[Any]):
             Mail.objects.filter(invitation_id__in=ids).delete()
             self.delete()
         return ids
+
+    def purge(self) -> int:
+        """Delete these in batches, with their mails, which are not counted; returns how many."""
+        return delete_in_batches(self, lambda batch: len(batch.remove()))
 
     def withdraw(self) -> list[Entry]:
         """Delete these invitations, whose guest is being deleted; returns the journal entries.
