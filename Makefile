@@ -65,6 +65,12 @@ test: .venv/.dev ## Run most tests on SQLite, or those in ARGS on both databases
 test-all: .venv/.dev ## Run all tests on SQLite and PostgreSQL
 	@$(BIN)/python -m tests.databases
 
+plugins-out: .venv/.dev ## Take each plugin out of a copy, then all, and check what remains (ARGS=webhooks)
+	@$(BIN)/python -m tests.plugins_out $(ARGS)
+
+lines: .venv/.dev ## Count the lines of the core, of each plugin, of tests and of tools
+	@$(BIN)/python -m tests.lines
+
 test-uncompiled: .venv/.dev ## Run the tests without compiled queries and serializers
 	@COMPILED_QUERIES=false $(BIN)/python -m tests.databases $(ARGS)
 

@@ -16,7 +16,8 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import yaml
 from django.apps import AppConfig, apps
-from django.core.exceptions import ImproperlyConfigured
+
+from tripcompanion.environment import refuse
 
 if TYPE_CHECKING:
     from django.db.models import Model, Q, QuerySet
@@ -75,10 +76,10 @@ class Plugin(AppConfig):
     requires: ClassVar[tuple[str, ...]] = ()
 
     def ready(self) -> None:
-        """Check `requires`. Raises `ImproperlyConfigured`, which is shown as one line."""
+        """Stop the process, with one line, if something that it requires is missing."""
         for name in self.requires:
             if not apps.is_installed(name):
-                raise ImproperlyConfigured(f"PLUGINS: {self.name} requires {name}.")
+                refuse(f"PLUGINS: {self.name} requires {name}.")
 
     # -- The API -----------------------------------------------------------------------------------
 
