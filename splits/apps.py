@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,3 +27,15 @@ class SplitsConfig(Plugin):
 
         days = timedelta(days=settings.DELETED_ENTRY_DAYS)
         yield "deleted entries", [until(now - days, DeletedEntry, "deleted_at")]
+
+    def traces(self, account: Any) -> Iterable[QuerySet[Any]]:
+        """An ADMIN can comment in trips without being a member."""
+        from splits.models.comment import comments_written_by
+
+        return [comments_written_by(account)]
+
+    def forget(self, account: Any, by: Any) -> None:
+        from splits.models.comment import forget_comments_of
+
+        forget_comments_of(account, by)
+        account.saved_filters.all().delete()

@@ -204,7 +204,7 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
         "trips/models/trip.py",
         "trips/models/member.py",
         "trips/models/invitation.py",
-        "tripcompanion/accounts/deletion.py",
+        "trips/deletion.py",
         "trips/viewsets.py",
         "splits/models/closing.py",
         "plugins/recurring/models.py",

@@ -126,8 +126,15 @@ class Plugin(AppConfig):
         """The files that the archive of an account gets: a name, and what writes the content."""
         return iter(())
 
-    def forget(self, account: Any) -> None:
-        """Delete what belongs to an account that ends, under its lock and those of its trips."""
+    def traces(self, account: Any) -> Iterable["QuerySet[Any]"]:
+        """Rows in whose trips `forget` changes something, beside those where it is a member."""
+        return ()
+
+    def forget(self, account: Any, by: Any) -> None:
+        """Delete or empty what an account that ends has and wrote; `by` deletes the account.
+
+        Its row is locked, and so are the trips that it was in and those of `traces`.
+        """
 
     def mails(self) -> Mapping[str, MailText]:
         """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.

@@ -20,3 +20,6 @@ class ExchangeConfig(Plugin):
         from plugins.exchange.models import Import
 
         yield "plans of imports", [Import.objects.outdated().order_by("created_at")]
+
+    def forget(self, account: Any, by: Any) -> None:
+        account.imports.all().delete()

@@ -26,3 +26,8 @@ class WebhooksConfig(Plugin):
 
         ended = WebhookDelivery.objects.ended(before=month_ago)
         yield "webhook deliveries", [ended.order_by("created_at")]
+
+    def forget(self, account: Any, by: Any) -> None:
+        from plugins.webhooks.models import Webhook
+
+        Webhook.objects.filter(user=account).remove()

@@ -119,11 +119,11 @@ def comments_written_by(account: User) -> JournalQuerySet:
     return JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
 
 
-def forget_comments_of(account: User) -> dict[int, list[Entry]]:
+def forget_comments_of(account: User, by: User | None) -> None:
     """Empty all comments of an account, also in the journal and on deleted expenses.
 
-    The comments stay, so that replies keep their place. Returns the journal entries for each trip.
-    Call it under the locks of the trips of `comments_written_by`.
+    The comments stay, so that replies keep their place. Call it under the locks of the trips of
+    `comments_written_by`.
     """
     entries: dict[int, list[Entry]] = defaultdict(list)
     texts = Comment.objects.filter(created_by=account).exclude(text="")
@@ -138,7 +138,8 @@ def forget_comments_of(account: User) -> dict[int, list[Entry]]:
     events = (Event.COMMENT_CREATED, Event.COMMENT_CHANGED, Event.COMMENT_DELETED)
     rows = JournalEntry.objects.filter(trip__in=written.values("trip"), event__in=events)
     rows.filter(object_id__in=written.values("object_id")).forget("text")
-    return entries
+    for trip_id, of_trip in entries.items():
+        write(trip_id, by, *of_trip, is_limited=False)
 
 
 def _forget_in_deleted(account: User, written: JournalQuerySet) -> Iterator[tuple[int, int, int]]:

@@ -78,7 +78,7 @@ DELETED: Guards = {
          "return Member.objects.present_or_restorable()", "return Member.objects.present()",
          f"{_TRIPS} -k webhooks"),
     ],
-    "tripcompanion/accounts/deletion.py": [
+    "trips/deletion.py": [
         ("deleted trip prevents the deletion of an account", "_annotated(members.in_kept_trips())",
          "_annotated(members)", f"{_TRIPS} -k hinders"),
         ("deleted account comes back with a trip", "ending = members.present_or_restorable()",

@@ -35,7 +35,7 @@ JOURNAL: Guards = {
         ("settlement that goes with a split is not in the journal",
          "*changed, *deleted)", "*changed)", _WALK),
     ],
-    "tripcompanion/accounts/deletion.py": [
+    "trips/deletion.py": [
         ("name of a former guest stays in the journal", '.forget("name")', ".forget()", _WRITING),
         ("row of a file keeps an account", 'row.changes.get("userId", {"old": None})["old"]',
          'row.changes["userId"]["old"]', _WRITING),

@@ -358,21 +358,19 @@ TRIPS: Guards = {
          "            _require", "trip(trip.pk, by, Can.READ) as locked:\n"
          "            _require", f"{_TRIP_LOCK} demoted"),
     ],
-    "tripcompanion/accounts/deletion.py": [
+    "splits/apps.py": [
+        ("comments of a deleted account stay",
+         "        forget_comments_of(account, by)\n", "", "tests/splits/test_comments.py"),
+        ("trips that an ADMIN only comments in are not locked",
+         "return [comments_written_by(account)]", "return []", "tests/splits/test_comments.py"),
+    ],
+    "trips/deletion.py": [
         ("account deletion leaves no OWNER", "        raise LastOwner\n",
          "        pass\n", _DELETION),
         ("account deletion without locks", 'Trip.objects.select_for_update()', "Trip.objects.all()",
          "PG tests/test_account_races.py"),
         ("account deletion despite an open balance", "if settled and obstacles:", "if False:",
          "tests/splits/test_account_rights.py"),
-        ("comments of a deleted account stay",
-         "        for trip_id, emptied in forget_comments_of(account).items():\n"
-         "            entries[trip_id] += emptied\n",
-         "",
-         "tests/splits/test_comments.py"),
-        ("trips that an ADMIN only comments in are not locked",
-         "(members, invitations, comments_written_by(account))", "(members, invitations)",
-         "tests/splits/test_comments.py"),
         ("names of guests merged before a claim stay", "        found |= wanted\n",
          "        return wanted\n", "tests/trips/test_journal.py"),
         ("addresses of a deleted account stay in invitations",

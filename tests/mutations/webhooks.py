@@ -93,13 +93,11 @@ WEBHOOKS: Guards = {
         ("the log of webhooks is never deleted",
          'yield "webhook deliveries", [ended.order_by("created_at")]',
          'yield "webhook deliveries", [ended.none()]', f"{_DELIVERIES} -k month"),
+        ("webhooks survive their account",
+         "        Webhook.objects.filter(user=account).remove()\n", "        pass\n", _REGISTERING),
     ],
     "plugins/webhooks/views.py": [
         ("a new address is not checked", '            require_url(self.body()["url"])\n',
          "            self.body()\n", _REGISTERING),
-    ],
-    "tripcompanion/accounts/deletion.py": [
-        ("webhooks survive their account",
-         "        Webhook.objects.filter(user=account).remove()\n", "", _REGISTERING),
     ],
 }  # fmt: skip

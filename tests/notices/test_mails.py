@@ -16,8 +16,8 @@ from tests.factories import overwrite
 from tests.notices.waiting import waiting, wanting
 from tests.server import free_port
 from tests.splits.ledger import Ledger
-from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.notices.sending import PAUSE
+from trips.deletion import delete_account
 from trips.models import Member, Trip
 from users.models import Mail, User
 

@@ -12,8 +12,8 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, spend
 from tests.splits.ledger import Json, Ledger
-from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.export import personal_data_of
+from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from users.models import Role, User
 

@@ -10,7 +10,7 @@ from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
-from tripcompanion.accounts.deletion import delete_account
+from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

@@ -22,7 +22,7 @@ from tests.factories import (
     spend,
 )
 from tests.splits.ledger import Ledger
-from tripcompanion.accounts.deletion import delete_account
+from trips.deletion import delete_account
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import Mail, User

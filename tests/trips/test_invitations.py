@@ -18,8 +18,8 @@ from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.mailserver import token_in
 from tests.stored import everything_stored
 from tests.users.logins import bearer
-from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.observability.logs import without_secrets
+from trips.deletion import delete_account
 from trips.models import Invitation, Trip
 from trips.models.invitation import MAX_OPEN_INVITATIONS
 from trips.roles import TripRole

@@ -14,7 +14,7 @@ from plugins.exchange.tests.copies import copied, file_of, forged
 from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, spend
 from tests.stored import rolled_back
-from tripcompanion.accounts.deletion import delete_account
+from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

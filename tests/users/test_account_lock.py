@@ -15,7 +15,7 @@ from tests.locks import OtherProcess
 from tests.mailserver import mail_server
 from tests.server import Server
 from tests.users.logins import is_alive, log_in, try_to_log_in
-from tripcompanion.accounts.deletion import delete_account
+from trips.deletion import delete_account
 from users.mail_templates import MailTemplate
 from users.models import Role, ScopedToken, Session, User
 

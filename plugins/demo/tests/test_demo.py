@@ -25,7 +25,7 @@ from tests.checkout import make, newcomers_checkout
 from tests.factories import UserFactory
 from tests.replay import assert_replayed
 from tests.users.logins import try_to_log_in
-from tripcompanion.accounts.deletion import delete_account
+from trips.deletion import delete_account
 from trips.models import JournalEntry, Member, Trip
 from users.models import Role, User
 

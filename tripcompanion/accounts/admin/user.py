@@ -22,7 +22,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
-from tripcompanion.accounts.deletion import delete_account
 from tripcompanion.accounts.export import archive_of
 from tripcompanion.adminsite.base import (
     RulesAdmin,
@@ -38,6 +37,7 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
 from trips.admin import BALANCE, MEMBER_COLUMNS, caller_of
+from trips.deletion import delete_account
 from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.admin import accounts_locked
 from users.emails import email_key

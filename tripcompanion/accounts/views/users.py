@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.attachments.storage import StorageUnavailable
-from tripcompanion.accounts.deletion import AccountInUse, delete_account
 from tripcompanion.accounts.export import archive_of, exported
 from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import (
@@ -20,6 +19,7 @@ from tripcompanion.accounts.serializers import (
     UserUpdateRequest,
 )
 from tripcompanion.api.viewsets import ApiViewSet
+from trips.deletion import AccountInUse, delete_account
 from trips.models import show_addresses_to, with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle

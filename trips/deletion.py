@@ -10,12 +10,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from plugins.exchange.models import Import
-from plugins.webhooks.models.webhook import Webhook
-from splits.models.comment import comments_written_by, forget_comments_of
-from splits.models.saved_filter import SavedFilter
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
+from tripcompanion.plugin import plugins
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
 from trips.models.invitation import Invitation, InvitationQuerySet
@@ -60,7 +57,7 @@ def delete_account(
     settled: bool = False,
     proof: str | None = None,
 ) -> None:
-    """Delete an account: end its memberships, empty its row and its comments; its entries stay.
+    """Delete an account: end its memberships, empty its row, forget its texts; its entries stay.
 
     Raises `LastOwner` if the other members of a trip would have no owner, and `LastAdmin`. With
     `settled`, raises `AccountInUse` instead of `LastOwner`, and also for open balances. `by` and
@@ -76,7 +73,8 @@ def delete_account(
         # Those that contain its address, or addresses that its owner typed.
         to_account = Q(email_key=account.email_key, email_key__isnull=False)
         invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
-        locked = _lock(_trips_of(members, invitations, comments_written_by(account)))
+        traces = [rows for app in plugins() for rows in app.traces(account)]
+        locked = _lock(_trips_of(members, invitations, *traces))
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
         # Where the account has not answered, entries of others do not prevent its deletion.
         for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
@@ -85,15 +83,12 @@ def delete_account(
         ending = members.present_or_restorable()
         for trip_id, entry in _what_ends(ending, invitations.filter(trip__in=locked)):
             entries[trip_id].append(entry)
-        for trip_id, emptied in forget_comments_of(account).items():
-            entries[trip_id] += emptied
         for trip_id, of_trip in entries.items():
             write(trip_id, by, *of_trip, is_limited=False)
         ending.update(left_at=timezone.now())
         _forget_texts(account, locked, invitations.remove())
-        Webhook.objects.filter(user=account).remove()
-        Import.objects.filter(user=account).delete()
-        SavedFilter.objects.filter(user=account).delete()
+        for app in plugins():
+            app.forget(account, by)
         account.empty()
 
 
