@@ -33,6 +33,7 @@ from splits.models import (
 from tests.admin_client import AdminClient, tables, text
 from tests.admin_rows import one_of_each
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
+from tests.stored import everything_stored
 from trips.models import Invitation, JournalEntry, Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 
@@ -107,33 +108,31 @@ def test_there_are_no_groups(admin_client: AdminClient) -> None:
     assert "Group" not in admin_client.client.get("/admin/").content.decode()
 
 
-@pytest.mark.parametrize("model", [*PEOPLE, *LEDGER], ids=lambda model: model.__name__)
-def test_every_page_opens(
-    admin_client: AdminClient, fill: Callable[[int], None], model: type[Model]
-) -> None:
+def test_every_page_opens(admin_client: AdminClient, fill: Callable[[int], None]) -> None:
     fill(2)
-    assert admin_client.list(model).status_code == 200
-    assert admin_client.list(model, "q=olga").status_code == 200
-    assert admin_client.page(row_of(model)).status_code == 200
+    for model in (*PEOPLE, *LEDGER):
+        assert admin_client.list(model).status_code == 200, model
+        assert admin_client.list(model, "q=olga").status_code == 200, model
+        assert admin_client.page(row_of(model)).status_code == 200, model
 
 
 def test_every_model_with_a_page_is_tested_here() -> None:
     assert set(admin.site._registry) == {*PEOPLE, *LEDGER}
 
 
-@pytest.mark.parametrize("model", LEDGER, ids=lambda model: model.__name__)
 def test_nothing_in_the_books_can_be_added_changed_or_deleted(
-    admin_client: AdminClient, fill: Callable[[int], None], model: type[Model]
+    admin_client: AdminClient, fill: Callable[[int], None]
 ) -> None:
     fill(1)
-    row = row_of(model)
-    before = model._default_manager.filter(pk=row.pk).values().get()
-    assert admin_client.client.post(admin_client.url(model, "add"), {}).status_code == 403
-    for page in ("change", "delete"):
-        answer = admin_client.client.post(admin_client.url(model, page, row.pk), {"post": "yes"})
-        assert answer.status_code == 403
-    assert "delete_selected" not in admin_client.list(model).content.decode()
-    assert model._default_manager.filter(pk=row.pk).values().get() == before
+    before = everything_stored()
+    for model in LEDGER:
+        client, row = admin_client.client, row_of(model)
+        assert client.post(admin_client.url(model, "add"), {}).status_code == 403, model
+        for page in ("change", "delete"):
+            answer = client.post(admin_client.url(model, page, row.pk), {"post": "yes"})
+            assert answer.status_code == 403, (model, page)
+        assert "delete_selected" not in admin_client.list(model).content.decode(), model
+    assert everything_stored() == before
 
 
 def test_members_cannot_be_deleted(admin_client: AdminClient, trip: Trip) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 import orjson
 import pytest
 from django.db.models import Field, Model
+from rest_framework.test import APIClient
 
 from splits.models import Comment, Debt, DeletedEntry, Expense, Payer, Settlement, Split
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import settle, spend
+from tests.stored import rolled_back
 from trips.models import Trip
 from users.models import User
 
@@ -88,29 +90,38 @@ def test_a_column_that_older_rows_lack_has_a_default_that_python_knows(
 
 
 @pytest.mark.either
-@pytest.mark.parametrize(("kind", "name", "field"), COLUMNS)
+@pytest.mark.parametrize("kind", STORED)
 def test_a_column_that_is_newer_than_the_deleted_row_gets_its_default(
-    api: Api, trip: Trip, olga: User, deleted: Delete, kind: str, name: str, field: Field
+    api: Api, trip: Trip, olga: User, deleted: Delete, kind: str
 ) -> None:
     path, client = deleted(kind), api(olga)
+    for name, field in (column.values[1:] for column in COLUMNS if column.values[0] == kind):
+        with rolled_back():
+            assert_restored_without(client, trip, path, name, field)
+
+
+def assert_restored_without(
+    client: APIClient, trip: Trip, path: str, name: str, field: Field
+) -> None:
     entry = DeletedEntry.objects.get()
     rows = [row for row_name, row in rows_in(entry) if row_name == name]
     assert rows
     for row in rows:
         del row[field.attname]
     entry.save_rows()
-    [listed] = client.get(f"/api/trips/{trip.pk}/{kind}?deleted=true").json()["items"]
+    listing = path.rpartition("/")[0]
+    [listed] = client.get(f"{listing}?deleted=true").json()["items"]
     restored = client.post(f"{path}/restore")
-    assert restored.status_code == 200
-    assert restored.json().keys() == listed.keys()
+    assert restored.status_code == 200, field
+    assert restored.json().keys() == listed.keys(), field
     if not callable(field.default):
         [expected] = (
             field.model._default_manager.filter(pk__in=[row["id"] for row in rows])
             .values_list(field.attname, flat=True)
             .distinct()
         )
-        assert expected == field.get_default()
-    assert list(differences(trip.pk)) == []
+        assert expected == field.get_default(), field
+    assert list(differences(trip.pk)) == [], field
 
 
 @pytest.mark.parametrize("kind", STORED)
