@@ -24,13 +24,14 @@ from splits.views import (
     ExplanationViewSet,
     HistoryViewSet,
     MergeViewSet,
+    RootViewSet,
     SavedFilterViewSet,
     SettlementViewSet,
     SplitViewSet,
     TagViewSet,
 )
 from tests.trips.access import endpoints
-from tripcompanion.accounts.views import AccountViewSet, RootViewSet, TokenViewSet, UserViewSet
+from tripcompanion.accounts.views import AccountViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.openapi.document import DocumentView
