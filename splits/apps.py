@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, until
+from tripcompanion.plugin import PersonalList, Plugin, until
 
 
 class SplitsConfig(Plugin):
@@ -39,3 +39,8 @@ class SplitsConfig(Plugin):
 
         forget_comments_of(account, by)
         account.saved_filters.all().delete()
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from splits.personal_data import personal_data
+
+        return personal_data()

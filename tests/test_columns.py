@@ -9,6 +9,13 @@ from django.db.models import Model, Subquery
 
 from splits import csv_columns
 from splits.models import Comment, Expense, Payer, Settlement, Split
+from splits.personal_data import (
+    ExportedComment,
+    ExportedExpense,
+    ExportedPayment,
+    ExportedSettlement,
+    ExportedSplit,
+)
 from splits.serializers.comment import CommentRequest, CommentSerializer
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpenseSerializer, PayerSerializer
@@ -16,13 +23,6 @@ from splits.serializers.settlement import SettlementRequest, SettlementSerialize
 from splits.serializers.split import ExpenseSplitSerializer
 from tests.cast import Api
 from tests.factories import settle, spend
-from tripcompanion.accounts.export_serializers import (
-    ExportedComment,
-    ExportedExpense,
-    ExportedPayment,
-    ExportedSettlement,
-    ExportedSplit,
-)
 from tripcompanion.adminsite.csv_export import Column, CsvColumns
 from tripcompanion.currency.amounts import Amount
 from trips import csv_columns as trip_csv_columns

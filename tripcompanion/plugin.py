@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from zipfile import ZipInfo
 
 import yaml
 from django.apps import AppConfig, apps
@@ -21,10 +22,15 @@ from tripcompanion.environment import refuse
 
 if TYPE_CHECKING:
     from django.db.models import Model, Q, QuerySet
+    from rest_framework.exceptions import APIException
 
 #: Where routes can be added: below /api, below the path of a trip, of an expense or of the caller's
 #: account, and outside of the API. They are the names of lists in the `urls` of an app.
 Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
+
+
+#: Writes the content of a file into another one.
+WriteFile = Callable[[IO[bytes]], Any]
 
 
 class TripTable(NamedTuple):
@@ -52,6 +58,18 @@ class TripTable(NamedTuple):
     fit: Callable[[Any, Mapping[Any, Mapping[int, int]]], None] | None = None
     #: What is done in the new trip after all rows are there.
     finish: Callable[[Any], None] | None = None
+
+
+class PersonalList(NamedTuple):
+    """Rows about a user in the export of their account."""
+
+    #: In snake case.
+    name: str
+    #: The serializer of a row.
+    shape: type[Any]
+    help_text: str
+    #: The rows of a user, oldest first.
+    of: Callable[[Any], "QuerySet[Any]"]
 
 
 class MailText(NamedTuple):
@@ -118,13 +136,23 @@ class Plugin(AppConfig):
 
     # -- A person ----------------------------------------------------------------------------------
 
-    def personal_data(self, user: Any) -> Mapping[str, tuple[type[Any], "QuerySet"]]:
-        """The lists that the export of an account gets, by name: a serializer, and the rows."""
-        return {}
+    def personal_data(self) -> Iterable[PersonalList]:
+        """The lists about a user in the export of an account.
 
-    def personal_files(self, user: Any) -> Iterator[tuple[str, Callable[[IO[bytes]], Any]]]:
-        """The files that the archive of an account gets: a name, and what writes the content."""
+        A new model with personal data must be in one of them.
+        """
+        return ()
+
+    def personal_files(self, user: Any) -> Iterator[tuple[str | ZipInfo, WriteFile]]:
+        """The files that the archive of an account gets: a name, and what writes the content.
+
+        With a `ZipInfo` as its name, a file is not compressed.
+        """
         return iter(())
+
+    def file_problems(self) -> Iterable[type["APIException"]]:
+        """What writing `personal_files` may raise, for the OpenAPI document."""
+        return ()
 
     def traces(self, account: Any) -> Iterable["QuerySet[Any]"]:
         """Rows in whose trips `forget` changes something, beside those where it is a member."""

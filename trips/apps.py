@@ -1,13 +1,13 @@
 """App configuration."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, plugins, until
+from tripcompanion.plugin import PersonalList, Plugin, plugins, until
 from trips.roles import TABLE
 
 
@@ -28,3 +28,8 @@ class TripsConfig(Plugin):
         yield "deleted trips", [Trip.objects.outdated().order_by("deleted_at")]
         yield "invitations", [until(month_ago, Invitation, "expires_at")]
         yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from trips.personal_data import personal_data
+
+        return personal_data()

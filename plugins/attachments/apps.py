@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
+from zipfile import ZipInfo
 
 from django.core.management import CommandError
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import APIException
 
-from tripcompanion.plugin import Plugin, TripTable
+from tripcompanion.plugin import PersonalList, Plugin, TripTable, WriteFile
 from trips.roles import Table
 
 
@@ -47,3 +50,31 @@ class AttachmentsConfig(Plugin):
             yield "files without an attachment", sweep(named_files, dry_run=dry_run)
         except StorageUnavailable as error:
             raise CommandError(f"Files were not deleted: {error.__cause__}") from error
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.attachments.models import Attachment
+        from plugins.attachments.serializers import ExportedAttachment
+
+        yield PersonalList(
+            "attachments",
+            ExportedAttachment,
+            "The files that they attached.",
+            lambda user: Attachment.objects.filter(created_by=user).order_by("id"),
+        )
+
+    def personal_files(self, user: Any) -> Iterator[tuple[str | ZipInfo, WriteFile]]:
+        from plugins.attachments.models import Attachment, State
+        from plugins.attachments.recognition import extension_of
+        from plugins.attachments.storage import copy
+
+        ready = Attachment.objects.filter(created_by=user, state=State.READY).order_by("id")
+        # One by one, because PostgreSQL ends a transaction in which nothing happens for a while.
+        for row in ready.iterator(1):
+            # They are compressed already.
+            name = ZipInfo(f"attachments/{row.pk}.{extension_of(row.type)}")
+            yield name, partial(copy, row.file)
+
+    def file_problems(self) -> Iterable[type[APIException]]:
+        from plugins.attachments.storage import StorageUnavailable
+
+        return [StorageUnavailable]

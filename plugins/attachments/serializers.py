@@ -1,5 +1,7 @@
 """Serializers of attachments."""
 
+from typing import Any
+
 from django.utils.translation import gettext_lazy
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
@@ -85,4 +87,14 @@ class AttachmentSerializer(CamelCaseSerializer):
         allow_null=True,
         help_text="The path of a JPEG of at most 480 × 480 pixels; null unless it is a picture "
         "that is ready.",
+    )
+
+
+class ExportedAttachment(AttachmentSerializer):
+    """A file that the user attached; the archive has its content as `attachments/<id>.<type>`."""
+
+    by: Any = None
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    expense_id = serializers.IntegerField(
+        allow_null=True, help_text="The expense; null for a file of the trip."
     )

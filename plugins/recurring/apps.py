@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import MailText, Plugin, TripTable
+from tripcompanion.plugin import MailText, PersonalList, Plugin, TripTable
 
 
 class RecurringConfig(Plugin):
@@ -33,3 +33,14 @@ class RecurringConfig(Plugin):
         from plugins.recurring.mails import MAILS
 
         return MAILS
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.recurring.models import Recurrence
+        from plugins.recurring.serializers import RecurrenceSerializer
+
+        yield PersonalList(
+            "recurring",
+            RecurrenceSerializer,
+            "Their recurring expenses.",
+            lambda user: Recurrence.objects.filter(created_by=user).order_by("id"),
+        )

@@ -1,13 +1,13 @@
 """App configuration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import MailText, Plugin
+from tripcompanion.plugin import MailText, PersonalList, Plugin
 
 
 class WebhooksConfig(Plugin):
@@ -31,3 +31,13 @@ class WebhooksConfig(Plugin):
         from plugins.webhooks.models import Webhook
 
         Webhook.objects.filter(user=account).remove()
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.webhooks.serializers import ExportedWebhook
+
+        yield PersonalList(
+            "webhooks",
+            ExportedWebhook,
+            "The webhooks that they registered.",
+            lambda user: user.webhooks.order_by("id"),
+        )

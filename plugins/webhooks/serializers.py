@@ -155,3 +155,7 @@ class DeliverySerializer(CamelCaseSerializer):
     duration_ms = serializers.IntegerField(
         allow_null=True, help_text="How many milliseconds the last attempt took."
     )
+
+
+class ExportedWebhook(WebhookSerializer):
+    """A webhook that the user registered, without its secret."""

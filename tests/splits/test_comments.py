@@ -12,9 +12,9 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, spend
 from tests.splits.ledger import Json, Ledger
-from tripcompanion.accounts.export import personal_data_of
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
+from users.export import personal_data
 from users.models import Role, User
 
 pytestmark = pytest.mark.either
@@ -123,7 +123,8 @@ def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, ver
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, vera, "My telephone number")
     ledger.comment(expense, olga, "Noted")
-    assert [row.text for row in personal_data_of(vera)["comments"]] == ["My telephone number"]
+    [comments] = [rows.of(vera) for rows in personal_data() if rows.name == "comments"]
+    assert [row.text for row in comments] == ["My telephone number"]
     gone = ledger.comment(expense, vera, "My address")
     ledger.answer(olga, "delete", url_of(gone))
     delete_account(vera, by=None)

@@ -17,7 +17,7 @@ from tests.factories import PASSWORD, add_guest
 from tests.scoped import script_of
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
-from tripcompanion.accounts.export import exported
+from users.export import exported
 from users.models import User
 from users.scopes import Scope
 

@@ -582,6 +582,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted trip as it was
+         * @description Restore a deleted trip as it was.
+         *
+         *     Allowed to those who were OWNER when it was deleted. All who were members then are members
+         *     again, unless they deleted their account.
+         *
+         *     Allowed to OWNER.
+         */
+        post: operations["restoreTrip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/export": {
         parameters: {
             query?: never;
@@ -603,31 +628,6 @@ export interface paths {
         get: operations["exportTrip"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/trips/{tripId}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Restore a deleted trip as it was
-         * @description Restore a deleted trip as it was.
-         *
-         *     Allowed to those who were OWNER when it was deleted. All who were members then are members
-         *     again, unless they deleted their account.
-         *
-         *     Allowed to OWNER.
-         */
-        post: operations["restoreTrip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1442,151 +1442,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/trips/{tripId}/attachments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The files of an expense or of a trip, oldest first
-         * @description The files of an expense or of a trip, oldest first.
-         *
-         *     Those of a trip are the ones that belong to none of its expenses.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listTripAttachments"];
-        put?: never;
-        /**
-         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
-         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
-         *
-         *     A picture is `processing` until it has been turned upright and its metadata, such as where
-         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
-         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
-         *     long as it can be restored.
-         *
-         *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
-         */
-        post: operations["createTripAttachment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/expenses/{expenseId}/attachments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The files of an expense or of a trip, oldest first
-         * @description The files of an expense or of a trip, oldest first.
-         *
-         *     Those of a trip are the ones that belong to none of its expenses.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listExpenseAttachments"];
-        put?: never;
-        /**
-         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
-         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
-         *
-         *     A picture is `processing` until it has been turned upright and its metadata, such as where
-         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
-         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
-         *     long as it can be restored.
-         *
-         *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
-         */
-        post: operations["createExpenseAttachment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/attachments/{attachmentId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * An attachment, without its content
-         * @description An attachment, without its content.
-         *
-         *     Every member may do this.
-         */
-        get: operations["getAttachment"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an attachment. It cannot be restored
-         * @description Delete an attachment. It cannot be restored.
-         *
-         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
-         */
-        delete: operations["deleteAttachment"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/attachments/{attachmentId}/content": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The file, as a download
-         * @description The file, as a download.
-         *
-         *     A service that keeps files in a bucket answers with a redirect to a link that is valid for a
-         *     minute. Whatever `Accept` says, the type is that of the file.
-         *
-         *     Every member may do this.
-         */
-        get: operations["getAttachmentContent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/attachments/{attachmentId}/thumbnail": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A small JPEG of a picture; 404 if there is none
-         * @description A small JPEG of a picture; 404 if there is none.
-         *
-         *     Every member may do this.
-         */
-        get: operations["getAttachmentThumbnail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/expenses/{expenseId}/splits": {
         parameters: {
             query?: never;
@@ -2166,6 +2021,274 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files of an expense or of a trip, oldest first
+         * @description The files of an expense or of a trip, oldest first.
+         *
+         *     Those of a trip are the ones that belong to none of its expenses.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listTripAttachments"];
+        put?: never;
+        /**
+         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
+         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+         *
+         *     A picture is `processing` until it has been turned upright and its metadata, such as where
+         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
+         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
+         *     long as it can be restored.
+         *
+         *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
+         */
+        post: operations["createTripAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The files of an expense or of a trip, oldest first
+         * @description The files of an expense or of a trip, oldest first.
+         *
+         *     Those of a trip are the ones that belong to none of its expenses.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseAttachments"];
+        put?: never;
+        /**
+         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
+         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+         *
+         *     A picture is `processing` until it has been turned upright and its metadata, such as where
+         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
+         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
+         *     long as it can be restored.
+         *
+         *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
+         */
+        post: operations["createExpenseAttachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{attachmentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An attachment, without its content
+         * @description An attachment, without its content.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getAttachment"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an attachment. It cannot be restored
+         * @description Delete an attachment. It cannot be restored.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        delete: operations["deleteAttachment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{attachmentId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The file, as a download
+         * @description The file, as a download.
+         *
+         *     A service that keeps files in a bucket answers with a redirect to a link that is valid for a
+         *     minute. Whatever `Accept` says, the type is that of the file.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getAttachmentContent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/attachments/{attachmentId}/thumbnail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A small JPEG of a picture; 404 if there is none
+         * @description A small JPEG of a picture; 404 if there is none.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getAttachmentThumbnail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Plan the import of a file; nothing else is written
+         * @description Plan the import of a file; nothing else is written.
+         *
+         *     The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
+         *     Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. Send a form with the
+         *     file, or a JSON file itself as the body, with what you choose in the query. The plan says
+         *     what would become of every row, who the people of the file are, and how the balances that
+         *     the file claims compare with those of its rows. It has the first 1,000 rows;
+         *     `listImportedRows` has all. It can be changed and confirmed for a day; so long the file is
+         *     kept with it.
+         */
+        post: operations["planImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The plan of an import, or what has become of it
+         * @description The plan of an import, or what has become of it.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a plan, or an import that was undone. What is done can only be undone
+         * @description Delete a plan, or an import that was undone. What is done can only be undone.
+         */
+        delete: operations["deleteImport"];
+        options?: never;
+        head?: never;
+        /**
+         * Plan an import with other choices
+         * @description Plan an import with other choices.
+         *
+         *     Those that are not sent stay; people and rates are added to those of before.
+         */
+        patch: operations["changeImport"];
+        trace?: never;
+    };
+    "/api/imports/{importId}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rows of the file, with what becomes of each
+         * @description The rows of the file, with what becomes of each.
+         */
+        get: operations["listImportedRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record everything that the plan contains, or nothing
+         * @description Record everything that the plan contains, or nothing.
+         *
+         *     The caller becomes OWNER of a new trip. People without an account become guests; accounts
+         *     become VIEWERs.
+         */
+        post: operations["confirmImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/imports/{importId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an import as a whole, while nothing has happened to what it made
+         * @description Undo an import as a whole, while nothing has happened to what it made.
+         *
+         *     In a trip that it made, nothing at all may have happened; the trip is deleted.
+         */
+        post: operations["undoImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes": {
         parameters: {
             query?: never;
@@ -2335,129 +2458,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/imports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Plan the import of a file; nothing else is written
-         * @description Plan the import of a file; nothing else is written.
-         *
-         *     The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-         *     Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. Send a form with the
-         *     file, or a JSON file itself as the body, with what you choose in the query. The plan says
-         *     what would become of every row, who the people of the file are, and how the balances that
-         *     the file claims compare with those of its rows. It has the first 1,000 rows;
-         *     `listImportedRows` has all. It can be changed and confirmed for a day; so long the file is
-         *     kept with it.
-         */
-        post: operations["planImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/imports/{importId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The plan of an import, or what has become of it
-         * @description The plan of an import, or what has become of it.
-         */
-        get: operations["getImport"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a plan, or an import that was undone. What is done can only be undone
-         * @description Delete a plan, or an import that was undone. What is done can only be undone.
-         */
-        delete: operations["deleteImport"];
-        options?: never;
-        head?: never;
-        /**
-         * Plan an import with other choices
-         * @description Plan an import with other choices.
-         *
-         *     Those that are not sent stay; people and rates are added to those of before.
-         */
-        patch: operations["changeImport"];
-        trace?: never;
-    };
-    "/api/imports/{importId}/rows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The rows of the file, with what becomes of each
-         * @description The rows of the file, with what becomes of each.
-         */
-        get: operations["listImportedRows"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/imports/{importId}/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Record everything that the plan contains, or nothing
-         * @description Record everything that the plan contains, or nothing.
-         *
-         *     The caller becomes OWNER of a new trip. People without an account become guests; accounts
-         *     become VIEWERs.
-         */
-        post: operations["confirmImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/imports/{importId}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Undo an import as a whole, while nothing has happened to what it made
-         * @description Undo an import as a whole, while nothing has happened to what it made.
-         *
-         *     In a trip that it made, nothing at all may have happened; the trip is deleted.
-         */
-        post: operations["undoImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/currencies": {
         parameters: {
             query?: never;
@@ -2582,24 +2582,16 @@ export interface components {
             logIns: components["schemas"]["ExportedLogIn"][];
             /** @description Their scoped tokens. */
             scripts: components["schemas"]["ExportedToken"][];
-            /** @description Their saved filters. */
-            filters: components["schemas"]["SavedFilter"][];
             /** @description The invitations that they made. */
             invitations: components["schemas"]["ExportedInvitation"][];
-            /** @description The files that they imported. */
-            imports: components["schemas"]["ImportSummary"][];
-            /** @description The webhooks that they registered. */
-            webhooks: components["schemas"]["ExportedWebhook"][];
             /** @description Their trips, present and former. */
             memberships: components["schemas"]["ExportedMembership"][];
+            /** @description Their saved filters. */
+            filters: components["schemas"]["SavedFilter"][];
             /** @description The expenses that they recorded. */
             expenses: components["schemas"]["ExportedExpense"][];
-            /** @description Their recurring expenses. */
-            recurring: components["schemas"]["Recurrence"][];
             /** @description The comments that they wrote. */
             comments: components["schemas"]["ExportedComment"][];
-            /** @description The files that they attached. */
-            attachments: components["schemas"]["ExportedAttachment"][];
             /** @description What they paid. */
             payments: components["schemas"]["ExportedPayment"][];
             /** @description Their parts of expenses. */
@@ -2610,6 +2602,14 @@ export interface components {
             settlements: components["schemas"]["ExportedSettlement"][];
             /** @description What they changed in trips, also what they wrote in entries that were deleted. */
             history: components["schemas"]["ExportedChange"][];
+            /** @description The files that they attached. */
+            attachments: components["schemas"]["ExportedAttachment"][];
+            /** @description Their recurring expenses. */
+            recurring: components["schemas"]["Recurrence"][];
+            /** @description The files that they imported. */
+            imports: components["schemas"]["ImportSummary"][];
+            /** @description The webhooks that they registered. */
+            webhooks: components["schemas"]["ExportedWebhook"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
@@ -5813,6 +5813,7 @@ export interface components {
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `imported_meanwhile`: another import has recorded some of these rows since the plan.
          *     - `invite_instead`: the user does not let others add them, but can be invited.
+         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         ConfirmImportConflict: {
             headers: {
@@ -8753,6 +8754,45 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    restoreTrip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A trip with its members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripDetail"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RestoreTripConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     exportTrip: {
         parameters: {
             query?: {
@@ -8842,45 +8882,6 @@ export interface operations {
             409: components["responses"]["LimitReached"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
-        };
-    };
-    restoreTrip: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 6
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A trip with its members. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TripDetail"];
-                };
-            };
-            400: components["responses"]["MalformedJsonOrInvalidKey"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["RestoreTripConflict"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listMembers: {
@@ -10809,306 +10810,6 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
-    listTripAttachments: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 1
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedAttachmentList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createTripAttachment: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": components["schemas"]["AttachmentRequest"];
-            };
-        };
-        responses: {
-            /** @description A file of an expense or of a trip. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Attachment"];
-                };
-            };
-            400: components["responses"]["CreateTripAttachmentBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["CreateTripAttachmentConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["CreateTripAttachmentServiceUnavailable"];
-        };
-    };
-    listExpenseAttachments: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an expense.
-                 * @example 1
-                 */
-                expenseId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedAttachmentList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createExpenseAttachment: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description The id of an expense. */
-                expenseId: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": components["schemas"]["AttachmentRequest"];
-            };
-        };
-        responses: {
-            /** @description A file of an expense or of a trip. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Attachment"];
-                };
-            };
-            400: components["responses"]["CreateExpenseAttachmentBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["CreateExpenseAttachmentConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["CreateExpenseAttachmentServiceUnavailable"];
-        };
-    };
-    getAttachment: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-            };
-            header?: never;
-            path: {
-                /** @description The id of an attached file. */
-                attachmentId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file of an expense or of a trip. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Attachment"];
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteAttachment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The id of an attached file. */
-                attachmentId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done; no body. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["MalformedJsonOrUnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReached"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    getAttachmentContent: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The id of an attached file. */
-                attachmentId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/jpeg": string;
-                    "image/png": string;
-                    "image/webp": string;
-                    "image/heic": string;
-                    "application/pdf": string;
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["StillProcessingOrAttachmentRefused"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrStorageUnavailable"];
-        };
-    };
-    getAttachmentThumbnail: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The id of an attached file. */
-                attachmentId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/jpeg": string;
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrStorageUnavailable"];
-        };
-    };
     listSplits: {
         parameters: {
             query?: {
@@ -12225,6 +11926,595 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTripAttachments: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAttachmentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTripAttachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AttachmentRequest"];
+            };
+        };
+        responses: {
+            /** @description A file of an expense or of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["CreateTripAttachmentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateTripAttachmentConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["CreateTripAttachmentServiceUnavailable"];
+        };
+    };
+    listExpenseAttachments: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedAttachmentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createExpenseAttachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of an expense. */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["AttachmentRequest"];
+            };
+        };
+        responses: {
+            /** @description A file of an expense or of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["CreateExpenseAttachmentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateExpenseAttachmentConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["CreateExpenseAttachmentServiceUnavailable"];
+        };
+    };
+    getAttachment: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file of an expense or of a trip. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attachment"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getAttachmentContent: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/webp": string;
+                    "image/heic": string;
+                    "application/pdf": string;
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["StillProcessingOrAttachmentRefused"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrStorageUnavailable"];
+        };
+    };
+    getAttachmentThumbnail: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of an attached file. */
+                attachmentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrStorageUnavailable"];
+        };
+    };
+    planImport: {
+        parameters: {
+            query?: {
+                /** @description Whether to make a new trip. */
+                asNewTrip?: components["schemas"]["AsNewTripEnum"];
+                /** @description Of a new trip, and of a file that does not say its own. Default: the one that the file uses most. */
+                currency?: components["schemas"]["CurrencyEnum"];
+                /** @description Of a new trip. Default: its title. */
+                destination?: string;
+                /** @description A JSON object: the worth of currencies in the trip's. */
+                exchangeRates?: string;
+                /** @description The id or the name of the group, if the file has several. */
+                group?: string;
+                /** @description A JSON object: user ids by names in the file; null is a guest. */
+                mapping?: string;
+                /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. */
+                timeZone?: string;
+                /** @description Of a new trip. Default: the file's name for it. */
+                title?: string;
+                /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. */
+                tripId?: number;
+            };
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "multipart/form-data": components["schemas"]["ImportFormRequest"];
+                "application/json": Record<string, never> | unknown[];
+            };
+        };
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["PlanImportBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["PlanImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["PlanImportConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 1
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["GetImportForbidden"];
+            404: components["responses"]["GetImportNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 1
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["DeleteImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrAlreadyImported"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    changeImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedImportOptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["ChangeImportBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ChangeImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ChangeImportConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listImportedRows: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description Only rows with this outcome. */
+                outcome?: components["schemas"]["ImportOutcomeEnum"];
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedImportedRowList"];
+                };
+            };
+            400: components["responses"]["ListImportedRowsBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ListImportedRowsForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    confirmImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["ConfirmImportBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ConfirmImportForbidden"];
+            404: components["responses"]["NotFoundOrUserNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ConfirmImportConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    undoImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an import of the caller.
+                 * @example 2
+                 */
+                importId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of an import, or what has become of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["UndoImportForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UndoImportConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listChanges: {
         parameters: {
             query?: {
@@ -12579,295 +12869,6 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    planImport: {
-        parameters: {
-            query?: {
-                /** @description Whether to make a new trip. */
-                asNewTrip?: components["schemas"]["AsNewTripEnum"];
-                /** @description Of a new trip, and of a file that does not say its own. Default: the one that the file uses most. */
-                currency?: components["schemas"]["CurrencyEnum"];
-                /** @description Of a new trip. Default: its title. */
-                destination?: string;
-                /** @description A JSON object: the worth of currencies in the trip's. */
-                exchangeRates?: string;
-                /** @description The id or the name of the group, if the file has several. */
-                group?: string;
-                /** @description A JSON object: user ids by names in the file; null is a guest. */
-                mapping?: string;
-                /** @description Where dates are read, such as `Europe/Madrid`, if the file has instants. Default: `UTC`. */
-                timeZone?: string;
-                /** @description Of a new trip. Default: the file's name for it. */
-                title?: string;
-                /** @description The trip to add to. Default: the one that an older file of the same group was imported into, otherwise a new one. */
-                tripId?: number;
-            };
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "multipart/form-data": components["schemas"]["ImportFormRequest"];
-                "application/json": Record<string, never> | unknown[];
-            };
-        };
-        responses: {
-            /** @description The plan of an import, or what has become of it. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Import"];
-                };
-            };
-            400: components["responses"]["PlanImportBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["PlanImportForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["PlanImportConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    getImport: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 1
-                 */
-                importId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The plan of an import, or what has become of it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Import"];
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["GetImportForbidden"];
-            404: components["responses"]["GetImportNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteImport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 1
-                 */
-                importId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done; no body. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["MalformedJsonOrUnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["DeleteImportForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrAlreadyImported"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    changeImport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 2
-                 */
-                importId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["PatchedImportOptionsRequest"];
-            };
-        };
-        responses: {
-            /** @description The plan of an import, or what has become of it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Import"];
-                };
-            };
-            400: components["responses"]["ChangeImportBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ChangeImportForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ChangeImportConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    listImportedRows: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description Only rows with this outcome. */
-                outcome?: components["schemas"]["ImportOutcomeEnum"];
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 2
-                 */
-                importId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedImportedRowList"];
-                };
-            };
-            400: components["responses"]["ListImportedRowsBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ListImportedRowsForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    confirmImport: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 2
-                 */
-                importId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The plan of an import, or what has become of it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Import"];
-                };
-            };
-            400: components["responses"]["ConfirmImportBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ConfirmImportForbidden"];
-            404: components["responses"]["NotFoundOrUserNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ConfirmImportConflict"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    undoImport: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of an import of the caller.
-                 * @example 2
-                 */
-                importId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The plan of an import, or what has become of it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Import"];
-                };
-            };
-            400: components["responses"]["MalformedJsonOrInvalidKey"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["UndoImportForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["UndoImportConflict"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };

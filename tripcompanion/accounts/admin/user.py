@@ -22,7 +22,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
-from tripcompanion.accounts.export import archive_of
 from tripcompanion.adminsite.base import (
     RulesAdmin,
     StateFilter,
@@ -41,6 +40,7 @@ from trips.deletion import delete_account
 from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.admin import accounts_locked
 from users.emails import email_key
+from users.export import archive_of
 from users.models import EmailTaken, Session, User
 from users.serializers import EmailAddress, NewPassword
 

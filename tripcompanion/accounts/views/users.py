@@ -10,9 +10,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from plugins.attachments.storage import StorageUnavailable
-from tripcompanion.accounts.export import archive_of, exported
-from tripcompanion.accounts.export_serializers import AccountExport
 from tripcompanion.accounts.serializers import (
     DeleteAccountRequest,
     UserCreateRequest,
@@ -23,6 +20,7 @@ from trips.deletion import AccountInUse, delete_account
 from trips.models import show_addresses_to, with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle
+from users.export import AccountExport, archive_of, exported, file_problems
 from users.models import EmailTaken, LastAdmin, Session, User
 from users.models.conflicts import LogInAgain
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
@@ -46,7 +44,7 @@ class AccountViewSet(ApiViewSet):
     single_statement: ClassVar = frozenset({"retrieve"})
     accepts: ClassVar = frozenset({"verify_email"})
     throttles: ClassVar = {"verify_email": [MailThrottle], "export": [ExportThrottle]}
-    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin], "export": [StorageUnavailable]}
+    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin], "export": file_problems()}
 
     def retrieve(self, request: Request) -> Response:
         """The caller's account, with all fields."""

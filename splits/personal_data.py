@@ -1,0 +1,184 @@
+"""What the ledger says about a user, for the export of their data."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+from rest_framework import serializers
+
+from splits.models import Comment, Debt, Expense, Payer, Settlement, Split
+from splits.serializers.comment import CommentSerializer
+from splits.serializers.expense_response import ExpenseSerializer
+from splits.serializers.history import ChangesField, ObjectSerializer
+from splits.serializers.saved_filter import SavedFilterSerializer
+from splits.serializers.settlement import SettlementSerializer
+from splits.serializers.split import ScaledField
+from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.plugin import PersonalList
+from trips.models import JournalEntry
+from trips.models.events import Event
+
+
+class ExportedPerson(CamelCaseSerializer):
+    """Another user, with only what is needed to read the ledger."""
+
+    id = serializers.IntegerField(help_text="The user's id.")
+    name = serializers.CharField(help_text="The display name.")
+
+
+class ExportedExpense(ExpenseSerializer):
+    """An expense that the user recorded; others may have paid it."""
+
+    # What others paid and owe is theirs; what the user did is in `payments` and `splits`.
+    participant_user_ids: Any = None
+    split_amounts: Any = None
+    paid_by: Any = None
+    payers: Any = None
+    splits: Any = None
+
+
+class ExportedComment(CommentSerializer):
+    """A comment that the user wrote."""
+
+    by: Any = None
+    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
+
+
+class ExportedPayment(CamelCaseSerializer):
+    """What the user paid for an expense; others may have recorded it."""
+
+    expense_id = serializers.IntegerField(help_text="The expense.")
+    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
+    description = serializers.CharField(source="expense.description", help_text="What it was.")
+    expense_date = serializers.DateField(
+        source="expense.expense_date", help_text="The day of the expense."
+    )
+    amount = MoneyField(
+        source="entered", currency="expense.currency", help_text="What the user paid."
+    )
+    currency = CurrencyField(source="expense.currency", help_text="The currency of `amount`.")
+    trip_amount = MoneyField(
+        source="amount", currency="expense.trip.currency", help_text="The same in `tripCurrency`."
+    )
+    trip_currency = CurrencyField(source="expense.trip.currency", help_text="The trip's currency.")
+
+
+class ExportedSplit(CamelCaseSerializer):
+    """The user's share of an expense."""
+
+    id = serializers.IntegerField(help_text="The split's id.")
+    expense_id = serializers.IntegerField(help_text="The expense.")
+    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
+    description = serializers.CharField(source="expense.description", help_text="What it was.")
+    expense_date = serializers.DateField(
+        source="expense.expense_date", help_text="The day of the expense."
+    )
+    amount = MoneyField(currency="expense.trip.currency", help_text="The user's part.")
+    currency = CurrencyField(source="expense.trip.currency", help_text="The currency of `amount`.")
+    percentage = ScaledField(
+        source="percentage_e4",
+        allow_null=True,
+        help_text="The percentage that was entered; null for other split types.",
+    )
+    created_at = serializers.DateTimeField(help_text="When it was created.")
+
+
+class ExportedDebt(CamelCaseSerializer):
+    """A debt of the user or to the user, from a split."""
+
+    split_id = serializers.IntegerField(help_text="The split that is owed.")
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    from_ = ExportedPerson(source="debtor", help_text="Who owes it.")
+    to = ExportedPerson(source="creditor", help_text="Who is owed.")
+    amount = MoneyField(currency="trip.currency", help_text="The debt when it arose.")
+    open = MoneyField(currency="trip.currency", help_text="What is still owed.")
+    currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
+
+
+class ExportedSettlement(SettlementSerializer):
+    """A settlement that the user sent, received or recorded."""
+
+    from_: Any = ExportedPerson(source="sender", help_text="Who paid.")
+    to: Any = ExportedPerson(source="receiver", help_text="Who received it.")
+    recorded_by = ExportedPerson(source="created_by", help_text="Who recorded it.")
+
+
+class ExportedChange(CamelCaseSerializer):
+    """A change of a trip that the user made, as it is in the trip's history."""
+
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    number = serializers.IntegerField(help_text="Counts the changes of the trip.")
+    at = serializers.DateTimeField(help_text="When it happened.")
+    event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
+    object = ObjectSerializer(source="subject", help_text="What it happened to.")
+    changes = ChangesField(
+        read_only=True, help_text="The fields that changed, by their names in the API."
+    )
+
+
+def personal_data() -> Iterator[PersonalList]:
+    """See `Plugin.personal_data`."""
+    yield PersonalList(
+        "filters",
+        SavedFilterSerializer,
+        "Their saved filters.",
+        lambda user: user.saved_filters.order_by("id"),
+    )
+    yield PersonalList(
+        "expenses",
+        ExportedExpense,
+        "The expenses that they recorded.",
+        lambda user: Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
+    )
+    yield PersonalList(
+        "comments",
+        ExportedComment,
+        "The comments that they wrote.",
+        lambda user: _in_trip(Comment, created_by=user).select_related("expense"),
+    )
+    yield PersonalList(
+        "payments",
+        ExportedPayment,
+        "What they paid.",
+        lambda user: _in_trip(Payer, user=user).select_related("expense__trip"),
+    )
+    yield PersonalList(
+        "splits",
+        ExportedSplit,
+        "Their parts of expenses.",
+        lambda user: _in_trip(Split, participant=user).select_related("expense__trip"),
+    )
+    yield PersonalList(
+        "debts",
+        ExportedDebt,
+        "Debts of theirs and to them.",
+        _debts_of,
+    )
+    yield PersonalList(
+        "settlements",
+        ExportedSettlement,
+        "Settlements that they sent, received or recorded.",
+        _settlements_of,
+    )
+    yield PersonalList(
+        "history",
+        ExportedChange,
+        "What they changed in trips, also what they wrote in entries that were deleted.",
+        lambda user: JournalEntry.objects.filter(by=user).order_by("trip", "number"),
+    )
+
+
+def _in_trip(model: Any, **lookup: Any) -> QuerySet[Any]:
+    """The rows of a user, each joined with an expense of its trip, which is on the same node."""
+    return model.objects.filter(expense__trip=F("trip"), **lookup).order_by("id")
+
+
+def _debts_of(user: Any) -> QuerySet[Debt]:
+    debts = Debt.objects.filter(Q(debtor=user) | Q(creditor=user))
+    return debts.select_related("trip", "debtor", "creditor").order_by("id")
+
+
+def _settlements_of(user: Any) -> QuerySet[Settlement]:
+    found = Settlement.objects.filter(Q(sender=user) | Q(receiver=user) | Q(created_by=user))
+    return found.select_related("trip", "sender", "receiver", "created_by").order_by("id")

@@ -1,0 +1,66 @@
+"""What trips say about a user, for the export of their data."""
+
+from collections.abc import Iterator
+
+from rest_framework import serializers
+
+from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.currency.fields import CurrencyField, MoneyField
+from tripcompanion.plugin import PersonalList
+from trips.models import Invitation, Member
+from trips.roles import TripRole
+
+
+class ExportedInvitation(CamelCaseSerializer):
+    """An invitation that the user made, without its token."""
+
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    role = serializers.ChoiceField(
+        choices=TripRole.choices, help_text="The role of those who accept."
+    )
+    email = serializers.CharField(
+        allow_null=True, help_text="The address that it was sent to; null if it is a link only."
+    )
+    note = serializers.CharField(help_text="May be empty.")
+    uses = serializers.IntegerField(help_text="How many accepted it.")
+    created_at = serializers.DateTimeField(help_text="When it was created.")
+    expires_at = serializers.DateTimeField(help_text="When it expires.")
+
+
+class ExportedMembership(CamelCaseSerializer):
+    """A present or former membership of the user, with their balance."""
+
+    trip_id = serializers.IntegerField(help_text="The trip.")
+    title = serializers.CharField(source="trip.title", help_text="The title of the trip.")
+    destination = serializers.CharField(source="trip.destination", help_text="Where the trip goes.")
+    start_date = serializers.DateField(source="trip.start_date", help_text="The first day.")
+    end_date = serializers.DateField(source="trip.end_date", help_text="The last day.")
+    role = serializers.ChoiceField(choices=TripRole.choices, help_text="The role in the trip.")
+    joined_at = serializers.DateTimeField(help_text="When the user joined.")
+    left_at = serializers.DateTimeField(
+        allow_null=True, help_text="When they left; null if they are a member."
+    )
+    currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
+    paid = MoneyField(currency="trip.currency", help_text="What they paid for expenses.")
+    share = MoneyField(currency="trip.currency", help_text="Their part of all expenses.")
+    sent = MoneyField(currency="trip.currency", help_text="What they handed to others.")
+    received = MoneyField(currency="trip.currency", help_text="What others handed to them.")
+    balance = MoneyField(
+        currency="trip.currency", help_text="`paid` - `share` + `sent` - `received`."
+    )
+
+
+def personal_data() -> Iterator[PersonalList]:
+    """See `Plugin.personal_data`."""
+    yield PersonalList(
+        "invitations",
+        ExportedInvitation,
+        "The invitations that they made.",
+        lambda user: Invitation.objects.filter(created_by=user).order_by("id"),
+    )
+    yield PersonalList(
+        "memberships",
+        ExportedMembership,
+        "Their trips, present and former.",
+        lambda user: Member.objects.filter(user=user).select_related("trip"),
+    )
