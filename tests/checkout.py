@@ -60,9 +60,9 @@ exec {sys.executable} "$@"
 
 
 def newcomers_checkout(root: Path) -> Path:
-    """A fresh checkout at `root` whose `.venv` has the packages of this process."""
+    """A fresh checkout with bytecode at `root`; its `.venv` has the packages of this process."""
     for name in CODE:
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, root / name)
     for name in ("manage.py", "Makefile", "requirements.txt"):
         shutil.copy(ROOT / name, root / name)
     tools = root / ".venv" / "bin"

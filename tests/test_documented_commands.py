@@ -1,15 +1,19 @@
 """Every command of every document is run where the document says, or there is a reason why not."""
 
 import re
+import shlex
 import subprocess
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from plugins.exchange.tests import samples
 from tests.checkout import make, newcomers_checkout, shell
 from tests.document import ROOT
+from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -144,15 +148,19 @@ FILES = {
 }
 
 
-def test_a_group_of_each_service_is_imported_as_printed(served: Path) -> None:
+def test_a_group_of_each_service_is_imported_as_printed(
+    olga: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert sorted(one.split()[0] for one in imports()) == sorted(FILES)
-    command = r"`(\.venv/bin/python manage\.py import_trip)` … `([^`]*)`"
-    [(before, after)] = re.findall(command, (ROOT / "README.md").read_text())
+    command = r"`\.venv/bin/python manage\.py (import_trip)` … `([^`]*)`"
+    [(name, after)] = re.findall(command, (ROOT / "README.md").read_text())
+    monkeypatch.chdir(tmp_path)
     for arguments in imports():
-        name = arguments.split()[0]
-        (served / name).write_text(FILES[name])
-        done = shell(served, f"{before} {arguments} {after}")
-        assert "Recorded in trip" in done.stdout, done.stdout
+        file, *options = shlex.split(f"{arguments} {after}")
+        Path(file).write_text(FILES[file])
+        said = StringIO()
+        call_command(name, file, *options, stdout=said)
+        assert "Recorded in trip" in said.getvalue(), arguments
 
 
 @pytest.mark.slow

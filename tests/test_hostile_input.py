@@ -143,9 +143,9 @@ def schema_name(operation: Operation) -> str:
     return body.get("$ref", str(operation)).rpartition("/")[2].removeprefix("Patched")
 
 
-_POST_LAST = sorted(reversed(WITH_BODY), key=lambda operation: operation.method == "POST")
 #: The operation of each body that is sent all hostile values: the one that makes a new row.
-ALL_VALUES = {schema_name(operation): operation for operation in _POST_LAST}
+ALL_VALUES = {schema_name(op): op for op in reversed(WITH_BODY)}
+ALL_VALUES |= {schema_name(op): op for op in reversed(WITH_BODY) if op.method == "POST"}
 
 
 def literals(operation: Operation, path: tuple[Any, ...], schema: Any) -> list[str]:
