@@ -127,6 +127,14 @@ def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
 
 
 @pytest.mark.slow
+def test_the_core_alone_is_served_without_demo_data(checkout: Path) -> None:
+    done = make(checkout, "run", PLUGINS="")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "example.com" not in done.stdout
+    assert done.stdout.endswith("serving with DEBUG=true\n")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("is_in_file", [True, False])
 def test_production_says_where_it_serves(checkout: Path, is_in_file: bool) -> None:
     variables = {"PUBLIC_URL": "https://trips.example"} if not is_in_file else {}

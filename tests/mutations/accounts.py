@@ -242,7 +242,7 @@ ACCOUNTS: Guards = {
          'if trip and request.method == "POST" and typed != trip.title.strip():',
          "if False:", "tests/test_admin_operating.py"),
     ],
-    "tripcompanion/accounts/admin/user.py": [
+    "trips/admin/user.py": [
         ("last ADMIN can be deactivated",
          "                self.instance.require_other_admin(LastActiveAdmin)\n",
          "                pass\n", "tests/test_admin_accounts.py"),

@@ -21,7 +21,6 @@ from plugins.recurring.models import Recurrence
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split, SplitType
 from splits.reports.audit import differences
 from tests.cast import Api
-from tests.checkout import make, newcomers_checkout
 from tests.factories import UserFactory
 from tests.replay import assert_replayed
 from tests.users.logins import try_to_log_in
@@ -372,13 +371,3 @@ def test_its_group_of_splitwise_is_imported_once(olga: User, ed: User, trip: Tri
     plan = Import.objects.latest("pk").plan
     assert all(row.ours == row.claimed for row in plan.balances)
     assert not list(differences())
-
-
-@pytest.mark.slow
-def test_make_run_serves_without_it(settings: Settings, tmp_path: Path) -> None:
-    checkout = newcomers_checkout(tmp_path / "project")
-    others = [name for name in settings.PLUGINS if name != "plugins.demo"]
-    done = make(checkout, "run", PLUGINS=",".join(others))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "olga@example.com" not in done.stdout
-    assert done.stdout.endswith("serving with DEBUG=true\n")

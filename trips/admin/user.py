@@ -35,7 +35,7 @@ from tripcompanion.adminsite.csv_export import named
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
-from trips.admin import BALANCE, MEMBER_COLUMNS, caller_of
+from trips.admin.member import BALANCE, MEMBER_COLUMNS, caller_of
 from trips.deletion import delete_account
 from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.admin import accounts_locked

@@ -1,3 +1,0 @@
-"""Accounts in the admin site."""
-
-from tripcompanion.accounts.admin.user import UserAdmin
