@@ -2,9 +2,11 @@
 
 import copy
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -23,6 +25,7 @@ from benchmarks.report import Row, above, table
 from benchmarks.servers import home
 from tests.compiled_only import compiled_only
 from tests.document import ROOT
+from tests.migrated import migrated_database
 
 SIZE = 20
 
@@ -98,11 +101,12 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
 
 
 @pytest.mark.once
-def test_the_moves_between_files_are_as_documented() -> None:
+def test_the_moves_between_files_are_as_documented(tmp_path: Path) -> None:
+    database = shutil.copy(migrated_database("sqlite://"), tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.trace"],
         cwd=ROOT,
-        env={"DEBUG": "true", "DATABASE_URL": "sqlite://:memory:"},
+        env={"DEBUG": "true", "DATABASE_URL": f"sqlite:///{database}"},
         capture_output=True,
         text=True,
         check=True,
