@@ -1,6 +1,7 @@
 """The admin site as a browser sees it: pages, their forms, and what is sent back."""
 
 import re
+from base64 import b64decode
 from html import unescape
 from typing import Any
 
@@ -27,6 +28,12 @@ class AdminClient:
 
     def page(self, row: Model) -> HttpResponse:
         return self.client.get(self.url(type(row), "change", row.pk))
+
+    def pictures(self, row: Model) -> dict[str, str]:
+        """The pictures on the page of `row`, as SVG, by their titles."""
+        page = self.page(row).content.decode()
+        drawn = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">', page)
+        return {title: b64decode(data).decode() for data, title in drawn}
 
     def add(self, model: type[Model], **values: Any) -> HttpResponse:
         return self._send(self.url(model, "add"), values)

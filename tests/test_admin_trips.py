@@ -1,7 +1,5 @@
 """Trips and members in the admin site: corrected by the API's rules, never behind the ledger."""
 
-import re
-from base64 import b64decode
 from decimal import Decimal
 from typing import Any
 
@@ -201,15 +199,6 @@ def test_the_journal_of_a_trip_is_shown_and_stays_when_the_trip_is_deleted(
     assert admin_client.change(row, event="trip.created").status_code == 403
 
 
-def test_spending_and_balances_are_drawn_beside_their_numbers(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
-    Trip.objects.filter(pk=trip.pk).update(budget_minor=9000)
+def test_balances_are_drawn(admin_client: AdminClient, trip: Trip, olga: User, ed: User) -> None:
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
-    page = admin_client.page(trip).content.decode()
-    drawn = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)" alt="([^"]+)">', page)
-    balances, spending = (b64decode(data).decode() for data, _title in drawn)
-    assert [title for _data, title in drawn] == ["Balances", "spending"]
-    assert "15.00\xa0EUR" in balances
-    assert "30.00\xa0EUR" in spending
-    assert page.count("30.00\xa0EUR") >= 2, "spent, and so far"
+    assert "15.00\xa0EUR" in admin_client.pictures(trip)["Balances"]
