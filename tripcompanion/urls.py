@@ -25,7 +25,6 @@ from splits.views import (
     SplitViewSet,
     TagViewSet,
 )
-from tripcompanion.accounts.views import AccountViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api import error_views
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.landing import LandingPage
@@ -35,11 +34,14 @@ from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.plugin import Place, plugins
 from trips.views import (
+    AccountViewSet,
     GuestViewSet,
     InvitationPreviewViewSet,
     InvitationViewSet,
     MemberViewSet,
+    TokenViewSet,
     TripViewSet,
+    UserViewSet,
 )
 from users.browser_views import (
     BrowserLogin,

@@ -39,7 +39,7 @@ from trips.models.default_division import (
 )
 from trips.models.invitation import MAX_NOTE_CHARS, MAX_USES
 from trips.roles import DEFAULT_ROLE, JOIN_ROLE_CHOICES, TripRole
-from users.serializers import EmailAddress, UserSummary, user_name
+from users.serializers.account import EmailAddress, UserSummary, user_name
 
 
 @extend_schema_field(numbers_schema(maximum=MAX_WEIGHT), component_name="DivisionAmounts")

@@ -12,7 +12,7 @@ from tripcompanion.api.serializers import CamelCaseSerializer, camel_case
 from tripcompanion.compiled import serialize
 from tripcompanion.plugin import PersonalList, plugins
 from users.models import User
-from users.serializers import UserSerializer
+from users.serializers.account import UserSerializer
 
 #: How many rows are held in memory at a time.
 CHUNK_ROWS = 1000

@@ -27,7 +27,7 @@ from tripcompanion.api.viewsets import ApiViewSet
 from users import tokens
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.passwords import HashedPassword
-from users.serializers import (
+from users.serializers.session import (
     LoginRequest,
     LoginResponse,
     LogoutRequest,

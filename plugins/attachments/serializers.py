@@ -12,7 +12,7 @@ from plugins.attachments.recognition import Kind
 from tripcompanion.api.forms import SentFile
 from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.api.serializers import CamelCaseSerializer, example
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 
 @extend_schema_field(OpenApiTypes.BINARY)

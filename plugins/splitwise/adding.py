@@ -24,7 +24,7 @@ from users.emails import email_key
 from users.models import MAX_NAME_CHARS, MIN_NAME_CHARS, User
 from users.models.token import InsufficientScope
 from users.scopes import Scope
-from users.serializers import EmailAddress
+from users.serializers.account import EmailAddress
 
 #: The weakest role that records expenses: clients know no roles.
 MEMBER_ROLE = [role for role in TripRole if TABLE[Can.RECORD][role] is Access.ANY][-1]

@@ -13,7 +13,7 @@ from tripcompanion.api.serializers import (
     StrictDate,
 )
 from tripcompanion.currency.fields import CurrencyField, MoneyField
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 
 @extend_schema_field(

@@ -4,7 +4,7 @@ from rest_framework import serializers
 
 from splits.models.comment import MAX_COMMENT_CHARS
 from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 
 class CommentRequest(CamelCaseSerializer):

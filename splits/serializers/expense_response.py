@@ -11,7 +11,7 @@ from splits.serializers.settlement import EnteredAmount, TransferSerializer
 from splits.serializers.split import ExpenseSplitSerializer, PlainDecimal, ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import MoneyField
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})

@@ -12,7 +12,7 @@ from tripcompanion.api.serializers import (
 )
 from trips.models.events import Event
 from users.models import Via
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 #: The types of objects.
 OBJECT_TYPES = sorted({event.object_type for event in Event})

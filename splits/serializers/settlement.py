@@ -10,7 +10,7 @@ from splits.serializers.split import PlainDecimal
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictDate, StrictText
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField, RateField
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 #: What an entry of a balance may be.
 KINDS = ["EXPENSE", "SETTLEMENT"]

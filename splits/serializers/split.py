@@ -11,7 +11,7 @@ from tripcompanion.api.serializers import CamelCaseSerializer, ExactNumber, IdFi
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from trips.models.default_division import MAX_DECIMALS
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 
 @extend_schema_field({"type": "number"})

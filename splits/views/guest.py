@@ -20,7 +20,7 @@ from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
 from users.models import EmailUnverified
 from users.scopes import Scope
-from users.serializers import UserSummary
+from users.serializers.account import UserSummary
 
 
 class AcceptanceViewSet(InTripViewSet):

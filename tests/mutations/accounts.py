@@ -131,15 +131,13 @@ ACCOUNTS: Guards = {
          "_gate = __import__('contextlib').nullcontext()",
          "tests/security/test_resources.py"),
     ],
-    "users/serializers.py": [
+    "users/serializers/account.py": [
         ("passwords trimmed", "trim_whitespace=False, ", "", "tests/users/test_registration.py"),
         ("overlong password is hashed", "max_length=MAX_PASSWORD_CHARS, ", "",
          "tests/users/test_login.py tests/users/test_registration.py"),
         ("common password is accepted",
          "        validate_password(password)\n", "",
          "tests/users/test_registration.py"),
-    ],
-    "tripcompanion/accounts/serializers.py": [
         ("password confirmation not compared",
          "if confirmation is not None and confirmation != "
          'attrs.get("new_password", confirmation):', "if False:", _PASSWORD),

@@ -42,7 +42,7 @@ SCOPES: Guards = {
          "get_object_or_404(Trip.objects.in_token_scope(self.caller).with_code(code))",
          "get_object_or_404(Trip.objects.with_code(code))", _ACCESS),
     ],
-    "tripcompanion/accounts/views/tokens.py": [
+    "trips/views/token.py": [
         ("token bound to a stranger's trip",
          '        require_membership(self.caller, body.get("trip_id"))\n', "", _MAKING),
         ("tokens of others can be revoked", "return self.caller.scoped_tokens.active()",

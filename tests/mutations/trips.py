@@ -60,7 +60,7 @@ TRIPS: Guards = {
          'throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}',
          "throttles: ClassVar = {}", _THROTTLES),
     ],
-    "tripcompanion/accounts/views/users.py": [
+    "trips/views/user.py": [
         ("e-mail lookup not throttled",
          'throttles: ClassVar = {"by_email": [LookupThrottle]}', "throttles: ClassVar = {}",
          _THROTTLES),

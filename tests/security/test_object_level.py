@@ -9,7 +9,7 @@ from tests.security.environment import NEVER, Environment
 from tests.stored import everything_stored
 from trips.models import Trip
 from trips.models.joining import CODE_ALPHABET, CODE_CHARS, new_code
-from users.serializers import UserSerializer
+from users.serializers.account import UserSerializer
 
 pytestmark = pytest.mark.either
 

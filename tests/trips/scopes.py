@@ -31,17 +31,19 @@ from splits.views import (
     TagViewSet,
 )
 from tests.trips.access import endpoints
-from tripcompanion.accounts.views import AccountViewSet, TokenViewSet, UserViewSet
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.openapi.document import DocumentView
 from trips.roles import Can
 from trips.views import (
+    AccountViewSet,
     GuestViewSet,
     InvitationPreviewViewSet,
     InvitationViewSet,
     MemberViewSet,
+    TokenViewSet,
     TripViewSet,
+    UserViewSet,
 )
 from users.browser_views import BrowserLogin, BrowserLogout
 from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet

@@ -42,7 +42,7 @@ from users.admin import accounts_locked
 from users.emails import email_key
 from users.export import archive_of
 from users.models import EmailTaken, Session, User
-from users.serializers import EmailAddress, NewPassword
+from users.serializers.account import EmailAddress, NewPassword
 
 
 class LastActiveAdmin(Conflict):

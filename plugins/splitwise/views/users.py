@@ -23,7 +23,7 @@ from tripcompanion.currency.amounts import CODES
 from tripcompanion.currency.fields import CurrencyField
 from trips.models import Invitation
 from users.models import Session, User
-from users.serializers import user_name
+from users.serializers.account import user_name
 
 _CHANGEABLE = {"first_name", "last_name", "default_currency", "custom_picture"}
 

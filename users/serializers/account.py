@@ -1,34 +1,186 @@
-"""Serializers of accounts and scoped tokens."""
+"""Serializers of accounts."""
 
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
-    IdField,
     StrictBoolean,
     StrictChoice,
-    StrictInstant,
     StrictList,
     StrictText,
     UrlOrPath,
+    describe,
 )
 from tripcompanion.currency.fields import CurrencyField
-from users.emails import email_key
+from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import NOTICES
-from users.models import MAX_TOKEN_NAME_CHARS, Session, User, current_language
+from users.models import (
+    MAX_NAME_CHARS,
+    MAX_PASSWORD_CHARS,
+    MIN_NAME_CHARS,
+    MIN_PASSWORD_CHARS,
+    NoticeMode,
+    Role,
+    Session,
+    User,
+    current_language,
+)
 from users.models.conflicts import LogInAgain, WrongPassword
-from users.scopes import CHOICES, Scope
-from users.serializers import EmailAddress, NewPassword, NoticesRequest, Password, user_name
 from users.throttles import count_account_change, is_password_of
 
+NOTICE_EVENTS = [(event, event) for event in NOTICES]
 #: How recent a log-in must be to replace the current password.
 JUST_LOGGED_IN = timedelta(minutes=10)
+
+
+class EmailAddress(StrictText):
+    """An address with an ASCII local part, kept as typed."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=MAX_EMAIL_CHARS, **kwargs)
+        describe(self, {"type": "string", "format": "email", "maxLength": MAX_EMAIL_CHARS})
+
+    def to_internal_value(self, data: Any) -> str:
+        email = super().to_internal_value(data)
+        try:
+            email_key(email)
+        except DjangoValidationError as error:
+            raise serializers.ValidationError(error.messages) from error
+        return email
+
+
+@extend_schema_field(OpenApiTypes.PASSWORD)
+class Password(StrictText):
+    """A password as typed, whitespace included. One that is too long is refused before hashing."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            trim_whitespace=False, max_length=MAX_PASSWORD_CHARS, write_only=True, **kwargs
+        )
+
+
+class NewPassword(Password):
+    """A password of at least 8 characters that is not a common one; there are no other rules."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_length=MIN_PASSWORD_CHARS, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        password = super().to_internal_value(data)
+        # Serializers and forms report its errors.
+        validate_password(password)
+        return password
+
+
+def user_name(**kwargs: Any) -> StrictText:
+    return StrictText(min_length=MIN_NAME_CHARS, max_length=MAX_NAME_CHARS, **kwargs)
+
+
+_NOTICE_MODES = (
+    "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day at 16:00 "
+    "UTC; `off`: never."
+)
+
+
+class NoticesSerializer(CamelCaseSerializer):
+    """What the account is notified of by mail."""
+
+    email = serializers.ChoiceField(choices=NoticeMode.choices, help_text=_NOTICE_MODES)
+    events = serializers.ListField(
+        child=serializers.ChoiceField(choices=NOTICE_EVENTS),
+        help_text="The events that are reported.",
+    )
+
+
+class NoticesRequest(CamelCaseSerializer):
+    """When to send mails about the trips of the account, and about what."""
+
+    email = StrictChoice(choices=NoticeMode.choices, help_text=_NOTICE_MODES)
+    events = StrictList(
+        child=StrictChoice(choices=NOTICE_EVENTS),
+        required=False,
+        allow_empty=False,
+        max_length=len(NOTICES),
+        help_text="The events to report. Omitted: as before; at first all of them.",
+    )
+
+
+class UserSerializer(CamelCaseSerializer):
+    """An account. The user and an ADMIN see every field; for others some are null, none is missing.
+
+    UserDTO. The context's `hidden` lists the fields to hide.
+    """
+
+    id = serializers.IntegerField(help_text="The user's id.")
+    name = serializers.CharField(help_text="The display name, seen by everybody.")
+    email = serializers.CharField(
+        allow_null=True,
+        help_text="The address to log in with; null for those who share no trip with the user.",
+    )
+    role = serializers.ChoiceField(
+        choices=Role.choices,
+        allow_null=True,
+        help_text="`ADMIN` may do what the OWNER of any trip may. Null for other users.",
+    )
+    profile_picture = serializers.CharField(
+        allow_null=True, help_text="A URL or a path on the front end; null if none is set."
+    )
+    currency = CurrencyField(
+        allow_null=True,
+        help_text="The currency of new trips and of the total debt. Null for other users.",
+    )
+    notices = NoticesSerializer(
+        allow_null=True, help_text="Which mails the account gets. Null for other users."
+    )
+    may_be_added = serializers.BooleanField(
+        allow_null=True,
+        help_text="Whether others may add the account to their trips. Null for other users.",
+    )
+    created_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the account was created. Null for other users."
+    )
+    updated_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the account last changed. Null for other users."
+    )
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        hidden = self.context.get("hidden", ())
+        shape = super().to_representation(instance)
+        return {
+            name: None if field.source in hidden else shape[name]
+            for name, field in self.fields.items()
+        }
+
+
+class UserSummary(CamelCaseSerializer):
+    """A user as nested in other objects."""
+
+    id = serializers.IntegerField(help_text="The user's id.")
+    name = serializers.CharField(help_text="The display name.")
+    email = serializers.CharField(
+        source="shown_email",
+        allow_null=True,
+        help_text=(
+            "The address; null for guests and deleted accounts, and for somebody who was added to "
+            "a trip and has not answered yet, unless the reader gave it or shares another trip."
+        ),
+    )
+    profile_picture = serializers.CharField(
+        allow_null=True, help_text="A URL or a path on the front end; null if none is set."
+    )
+    guest = serializers.BooleanField(
+        source="is_guest", help_text="Whether they take part in the trip without an account."
+    )
 
 
 class UserCreateRequest(CamelCaseSerializer):
@@ -166,57 +318,3 @@ class DeleteAccountRequest(CamelCaseSerializer):
         if not is_password_of(self.context["user"], password, self.context["request"]):
             raise serializers.ValidationError(_("This is not the current password."))
         return password
-
-
-class ScopedTokenRequest(CamelCaseSerializer):
-    """A token to create."""
-
-    name = StrictText(
-        max_length=MAX_TOKEN_NAME_CHARS, help_text="What the token is for, at most 100 characters."
-    )
-    scopes = StrictList(
-        child=StrictChoice(choices=CHOICES),
-        allow_empty=False,
-        max_length=len(Scope),
-        help_text="What the token may do. Write scope does not imply read.",
-    )
-    trip_id = IdField(
-        required=False,
-        allow_null=True,
-        help_text="The only trip that it gives access to; null for all trips of the caller.",
-    )
-    expires_at = StrictInstant(
-        required=False,
-        allow_null=True,
-        help_text="At most 365 days from now. Default: 90 days from now.",
-    )
-
-
-class ScopedTokenSerializer(CamelCaseSerializer):
-    """A token for scripts, without the token itself."""
-
-    id = serializers.IntegerField(help_text="The token's id, to revoke it.")
-    name = serializers.CharField(help_text="What the token is for.")
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=CHOICES), help_text="What the token may do."
-    )
-    trip_id = serializers.IntegerField(
-        allow_null=True,
-        help_text="The only trip that it gives access to; null for all trips of its owner.",
-    )
-    hint = serializers.CharField(help_text="The first characters of the token, to recognise it by.")
-    created_at = serializers.DateTimeField(help_text="When it was created.")
-    expires_at = serializers.DateTimeField(help_text="When it expires.")
-    last_used_at = serializers.DateTimeField(
-        source="used_at",
-        allow_null=True,
-        help_text="When it was last used, to within ten minutes; null if never.",
-    )
-
-
-class NewScopedTokenSerializer(ScopedTokenSerializer):
-    """A new scoped token. Only this response contains the token itself."""
-
-    token = serializers.CharField(
-        help_text="The token itself, for `Authorization: Bearer <token>`. It is not shown again."
-    )

@@ -10,11 +10,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.accounts.serializers import (
-    DeleteAccountRequest,
-    UserCreateRequest,
-    UserUpdateRequest,
-)
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.deletion import AccountInUse, delete_account
 from trips.models import show_addresses_to, with_companionship
@@ -24,7 +19,12 @@ from users.export import AccountExport, archive_of, exported, file_problems
 from users.models import EmailTaken, LastAdmin, Session, User
 from users.models.conflicts import LogInAgain
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
-from users.serializers import UserSerializer
+from users.serializers.account import (
+    DeleteAccountRequest,
+    UserCreateRequest,
+    UserSerializer,
+    UserUpdateRequest,
+)
 from users.throttles import ExportThrottle, MailThrottle
 
 

@@ -6,16 +6,16 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.accounts.serializers import (
-    NewScopedTokenSerializer,
-    ScopedTokenRequest,
-    ScopedTokenSerializer,
-)
 from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import require_membership
 from users.models import ScopedToken
+from users.serializers.token import (
+    NewScopedTokenSerializer,
+    ScopedTokenRequest,
+    ScopedTokenSerializer,
+)
 
 
 class TokenViewSet(ApiViewSet):

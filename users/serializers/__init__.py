@@ -1,0 +1,1 @@
+"""Serializers of accounts, sessions and tokens."""
