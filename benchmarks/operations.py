@@ -193,12 +193,14 @@ OPERATIONS = {
                 partial(_is_statistics, by),
                 # Two statements in a snapshot, where the baseline has one.
                 goal=4.0,
-                # With the days or months on which something was spent, each of which it shows.
-                grows=by in {"day", "month"},
+                # It sums up all expenses.
+                grows=True,
             )
             for by in ("category", "member", "day", "month")
         ),
-        Operation("my-statistics", _my("/api/users/me/statistics?year=2020"), _is_personal),
+        Operation(
+            "my-statistics", _my("/api/users/me/statistics?year=2020"), _is_personal, grows=True
+        ),
         Operation("settle-up", _get("/settle-up"), _is_plan),
         Operation(
             "pending-debts",

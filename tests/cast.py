@@ -23,8 +23,6 @@ from hypothesis import settings as hypothesis_settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
-from plugins.statistics import report
-from plugins.statistics.kept import KeptSums
 from tests import citus
 from tests.checkout import checked_out
 from tests.document import require_documented
@@ -241,12 +239,6 @@ def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(throttling, "_exceeded", {})
     cache.clear()
-
-
-@pytest.fixture(autouse=True)
-def _no_kept_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the sums of trips whose ids, and times under a frozen clock, other tests had."""
-    monkeypatch.setattr(report, "KEPT_SUMS", KeptSums())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -298,7 +298,7 @@ def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(
 
     def filled(rows: int) -> dict[str, int]:
         fill(rows)
-        queries()  # the first time fills caches, and statistics read what has changed
+        queries()  # the first time fills caches
         return queries()
 
     at_10 = filled(10)

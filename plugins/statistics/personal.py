@@ -1,22 +1,33 @@
 """What somebody's trips have cost, and what is between two people: sums over several trips."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import MAXYEAR, MINYEAR, date
 from typing import Any, NamedTuple
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db import models
+from django.db.models import Count, QuerySet
 from rest_framework.exceptions import NotFound
 
-from plugins.statistics.kept import Row
-from plugins.statistics.report import Group, halves_of, joined, label_of, sums_of
-from splits.models import Debt, Settlement
+from plugins.statistics.report import (
+    Group,
+    Month,
+    halves_of,
+    joined,
+    label_of,
+    of,
+    uncovered,
+    with_uncovered,
+)
+from splits.models import Debt, Expense, Payer, Settlement
 from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.database.expressions import OneOf
 from trips.models import CompiledForViewer, Trip, ViewerParam
-from trips.models.journal import JournalEntry
 from users.models import User
 from users.models.summary import summaries
 
 _PAIR, _TRIPS = ArrayParam("pair"), ArrayParam("trips")
+_FIRST, _LAST = (Param(name, models.DateField()) for name in ("first", "last"))
 
 
 class CurrencySums:
@@ -59,36 +70,68 @@ class PersonalStatistics(NamedTuple):
 
     year: int | None
     currencies: list[CurrencySums]
+    #: How many were recorded in these trips.
+    expenses: int
 
     @classmethod
     def of(cls, user: User, year: int | None) -> "PersonalStatistics":
         """The number of statements is bounded. Call it in a snapshot."""
         trips = {trip.pk: trip for trip in _trips(user=user)}
-        last = {
-            trip.pk: trip.last_number and (trip.last_number, trip.last_at)
-            for trip in trips.values()
-        }
         sums: dict[str, CurrencySums] = {}
-        for trip_id, rows in sums_of(last, user).items():
+        within = {"trips": trips, "first": date(year or MINYEAR, 1, 1)}
+        within["last"] = date(year or MAXYEAR, 12, 31)
+        for trip_id, *key, paid_minor, share_minor, count in _own_sums(user, **within):
             trip = trips[trip_id]
-            for key, found in rows.groups(_month_and_category).items():
-                _spent, share_minor, _count, paid_minor, count, parts = found
-                if (count or parts) and (year is None or key[0].startswith(f"{year:04}-")):
-                    of_currency = sums.setdefault(trip.currency, CurrencySums(trip.currency))
-                    of_currency.add(trip, *key, paid_minor, share_minor, count)
-        return cls(year, [sums[currency] for currency in sorted(sums)])
+            of_currency = sums.setdefault(trip.currency, CurrencySums(trip.currency))
+            of_currency.add(trip, *key, paid_minor, share_minor, count)
+        expenses = sum(trip.expenses_recorded for trip in trips.values())
+        return cls(year, [sums[currency] for currency in sorted(sums)], expenses)
 
 
 @CompiledForViewer
 def _trips(user: ViewerParam) -> QuerySet[Trip]:
-    """Somebody's trips, with the last row of the journal."""
-    journal = JournalEntry.objects.filter(trip=OuterRef("pk")).order_by("-number")
-    last = {f"last_{name}": Subquery(journal.values(name)[:1]) for name in ("number", "at")}
-    return Trip.objects.of_member(user).only("title", "currency").annotate(**last)
+    return Trip.objects.of_member(user).only("title", "currency", "expenses_recorded")
 
 
-def _month_and_category(row: Row) -> tuple[tuple[str, str]]:
-    return ((row[0].isoformat()[:7], row[1][0]),)
+def _own_sums(user: User, **within: Any) -> Iterator[tuple[Any, ...]]:
+    """What somebody paid and bears in trips, and how many expenses they paid.
+
+    By trip, month and category, from one day to another.
+    """
+    for row in _own.fetch(user=user.pk, **within):
+        key, (count, parts), halves = row[:3], row[3:5], row[5:]
+        if count or parts:
+            yield (*key, joined(*halves[:2]), joined(*halves[2:]), count)
+    for key, shares in uncovered(_uncovered.fetch(**within)):
+        if user.pk in shares:
+            yield (*key, 0, shares[user.pk], 0)
+
+
+@CompiledQuery
+def _own(
+    user: Param, trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
+) -> QuerySet[Expense, Any]:
+    rows = _between(trips, first, last).alias(
+        own=of(user, "splits__participant"), paid=of(user, "payers__user")
+    )
+    halves = halves_of("paid__amount_minor") | halves_of("own__amount_minor", "own_")
+    by = rows.values_list("trip", Month("expense_date"), "category")
+    return by.annotate(Count("paid"), Count("own"), **halves)
+
+
+@CompiledQuery
+def _uncovered(
+    trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
+) -> QuerySet[Payer, Any]:
+    expenses = _between(trips, first, last).filter(divided=False).values("pk")
+    rows = Payer.objects.filter(OneOf("expense", expenses), ArrayParam.among(trips, "trip"))
+    month = Month("expense__expense_date")
+    return with_uncovered(rows, "expense__trip", month, "expense__category")
+
+
+def _between(trips: ArrayParam, first: Param, last: Param) -> QuerySet[Expense]:
+    days = {"expense_date__gte": first, "expense_date__lte": last}
+    return Expense.objects.filter(ArrayParam.among(trips, "trip"), **days).order_by()
 
 
 class TripBetween:

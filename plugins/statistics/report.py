@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from itertools import groupby
-from operator import add, attrgetter, itemgetter
+from operator import add, attrgetter
 from typing import Any, NamedTuple
 
 from django.db import models
@@ -17,12 +17,11 @@ from django.utils.text import capfirst
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from plugins.statistics.kept import KEPT_SUMS, Last, Row, Rows
 from splits import money
 from splits.models import Category, Expense, Payer, Split
 from splits.models.settlement import today
 from splits.models.tag import tag_key
-from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.amounts import currency_names, to_minor
 from tripcompanion.database.expressions import OneOf
 from trips.models import Member, Trip
@@ -31,21 +30,30 @@ from users.models import User, summary_of
 
 #: SQLite cannot sum beyond 64 bits, so the upper and lower bits of amounts are summed separately.
 _UPPER = 2**32
-#: Trips and days in the statements.
-_TRIPS = ArrayParam("trips")
-_DAY, _FIRST, _LAST = (Param(name, models.DateField()) for name in ("day", "first", "last"))
-#: The columns of an expense by which groups are made.
-_COLUMNS = ("trip", "expense_date", "category", "currency", "tags")
-#: The keys of the groups to which a row of `_sums` belongs.
-_KEYS: dict[str, Callable[[Row], Sequence[str]]] = {
-    "category": lambda row: row[1][:1],
-    "currency": lambda row: row[1][1:2],
+
+
+class Month(models.Func):
+    """The month of a day as text (`2026-05`); on SQLite, `TruncMonth` calls Python for each row."""
+
+    template = "to_char(%(expressions)s, 'YYYY-MM')"
+    output_field = models.CharField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        extra["template"] = "substr(%(expressions)s, 1, 7)"
+        return self.as_sql(compiler, connection, **extra)
+
+
+#: The last day of the expenses that count, and that of those for the forecast.
+_UNTIL, _DAY = (Param(name, models.DateField()) for name in ("until", "day"))
+#: The column by which expenses are summed, and the keys of the groups to which a value belongs.
+_COLUMNS: dict[str, tuple[str, Callable[[Any], Sequence[str]]]] = {
+    "category": ("category", lambda category: [category]),
+    "currency": ("currency", lambda currency: [currency]),
     # Without tags, it belongs to the empty one.
-    "tag": lambda row: row[1][2] or ("",),
-    "day": lambda row: (row[0].isoformat(),),
-    "month": lambda row: (row[0].isoformat()[:7],),
+    "tag": ("tags", lambda tags: (json.loads(tags) if isinstance(tags, str) else tags) or [""]),
+    "day": ("expense_date", lambda day: [day.isoformat()]),
+    "month": ("expense_date", lambda month: [month]),
 }
-_KEY = itemgetter(1)
 #: What `Statistics` can be asked for.
 KINDS = ("category", "tag", "member", "day", "month", "currency")
 #: People may make ten new tags for every expense; an answer has those for which most was spent.
@@ -114,24 +122,19 @@ class Statistics:
     def __init__(self, trip: Trip, viewer: User, as_of: date | None, kind: str) -> None:
         self.trip, self.currency, self.kind = trip, trip.currency, kind
         until, day = as_of or date.max, as_of or today()
-        keys_of: Callable[[Row], Sequence[Any]] = _KEY
+        within = {"trip": trip.pk, "until": until, "day": day}
         if kind == "member":
-            rows = KEPT_SUMS.of(trip.pk, "paid", _paid)
+            rows = _paid.fetch(**within)
             self.groups = _by_member(trip, rows, until)
         else:
-            rows = KEPT_SUMS.of(trip.pk, viewer.pk, partial(_sums, viewer.pk))
-            keys_of = _KEYS["category"]
-            self.groups = _by_column(trip, rows, until, kind)
+            rows = _SPENT[kind].fetch(user=viewer.pk, **within)
+            left = _UNCOVERED[kind].fetch(trip=trip.pk, until=until)
+            shares = [(key, parts.get(viewer.pk, 0)) for (key,), parts in uncovered(left)]
+            self.groups = _by_column(trip, rows, shares, kind)
         # Of some expenses there are several tags, so groups of these add up to more.
-        self.total_minor = _total(rows.groups(keys_of, until))
-        by_then_minor = self.total_minor
-        if as_of is None and trip.budget_minor is not None:
-            by_then_minor = _total(rows.groups(keys_of, day))
+        self.total_minor = sum(joined(*row[2:4]) for row in rows)
+        by_then_minor = sum(joined(*row[4:6]) for row in rows)
         self.budget = Budget.on(day, trip, self.total_minor, by_then_minor)
-
-
-def _total(groups: Mapping[Any, Sequence[int]]) -> int:
-    return sum(sums[0] for sums in groups.values())
 
 
 def _days(trip: Trip, day: date) -> tuple[int, int]:
@@ -151,11 +154,20 @@ def planned_until(day: date, trip: Trip) -> int | None:
 # -- Groups of expenses --------------------------------------------------------------------------
 
 
-def _by_column(trip: Trip, rows: Rows, as_of: date, kind: str) -> list[Group]:
-    found = rows.groups(_KEYS[kind], as_of)
+def _by_column(
+    trip: Trip, rows: Iterable[Sequence[Any]], shares: Iterable[tuple[Any, int]], kind: str
+) -> list[Group]:
+    """The groups of `rows`, and of the viewer's `shares` of what no split covers."""
+    found: dict[str, Sequence[int]] = {}
+    sums = [(row[0], (joined(*row[2:4]), joined(*row[6:]), row[1])) for row in rows]
+    sums += [(value, (0, share, 0)) for value, share in shares]
+    keys_of = _COLUMNS[kind][1]
+    for value, one in sums:
+        for key in keys_of(value):
+            found[key] = tuple(map(add, found[key], one)) if key in found else one
     groups = {
-        key: Group(key, label_of(kind, key), trip.currency, *sums[:3])
-        for key, sums in (_in_any_spelling(found) if kind == "tag" else found).items()
+        key: Group(key, label_of(kind, key), trip.currency, *one)
+        for key, one in (_in_any_spelling(found) if kind == "tag" else found).items()
     }
     for category, amount in (trip.category_budgets or {}).items() if kind == "category" else ():
         group = Group(category, label_of(kind, category), trip.currency)
@@ -201,10 +213,12 @@ def label_of(kind: str, key: Any) -> str:
     return str(key)
 
 
-def halves_of(column: str = "amount_minor", prefix: str = "") -> dict[str, Any]:
-    """The sum of a column, as `joined` expects it."""
+def halves_of(
+    column: str = "amount_minor", prefix: str = "", only: Q | None = None
+) -> dict[str, Any]:
+    """The sum of a column, as `joined` expects it, of all rows or of some."""
     halves = {"upper": F(column) / _UPPER, "lower": F(column) % _UPPER}
-    return {f"{prefix}{name}": Sum(half) for name, half in halves.items()}
+    return {f"{prefix}{name}": Sum(half, filter=only) for name, half in halves.items()}
 
 
 def joined(upper: int | None, lower: int | None) -> int:
@@ -212,69 +226,50 @@ def joined(upper: int | None, lower: int | None) -> int:
     return int(upper or 0) * _UPPER + int(lower or 0)
 
 
-def sums_of(trips: Mapping[int, Last | None], viewer: User) -> dict[int, Rows]:
-    """The rows of `_sums` of several trips; see `KeptSums.of_all`."""
-    return KEPT_SUMS.of_all(trips, viewer.pk, partial(_sums, viewer.pk))
+def of(user: Param, column: str) -> models.FilteredRelation:
+    """A join of expenses with their only row in another table whose `column` is the user."""
+    relation = column.split("__")[0]
+    only = Q((column, user), (f"{relation}__trip", F("trip")))
+    return models.FilteredRelation(relation, condition=only)
 
 
-def _sums(
-    viewer_id: int, trips: Iterable[int], first: date, last: date
-) -> Iterator[tuple[int, Row]]:
-    """Sums of expenses by day, category, entered currency and tags.
-
-    They are what was spent, the viewer's part of it and the number of expenses; then what the
-    viewer paid, of how many expenses, and how many parts are the viewer's.
-    """
-    within = {"trips": trips, "first": first, "last": last}
-    for row in _spent.fetch(user=viewer_id, **within):
-        (trip_id, day, *key, tags), (count, *own), halves = row[:5], row[5:8], row[8:]
-        spent, share, paid = (joined(*halves[at : at + 2]) for at in (0, 2, 4))
-        yield trip_id, (day, (*key, _loaded(tags)), (spent, share, count, paid, *own))
-    for (trip_id, day, *key, tags), shares in uncovered(_uncovered.fetch(**within)):
-        if viewer_id in shares:
-            sums = (0, shares[viewer_id], 0, 0, 0, 0)
-            yield trip_id, (day, (*key, _loaded(tags)), sums)
+def _until(until: Param, **only: Any) -> QuerySet[Expense]:
+    return Expense.objects.filter(expense_date__lte=until, **only).order_by()
 
 
-def _loaded(tags: Any) -> tuple[str, ...]:
-    return tuple(json.loads(tags) if isinstance(tags, str) else tags)
+def _column(kind: str, prefix: str = "") -> Any:
+    name = prefix + _COLUMNS[kind][0]
+    return Month(name) if kind == "month" else name
 
 
-@CompiledQuery
 def _spent(
-    user: Param, trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
+    kind: str, trip: Param, user: Param, until: Param = _UNTIL, day: Param = _DAY
 ) -> QuerySet[Expense, Any]:
-    own = Q(splits__participant=user, splits__trip=F("trip"))
-    # Looked up and not joined: PostgreSQL would read all payers to find those of a day.
-    paid = Payer.objects.filter(expense=OuterRef("pk"), trip=OuterRef("trip"), user=user)
-    rows = _between(ArrayParam.among(trips, "trip"), first, last).alias(
-        own=models.FilteredRelation("splits", condition=own),
-        paid=Subquery(paid.values("amount_minor")),
-    )
-    halves = halves_of() | halves_of("own__amount_minor", "own_") | halves_of("paid", "paid_")
-    return rows.values_list(*_COLUMNS).annotate(*map(Count, ("pk", "paid", "own")), **halves)
+    """By a column: how many expenses, what was spent, what by the day, and the part of `user`."""
+    rows = _until(until, trip=trip).alias(own=of(user, "splits__participant"))
+    by_then = halves_of(prefix="then_", only=Q(expense_date__lte=day))
+    halves = halves_of() | by_then | halves_of("own__amount_minor", "own_")
+    return rows.values_list(_column(kind)).annotate(Count("pk"), **halves)
 
 
-@CompiledQuery
-def _uncovered(
-    trips: ArrayParam = _TRIPS, first: Param = _FIRST, last: Param = _LAST
-) -> QuerySet[Payer, Any]:
-    expenses = _between(ArrayParam.among(trips, "trip"), first, last).filter(divided=False)
-    rows = Payer.objects.filter(
-        OneOf("expense", expenses.values("pk")), ArrayParam.among(trips, "trip")
-    )
-    return with_uncovered(rows, *(f"expense__{name}" for name in _COLUMNS))
+def _uncovered(kind: str, trip: Param, until: Param = _UNTIL) -> QuerySet[Payer, Any]:
+    rows = _payers_of(_until(until, trip=trip, divided=False), trip)
+    return with_uncovered(rows, _column(kind, "expense__"))
 
 
-def _between(in_trips: Any, first: Param, last: Param) -> QuerySet[Expense]:
-    days = {"expense_date__gte": first, "expense_date__lte": last}
-    return Expense.objects.filter(in_trips, **days).order_by()
+def _payers_of(expenses: QuerySet[Expense], trip: Param) -> QuerySet[Payer]:
+    return Payer.objects.filter(OneOf("expense", expenses.values("pk")), trip=trip)
+
+
+_SPENT, _UNCOVERED = (
+    {kind: CompiledQuery(partial(read, kind)) for kind in _COLUMNS} for read in (_spent, _uncovered)
+)
 
 
 # -- What no split covers ------------------------------------------------------------------------
 
 
-def with_uncovered(payers: QuerySet[Payer, Any], *key: str) -> QuerySet[Payer, Any]:
+def with_uncovered(payers: QuerySet[Payer, Any], *key: Any) -> QuerySet[Payer, Any]:
     """The payers of expenses that splits may not cover, for `uncovered`; `key` names columns."""
     same = {"trip": OuterRef("trip"), "expense": OuterRef("expense")}
     parts = Split.objects.filter(**same).order_by().values("expense")
@@ -285,7 +280,7 @@ def with_uncovered(payers: QuerySet[Payer, Any], *key: str) -> QuerySet[Payer, A
     return rows.values_list(*columns, "covered", *key, "user", "amount_minor")
 
 
-def uncovered(rows: Iterable[Row]) -> Iterator[tuple[list[Any], Mapping[int, int]]]:
+def uncovered(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[list[Any], Mapping[int, int]]]:
     """The key of each expense of `with_uncovered`, and what its payers bear of it, by user id."""
     for expense, payers in groupby(rows, lambda row: row[:-2]):
         _expense_id, number, merged, claimed, amount_minor, covered_minor, *key = expense
@@ -298,13 +293,13 @@ def uncovered(rows: Iterable[Row]) -> Iterator[tuple[list[Any], Mapping[int, int
 # -- People --------------------------------------------------------------------------------------
 
 
-def _by_member(trip: Trip, rows: Rows, as_of: date) -> list[Group]:
+def _by_member(trip: Trip, rows: Iterable[Sequence[Any]], as_of: date) -> list[Group]:
     """The people whom the balances show, in the order in which they joined.
 
     Who has left is among them also if only a later refund cancels what they paid and bore. The
     share of each membership is kept, so only what came after `as_of` is subtracted from it.
     """
-    paid = rows.groups(_KEY, as_of)
+    paid = {user: (joined(*row[:2]), count) for user, count, *row in rows}
     later = {"trip": trip.pk, "day": as_of}
     shares = Counter({user: joined(*halves) for user, *halves in _shares_later.fetch(**later)})
     for _key, parts in uncovered(_uncovered_later.fetch(**later)):
@@ -327,18 +322,12 @@ def _members(trip: Param) -> QuerySet[Member]:
     return rows.only("trip", "left_at", *SUMS, *summary_of("user"))
 
 
-def _paid(trips: Iterable[int], first: date, last: date) -> Iterator[tuple[int, Row]]:
-    """What each person in one trip paid, and for how many expenses, by day."""
-    [trip_id] = trips
-    for day, *key, count, upper, lower in _payments.fetch(trip=trip_id, first=first, last=last):
-        yield trip_id, (day, key, (joined(upper, lower), count))
-
-
 @CompiledQuery
-def _payments(trip: Param, first: Param = _FIRST, last: Param = _LAST) -> QuerySet[Expense, Any]:
-    rows = _between(Q(trip=trip), first, last).filter(payers__trip=trip)
-    keys = rows.values_list("expense_date", "payers__user")
-    return keys.annotate(Count("pk"), **halves_of("payers__amount_minor"))
+def _paid(trip: Param, until: Param = _UNTIL, day: Param = _DAY) -> QuerySet[Payer, Any]:
+    """By who paid: for how many expenses, how much, and how much by the day."""
+    rows = _payers_of(_until(until, trip=trip), trip).order_by().values_list("user")
+    by_then = halves_of(prefix="then_", only=Q(expense__expense_date__lte=day))
+    return rows.annotate(Count("pk"), **halves_of(), **by_then)
 
 
 def _later(model: Any, trip: Param, day: Param, **only: bool) -> QuerySet[Any, Any]:

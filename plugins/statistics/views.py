@@ -53,6 +53,7 @@ class StatisticsViewSet(InTripViewSet):
         query = self.query()
         as_of, by = query.get("as_of"), query["by"]
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        self.limits.charge_rows(trip.expenses_recorded)
         statistics = Statistics(trip, self.caller, as_of, by)
         name = f"trip-{trip_id}-{by}-{as_of or today()}"
         return self.in_any_format(request, statistics, name, csv=csv_file, svg=chart_of)
@@ -82,6 +83,7 @@ class PersonalStatisticsViewSet(InTripViewSet):
         it is a table, with `Accept: image/svg+xml` a picture by trip.
         """
         shown = PersonalStatistics.of(self.caller, self.query().get("year"))
+        self.limits.charge_rows(shown.expenses)
         writers = {"csv": personal_csv, "svg": personal_chart}
         return self.in_any_format(request, shown, "statistics", **writers)
 

@@ -31,8 +31,8 @@ ACROSS = {
     "plugins.statistics.personal._shared": "The trips of two people.",
     "plugins.statistics.personal._sent": "What two people sent each other in all trips.",
     "plugins.statistics.personal._owed": "What two people owe each other in all trips.",
-    "plugins.statistics.report._spent": "An array of trips, for one's own statistics.",
-    "plugins.statistics.report._uncovered": "An array of trips, for one's own statistics.",
+    "plugins.statistics.personal._own": "An array of trips, for one's own statistics.",
+    "plugins.statistics.personal._uncovered": "An array of trips, for one's own statistics.",
 }
 
 _NAMED = re.compile(r'"(?:\w*trip_id"|trips_trip"\."id") = \(?%s')
