@@ -355,6 +355,9 @@ def _without_people(shown: Any, *ids: int) -> Any:
         if "guest" in shown and shown["id"] in ids:
             return "one of them"
         named = {str(pk) for pk in ids}
+        if among := shown.get("participantUserIds"):
+            among = ["one of them" if pk in ids else pk for pk in among]
+            shown = {**shown, "participantUserIds": among}
         return {
             "one of them" if key in named else key: _without_people(value, *ids)
             for key, value in shown.items()
