@@ -55,7 +55,6 @@ INSTALLED_APPS = [
     "trips",
     "splits",
     "tripcompanion.notices",
-    "tripcompanion.accounts",
     *PLUGINS,
     "tripcompanion.api",
     "tripcompanion.adminsite",

@@ -1,6 +1,6 @@
 """Registration, login and logout, password reset, the caller's sessions, and the public keys.
 
-Views of `/api/users/{userId}` need the trips, so they are in `tripcompanion.accounts`.
+Views of `/api/users/{userId}` need the trips, so they are in `trips`.
 """
 
 from hashlib import sha256

@@ -1,1 +1,0 @@
-"""Accounts together with their trips and ledger entries."""
