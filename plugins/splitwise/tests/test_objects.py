@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.splitwise.categories import NAMES, TREE, our_category
@@ -13,6 +13,7 @@ from plugins.splitwise.tests.conftest import BASE, balances_of
 from splits.models import Comment, Expense
 from splits.reports.audit import differences
 from tests.factories import add_guest, settle, spend
+from tests.splits.histories import HISTORIES
 
 
 def test_objects_have_every_key(calling: Any, trip: Any, olga: Any, ed: Any, vera: Any) -> None:
@@ -114,7 +115,7 @@ def test_a_test_request_says_who_asks(calling: Any, olga: Any) -> None:
 CENTS = st.integers(min_value=0, max_value=10**6)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@HISTORIES
 @given(st.lists(st.tuples(st.lists(CENTS, min_size=3, max_size=3), st.integers(0, 2)), max_size=4))
 def test_what_is_written_here_reads_the_same_in_our_own_api(
     calling: Any, api: Any, trip: Any, olga: Any, ed: Any, vera: Any, entries: Any
