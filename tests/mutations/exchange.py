@@ -18,6 +18,10 @@ _MOVING = "plugins/exchange/tests/test_moving.py -k"
 _BACKUPS = "plugins/exchange/tests/test_backups.py -k"
 
 EXCHANGE: Guards = {
+    "plugins/exchange/apps.py": [
+        ("imports survive their account", "account.imports.all().delete()", "pass",
+         "plugins/exchange/tests/test_import_wire.py"),
+    ],
     "plugins/exchange/views.py": [
         ("imports without a throttle", "[ImportThrottle, MappingThrottle]", "[MappingThrottle]",
          f"{_IMPORTING} throttled"),

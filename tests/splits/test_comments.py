@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from splits.models import Comment, DeletedEntry
@@ -145,7 +147,10 @@ def test_a_deleted_administrator_leaves_empty_comments_where_they_were_no_member
     for each in (expense, deleted):
         ledger.comment(each, ada, "My address")
     ledger.delete(deleted, olga)
-    assert api(ada).delete(f"/api/users/{ada.pk}").status_code == 204
+    with CaptureQueriesContext(connection) as queries:
+        assert api(ada).delete(f"/api/users/{ada.pk}").status_code == 204
+    lock = f'FROM "trips_trip" WHERE "trips_trip"."id" = {expense["tripId"]}'
+    assert [query for query in queries if lock in query["sql"]]
     assert [row["text"] for row in ledger.comments(expense)] == [""]
     assert not JournalEntry.objects.filter(stored_changes__contains="address").exists()
     assert not DeletedEntry.objects.filter(stored_rows__contains="address").exists()

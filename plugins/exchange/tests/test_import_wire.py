@@ -14,7 +14,7 @@ from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.factories import UserFactory, spend
+from tests.factories import PASSWORD, UserFactory, spend
 from tests.splits.ledger import exact
 from trips.models import Trip
 from users.models import User
@@ -302,6 +302,12 @@ def test_what_is_not_done_is_not_undone(plan: Any, api: Any, olga: User) -> None
     answer = api(olga).post(f"{path}/undo")
     assert (answer.status_code, answer.json()["code"]) == (409, "not_imported")
     assert api(olga).delete(path).status_code == 204
+    assert not Import.objects.exists()
+
+
+def test_the_imports_of_a_deleted_account_are_deleted(plan: Any, api: Any, olga: User) -> None:
+    assert plan(samples.SPLITWISE_CSV).status_code == 201
+    assert api(olga).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     assert not Import.objects.exists()
 
 
