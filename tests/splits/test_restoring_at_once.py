@@ -173,12 +173,16 @@ def test_a_trip_is_restored_beside_the_deletion_of_an_account(
         assert [row["user"]["id"] for row in members] == [owner.id]
 
 
-def test_a_trip_is_restored_beside_a_new_one_within_the_quota() -> None:
+@pytest.fixture(scope="module")
+def one_trip_server() -> Iterator[Server]:
+    """A server on which nobody has more than one trip."""
+    with running_server(QUOTA_TRIPS="1") as server:
+        yield server
+
+
+def test_a_trip_is_restored_beside_a_new_one_within_the_quota(one_trip_server: Server) -> None:
     """The account stands still meanwhile, so that its trips can be counted."""
-    with (
-        running_server(QUOTA_TRIPS="1") as server,
-        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
-    ):
+    with httpx.Client(base_url=one_trip_server.url, timeout=60, trust_env=False) as client:
         for _round in range(ROUNDS):
             owner = sign_up(client)
             journey = Journey.start(owner)
@@ -192,12 +196,11 @@ def test_a_trip_is_restored_beside_a_new_one_within_the_quota() -> None:
             assert owner.done("GET", "/trips")["total"] == 1
 
 
-def test_members_get_no_trip_while_one_is_restored_within_their_quota() -> None:
+def test_members_get_no_trip_while_one_is_restored_within_their_quota(
+    one_trip_server: Server,
+) -> None:
     """Their accounts are locked, like that of anybody who joins a trip."""
-    with (
-        running_server(QUOTA_TRIPS="1") as server,
-        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
-    ):
+    with httpx.Client(base_url=one_trip_server.url, timeout=60, trust_env=False) as client:
         owner, member, third = (sign_up(client) for _number in range(3))
         other = Journey.start(third)
         other.admit(member)
@@ -207,7 +210,7 @@ def test_members_get_no_trip_while_one_is_restored_within_their_quota() -> None:
         owner.done("DELETE", journey.path)
         again = "UPDATE trips_member SET left_at = NULL WHERE trip_id = %s AND user_id = %s"
         refused, is_unchanged = answer_after(
-            server,
+            one_trip_server,
             "users_user",
             member.id,
             lambda: owner.call("POST", f"{journey.path}/restore"),
