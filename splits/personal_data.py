@@ -17,7 +17,7 @@ from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.plugin import PersonalList
 from trips.models import JournalEntry
-from trips.models.events import Event
+from trips.models.events import all_events
 
 
 class ExportedPerson(CamelCaseSerializer):
@@ -110,7 +110,7 @@ class ExportedChange(CamelCaseSerializer):
     trip_id = serializers.IntegerField(help_text="The trip.")
     number = serializers.IntegerField(help_text="Counts the changes of the trip.")
     at = serializers.DateTimeField(help_text="When it happened.")
-    event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
+    event = serializers.ChoiceField(choices=all_events(), help_text="What happened.")
     object = ObjectSerializer(source="subject", help_text="What it happened to.")
     changes = ChangesField(
         read_only=True, help_text="The fields that changed, by their names in the API."

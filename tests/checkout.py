@@ -52,6 +52,19 @@ def run(project: Path, *arguments: str, **variables: str) -> subprocess.Complete
     )
 
 
+def with_event(project: Path, event: str) -> str:
+    """Write a plugin that declares an event, and return its name."""
+    app = project / "plugins" / "weather"
+    app.mkdir()
+    (app / "__init__.py").touch()
+    (app / "apps.py").write_text(
+        "from tripcompanion.plugin import Plugin\n\n\n"
+        "class WeatherConfig(Plugin):\n    name = 'plugins.weather'\n\n"
+        f"    def events(self):\n        return {{{event!r}: '%(by)s saw a storm.'}}\n"
+    )
+    return "plugins.weather"
+
+
 #: Python, but for what `make run` and `make serve` end with: the real one would serve.
 PYTHON = f"""#!/bin/sh
 if [ "$1 $2" = "-m tripcompanion" ]; then echo "serving with DEBUG=$DEBUG"; exit; fi

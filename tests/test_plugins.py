@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkout import LOAD, SECRET, run
+from tests.checkout import LOAD, SECRET, run, with_event
 from tests.sources import CORE, ROOT, shipped
 from tests.test_circles import imported
 from tripcompanion.plugin import Plugin, plugins
@@ -62,6 +62,18 @@ def test_without_what_it_requires_the_service_does_not_start(project: Path) -> N
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
     assert line.startswith(f"Configuration error: PLUGINS: {app.name} requires plugins.")
+
+
+@pytest.mark.parametrize("event", ["storm.seen_from_the_beach", "storm", "Storm.seen"])
+def test_with_an_event_that_no_column_takes_the_service_does_not_start(
+    project: Path, event: str
+) -> None:
+    names = with_event(project, event)
+    code = f"{LOAD}; import django; django.setup()"
+    done = run(project, "-c", code, SECRET_KEY=SECRET, PLUGINS=names)
+    assert (done.returncode != 0, done.stdout) == (True, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(f"Configuration error: PLUGINS: plugins.weather has the event {event};")
 
 
 def test_the_core_starts_alone(project: Path) -> None:

@@ -6,6 +6,7 @@ admin site) loops over `plugins()` and asks; it names none. A hook that an app l
 nothing. Hooks import what they need when they are called, because models are not loaded before.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
@@ -31,6 +32,11 @@ Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
 
 #: Writes the content of a file into another one.
 WriteFile = Callable[[IO[bytes]], Any]
+
+
+#: Of the columns that store an event.
+MAX_EVENT_CHARS = 24
+_EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
 
 
 class TripTable(NamedTuple):
@@ -94,10 +100,13 @@ class Plugin(AppConfig):
     requires: ClassVar[tuple[str, ...]] = ()
 
     def ready(self) -> None:
-        """Stop the process, with one line, if something that it requires is missing."""
+        """Stop the process, with one line, without what it requires or with a wrong event."""
         for name in self.requires:
             if not apps.is_installed(name):
                 refuse(f"PLUGINS: {self.name} requires {name}.")
+        for event in self.events():
+            if len(event) > MAX_EVENT_CHARS or not _EVENT.fullmatch(event):
+                refuse(f"PLUGINS: {self.name} has the event {event}; see Plugin.events.")
 
     # -- The API -----------------------------------------------------------------------------------
 
@@ -125,6 +134,8 @@ class Plugin(AppConfig):
     def events(self) -> Mapping[str, Any]:
         """What can happen, as the journal names it (`type.what`), each with its sentence.
 
+        A name has at most `MAX_EVENT_CHARS` small letters, `_` and the full stop. It needs no
+        migration: the history, its filters, webhooks and the document know it.
         A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`; see
         `splits.reports.sentences`.
         """

@@ -17,7 +17,7 @@ from splits.models import Comment, Expense, Settlement, Split
 from splits.reports.sentences import Names, sentence
 from tripcompanion.api.serializers import MAX_INTEGER
 from trips.models import JournalEntry, Trip
-from trips.models.events import Event
+from trips.models.events import all_events, object_type_of
 from trips.models.journal import as_text
 from users.models import MAX_NAME_CHARS, User, Via
 
@@ -58,7 +58,9 @@ def imported_history(
 
 
 def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) -> JournalEntry:
-    event, people, at = Event(row["event"]), ids[User], instant(row["at"])
+    event, people, at = row["event"], ids[User], instant(row["at"])
+    if event not in dict(all_events()):
+        raise ValueError("not an event")
     if row["number"] != line:
         raise ValueError("not counted without gaps")
     if at is None:
@@ -67,7 +69,7 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) 
         str(name): {side: _mapped(name, pair[side], people) for side in ("old", "new")}
         for name, pair in row["changes"].items()
     }
-    if event.object_type == "settlement":
+    if object_type_of(event) == "settlement":
         changes["fromUserId"], changes["toUserId"] = changes["fromUserId"], changes["toUserId"]
     entry = JournalEntry(
         trip=trip,
@@ -75,7 +77,7 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) 
         at=at,
         via=Via.IMPORT,
         event=event,
-        object_id=_new_id(row["objectId"], ids.get(_MODELS.get(event.object_type, Model), {})),
+        object_id=_new_id(row["objectId"], ids.get(_MODELS.get(object_type_of(event), Model), {})),
         expense_id=_optional(row["expenseId"], ids[Expense]),
         person_id=_optional(row["personId"], people),
         stored_changes=as_text(changes),

@@ -8,7 +8,7 @@ from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
 from tripcompanion.api.serializers import BoundedNumber, CamelCaseSerializer, StrictText
-from trips.models.events import Event
+from trips.models.events import all_events
 from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
 
 MAX_CHANGES = 100
@@ -54,7 +54,7 @@ class ChangeSerializer(CamelCaseSerializer):
     cursor = serializers.CharField(help_text="The cursor to go on with after this change.")
     trip_id = serializers.IntegerField(help_text="The trip.")
     event = serializers.ChoiceField(
-        choices=Event.choices, help_text="What happened; if several things did, one of them."
+        choices=all_events(), help_text="What happened; if several things did, one of them."
     )
     object = ObjectSerializer(
         source="subject", help_text="What to replace; never a split, which is part of an expense."

@@ -7,7 +7,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from plugins.webhooks.models.delivery import EVENT_CHOICES, DeliveryState
+from plugins.webhooks.models.delivery import DeliveryState, event_choices
 from plugins.webhooks.models.webhook import EVERYTHING, WebhookState
 from plugins.webhooks.outgoing import MAX_URL_CHARS
 from tripcompanion.api.serializers import (
@@ -17,12 +17,14 @@ from tripcompanion.api.serializers import (
     StrictList,
     StrictText,
 )
-from trips.models.events import Event
+from trips.models.events import all_events
 
 MAX_PATTERNS = 50
 #: Every pattern that covers an event: its name, all of its kind, and all.
 PATTERNS = [
-    *sorted({*Event.values, *(f"{event.partition('.')[0]}.*" for event in Event.values)}),
+    *sorted(
+        {one for event in dict(all_events()) for one in (event, f"{event.partition('.')[0]}.*")}
+    ),
     EVERYTHING,
 ]
 
@@ -128,7 +130,7 @@ class DeliverySerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The id in this log, to send the message again.")
     message_id = serializers.CharField(help_text="The header `webhook-id` of the message.")
-    event = serializers.ChoiceField(EVENT_CHOICES, help_text="What happened.")
+    event = serializers.ChoiceField(event_choices(), help_text="What happened.")
     trip_id = serializers.IntegerField(
         source="journal_trip_id", allow_null=True, help_text="The trip; null for a test."
     )

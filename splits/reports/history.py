@@ -9,7 +9,7 @@ from typing import Any
 from splits.models import Expense
 from splits.reports.sentences import Names, people_in, sentence
 from trips.models import JournalEntry, Trip
-from trips.models.events import Event
+from trips.models.events import Event, all_events, object_type_of
 from trips.models.journal import JournalQuerySet
 from users.models import User, named
 from users.scopes import Scope
@@ -36,7 +36,7 @@ class History:
         self.rows: JournalQuerySet = JournalEntry.objects.filter(trip=trip.pk, **lookup)
         self._is_whole = not lookup and (reader is None or sees_money(reader))
         if reader is not None and not sees_money(reader):
-            of_trips = [event for event in Event if event.object_type in OF_TRIPS]
+            of_trips = [event for event, _ in all_events() if object_type_of(event) in OF_TRIPS]
             self.rows = self.rows.filter(event__in=of_trips)
 
     def page(self, size: int, after: int) -> tuple[list[JournalEntry], int]:

@@ -10,12 +10,12 @@ from tripcompanion.api.serializers import (
     StrictChoice,
     StrictInstant,
 )
-from trips.models.events import Event
+from trips.models.events import all_events, object_type_of
 from users.models import Via
 from users.serializers.account import UserSummary
 
 #: The types of objects.
-OBJECT_TYPES = sorted({event.object_type for event in Event})
+OBJECT_TYPES = sorted({object_type_of(event) for event, _label in all_events()})
 
 
 @extend_schema_field(NUMBER_SCHEMA)
@@ -30,7 +30,7 @@ class HistoryQuery(CamelCaseSerializer):
         source="at__gte", required=False, help_text="Only what happened at this instant or later."
     )
     by = _UserId(required=False, help_text="Only what this user did.")
-    event = StrictChoice(choices=Event.values, required=False, help_text="Only this event.")
+    event = StrictChoice(choices=all_events(), required=False, help_text="Only this event.")
 
 
 class ObjectSerializer(CamelCaseSerializer):
@@ -78,7 +78,7 @@ class HistoryEntrySerializer(CamelCaseSerializer):
             "What an imported file says was not seen by this service."
         ),
     )
-    event = serializers.ChoiceField(choices=Event.choices, help_text="What happened.")
+    event = serializers.ChoiceField(choices=all_events(), help_text="What happened.")
     object = ObjectSerializer(source="subject", help_text="What it happened to.")
     changes = ChangesField(
         help_text=(

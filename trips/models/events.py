@@ -1,7 +1,11 @@
 """What can happen in a trip, as its journal names it."""
 
+from typing import Any
+
 from django.db import models
 from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import plugins
 
 
 class Event(models.TextChoices):
@@ -43,6 +47,12 @@ class Event(models.TextChoices):
     def object_type(self) -> str:
         """The type of the object."""
         return object_type_of(self.value)
+
+
+def all_events() -> list[tuple[str, Any]]:
+    """The events of the core and of plugins, as choices; those of plugins are their own labels."""
+    added = [(event, event) for app in plugins() for event in app.events()]
+    return [*Event.choices, *added]
 
 
 def object_type_of(event: str) -> str:

@@ -23,7 +23,8 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import camel_case
-from trips.models.events import Event, object_type_of
+from tripcompanion.plugin import MAX_EVENT_CHARS
+from trips.models.events import Event, all_events, object_type_of
 from trips.models.visibility import InTripQuerySet
 from users.models import User, Via, summary_of
 
@@ -52,7 +53,8 @@ class Entry(NamedTuple):
     is the participant of a split.
     """
 
-    event: Event
+    #: An `Event`, or one of a plugin.
+    event: str
     object_id: int
     changes: Changes = {}
     expense_id: int | None = None
@@ -120,7 +122,7 @@ class JournalEntry(models.Model):
     via = models.CharField(gettext_lazy("via"), max_length=7, choices=Via)
     #: Who did it, as an imported file says, if they have no account here; then `by` is null.
     author_name = models.CharField(max_length=50, default="", db_default="", editable=False)
-    event = models.CharField(gettext_lazy("event"), max_length=24, choices=Event)
+    event = models.CharField(gettext_lazy("event"), max_length=MAX_EVENT_CHARS, choices=all_events)
     object_id = models.BigIntegerField(gettext_lazy("object"))
     #: The expense that is the object, or to which it belongs; null for other objects.
     expense_id = models.BigIntegerField(null=True)
@@ -200,7 +202,7 @@ def plain_values(row: models.Model) -> dict[str, Any]:
 
 
 def entries_between(
-    event: Event,
+    event: str,
     object_id: int,
     old: Mapping[str, Any],
     new: Mapping[str, Any],
@@ -229,7 +231,7 @@ def write(trip_id: int, by: User | None, *entries: Entry, is_limited: bool = Tru
     rows = [
         {
             "place": place,
-            "event": entry.event.value,
+            "event": str(entry.event),
             "object_id": entry.object_id,
             "expense_id": entry.expense_id,
             "person_id": entry.person_id,

@@ -1,7 +1,7 @@
 """The messages that were sent to webhooks, or will be: each is a row until it is pruned."""
 
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 from uuid import uuid4
 
 from django.db import models
@@ -11,11 +11,16 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from plugins.webhooks.models.webhook import Webhook
-from trips.models.events import Event
+from tripcompanion.plugin import MAX_EVENT_CHARS
+from trips.models.events import all_events
 from users.models import User
 
 TEST_EVENT = "webhook.test"
-EVENT_CHOICES = [*Event.choices, (TEST_EVENT, gettext_lazy("test"))]
+
+
+def event_choices() -> list[tuple[str, Any]]:
+    """What a message can be about."""
+    return [*all_events(), (TEST_EVENT, gettext_lazy("test"))]
 
 
 class DeliveryState(models.TextChoices):
@@ -60,7 +65,9 @@ class WebhookDelivery(models.Model):
     )
     #: `webhook-id` of the message.
     message_id = models.CharField(gettext_lazy("message"), max_length=40)
-    event = models.CharField(gettext_lazy("event"), max_length=24, choices=EVENT_CHOICES)
+    event = models.CharField(
+        gettext_lazy("event"), max_length=MAX_EVENT_CHARS, choices=event_choices
+    )
     #: The row of the journal; null for a test.
     journal_trip_id = models.BigIntegerField(null=True)
     number = models.BigIntegerField(gettext_lazy("number"), null=True)
