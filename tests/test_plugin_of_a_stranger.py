@@ -1,0 +1,80 @@
+"""docs/plugins.md builds a plugin from nothing, which runs beside an unchanged checkout."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.checkout import SECRET
+from tests.sources import ROOT
+
+pytestmark = pytest.mark.once
+
+PAGE = (ROOT / "docs" / "plugins.md").read_text()
+FILES = dict(re.findall(r"^`(packing/[\w.]+)`.*?^```\w+\n(.*?)^```", PAGE, re.S | re.M))
+USE = """
+from tests.factories import PASSWORD
+
+
+def test_it_is_used(api, trip, olga, ed, vera):
+    path = f"/api/trips/{trip.pk}/packing"
+    made = api(ed).post(path, {"name": "Tent"})
+    assert made.status_code == 201
+    assert api(vera).post(path, {"name": "Stove"}).status_code == 403
+    assert api(ed).post(path, {"nmae": "Stove"}).status_code == 400
+    assert [row["name"] for row in api(vera).get(path).json()["items"]] == ["Tent"]
+    news = api(vera).get(f"/api/trips/{trip.pk}/history").json()["items"][0]
+    assert news["text"] == "Ed Editor added something to pack."
+    assert api(ed).get("/api/users/me/export").json()["packing"][0]["name"] == "Tent"
+    assert api(vera).delete(made["Location"]).status_code == 403
+    assert api(olga).delete(made["Location"]).status_code == 204
+
+
+def test_it_forgets_an_account(api, trip, olga, ed):
+    made = api(ed).post(f"/api/trips/{trip.pk}/packing", {"name": "Tent"}).json()
+    assert api(ed).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    [row] = api(olga).get(f"/api/trips/{trip.pk}/packing").json()["items"]
+    assert (row["id"], row["name"]) == (made["id"], "")
+"""
+
+
+def test_the_page_is_short() -> None:
+    assert len(FILES) == 6
+    assert sum(len(text.splitlines()) for text in FILES.values()) < 150
+
+
+@pytest.mark.parametrize("others", ["", "plugins.sync,plugins.webhooks,"], ids=["alone", "beside"])
+def test_a_plugin_of_the_page_keeps_what_all_keep(tmp_path: Path, others: str) -> None:
+    (tmp_path / "packing").mkdir()
+    (tmp_path / "packing" / "__init__.py").touch()
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "test_packing.py").write_text(USE)
+    environment = {
+        **{name: value for name, value in os.environ.items() if "PYTEST" not in name},
+        "DEBUG": "true",
+        "SECRET_KEY": SECRET,
+        "PYTHONPATH": str(tmp_path),
+        "PLUGINS": f"{others}packing",
+        "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
+    }
+    suite = ["-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider"]
+    suite += ["tests/test_every_plugin.py", str(tmp_path / "test_packing.py")]
+    for command in (
+        ["manage.py", "makemigrations", "packing"],
+        ["manage.py", "makemigrations", "--check"],
+        ["manage.py", "spectacular", "--validate", "--fail-on-warn", "--file", os.devnull],
+        suite,
+    ):
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
