@@ -6,6 +6,7 @@ PostgreSQL's a database beside the one of the tests. The latest few are kept for
 
 import fcntl
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, LiteralString
 from urllib.parse import urlsplit, urlunsplit
@@ -63,10 +65,16 @@ def migrated_database(
 
 
 def _state_of(root: Path) -> str:
-    """What decides the tables: the migrations, their operations, and Django."""
+    """What decides the tables: the migrations, their operations, the plugins, and Django."""
     files = [*root.glob("*/migrations/*.py"), *root.glob("*/*/migrations/*.py")]
     files += root.glob("tripcompanion/database/**/*.py")
-    contents = [django.__version__.encode(), *(path.read_bytes() for path in sorted(files))]
+    named = f"{django.__version__} {os.environ.get('PLUGINS')}"
+    # A plugin may be outside of the checkout.
+    for name in re.findall(r"[\w.]+", os.environ.get("PLUGINS", "")):
+        spec = find_spec(name)
+        if spec and spec.origin:
+            files += Path(spec.origin).parent.glob("migrations/*.py")
+    contents = [named.encode(), *(path.read_bytes() for path in sorted(files))]
     return sha256(b"\0".join(contents)).hexdigest()[:12]
 
 

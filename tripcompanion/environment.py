@@ -211,6 +211,13 @@ def redis_url(name: str) -> str:
     return raw
 
 
+def plugins(name: str, default: list[str]) -> list[str]:
+    """The apps that are installed besides the core; names with a `+` are added to the default."""
+    named = words(name, default)
+    added = [word[1:] for word in named if word.startswith("+")]
+    return [*default, *added] if added and len(added) == len(named) else named
+
+
 def add_plugins(names: Iterable[str], settings: dict[str, Any]) -> None:
     """Add the settings of plugins, in upper case in their modules `settings`, to those of the core.
 

@@ -35,7 +35,7 @@ NUM_PROXIES = env.count("NUM_PROXIES", 0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # What is installed besides the core; each is an app, in the order of their routes.
-PLUGINS = env.words(
+PLUGINS = env.plugins(
     "PLUGINS",
     [
         "plugins.attachments",
