@@ -35,7 +35,7 @@ NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
 _PRODUCTION_NAMES = (
     *("SECRET_KEY", "JWT_SIGNING_KEY", "JWT_VERIFYING_KEYS"),
-    *("ALLOWED_HOSTS", "CSRF_TRUSTEDORIGINS", "NUM_PROXIES"),
+    *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
 )
 #: `make run` leaves it; it is neither in the repository nor in an image.
 DEVELOPMENT_MARK = ".venv/.development"
