@@ -1,6 +1,7 @@
 """Texts follow `Accept-Language`: our own, the framework's, and all of them."""
 
 import ast
+import io
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -17,6 +18,8 @@ from tests.document import OPERATIONS, ROOT, problem_of
 from tests.factories import PASSWORD, spend
 from tests.hostile import World, fields_of, hostile, replaced
 from tests.sources import PACKAGES, shipped
+from tripcompanion.api.browsable import _title_of
+from tripcompanion.api.url_map import routes_of
 
 pytestmark = pytest.mark.once
 
@@ -55,6 +58,15 @@ def test_every_text_of_the_code_has_a_spanish_translation(catalog):
     assert translated - texts_in_the_code() == set()
 
 
+def test_the_title_of_every_page_has_a_spanish_translation(catalog):
+    translated = {message.id for message in catalog if message.string}
+    pages = ((route, view) for route, view in routes_of(None) if hasattr(view, "actions"))
+    words = {route.rpartition("/")[2] for route, view in pages if not view.initkwargs.get("name")}
+    titles = {_title_of(word) for word in words if re.fullmatch("[a-z-]+", word)}
+    assert {"Settle up", "Webhooks"} <= titles
+    assert titles - translated == set()
+
+
 def test_every_translation_function_has_a_name_that_babel_extracts():
     names = {local for local, _imported in translation_functions()}
     assert "gettext_lazy" in names
@@ -79,11 +91,9 @@ def test_no_translation_is_a_guess_or_loses_a_placeholder(catalog):
 
 
 def test_the_compiled_catalog_is_as_fresh_as_its_source(catalog):
-    with (FOLDER / "django.mo").open("rb") as file:
-        compiled = mofile.read_mo(file)
-    assert {message.id: message.string for message in compiled if message.id} == {
-        message.id: message.string for message in catalog if message.id
-    }
+    compiled = io.BytesIO()
+    mofile.write_mo(compiled, catalog)
+    assert (FOLDER / "django.mo").read_bytes() == compiled.getvalue()
 
 
 @pytest.mark.parametrize(

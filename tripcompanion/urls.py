@@ -218,21 +218,17 @@ API: list[Any] = [
 ]
 
 #: The last words of these paths, which are titles in the browsable API, and what its forms ask for.
-#: For the translations.
+#: For the translations; those of plugins are in their `urls`.
 # fmt: off
 TITLES = (
-    _("Accept"), _("As new trip"), _("Attachments"), _("Balances"), _("Between"), _("Bulk"),
-    _("Categories"), _("Changes"), _("Code"), _("Comments"), _("Confirm"), _("Content"), _("Copy"),
-    _("Currencies"), _("Currency"), _("Deliveries"), _("Destination"), _("Exchange rates"),
-    _("Expenses"), _("Export"), _("File"), _("Filters"), _("Group"), _("Guests"), _("Health"),
-    _("History"), _("Imports"), _("Invitations"), _("Join"), _("Leave"), _("Login"), _("Logout"),
-    _("Logout everywhere"), _("Mapping"), _("Me"), _("Members"), _("Merge"), _("Move"),
-    _("My trips"), _("Password reset"), _("Pause"), _("Pay"), _("Pending debts"), _("Preview"),
-    _("Profile"), _("Ready"), _("Recurring"), _("Redeliver"), _("Refresh"), _("Register"),
-    _("Restore"), _("Resume"), _("Role"), _("Rotate secret"), _("Rows"), _("Sessions"),
-    _("Settle up"), _("Settlements"), _("Skip"), _("Splits"), _("Statistics"), _("Tags"), _("Test"),
-    _("Thumbnail"), _("Time zone"), _("Title"), _("Tokens"), _("Total debt"), _("Trip id"),
-    _("Trips"), _("Undo"), _("Unpay"), _("Verify email"), _("Webhooks"),
+    _("Accept"), _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Comments"), _("Copy"),
+    _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
+    _("Export"), _("Filters"), _("Guests"), _("Health"), _("History"), _("Invitations"), _("Join"),
+    _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"), _("Merge"),
+    _("Move"), _("My trips"), _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"),
+    _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Sessions"),
+    _("Settle up"), _("Settlements"), _("Splits"), _("Tags"), _("Time zone"), _("Title"),
+    _("Tokens"), _("Total debt"), _("Trip id"), _("Trips"), _("Unpay"), _("Verify email"),
 )
 # fmt: on
 

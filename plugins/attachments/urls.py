@@ -1,6 +1,7 @@
 """The routes of files: of an expense, of a trip, and of each file."""
 
 from django.urls import include, path
+from django.utils.translation import gettext as _
 
 from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.api.forms import FileFormParser
@@ -21,3 +22,6 @@ TRIP = [
 ]
 
 API = [path("attachments/<id:attachment_id>", include(ATTACHMENT))]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Attachments"), _("Content"), _("Thumbnail"), _("File"))

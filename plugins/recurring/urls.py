@@ -1,6 +1,7 @@
 """The routes of recurring expenses."""
 
 from django.urls import include, path
+from django.utils.translation import gettext as _
 
 from plugins.recurring.views import RecurrenceViewSet
 from tripcompanion.api.url_map import CHANGED, LIST
@@ -15,3 +16,6 @@ RECURRING = [
 ]
 
 TRIP = [path("/recurring", include(RECURRING))]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Pause"), _("Preview"), _("Recurring"), _("Resume"), _("Skip"))

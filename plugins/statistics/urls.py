@@ -1,6 +1,7 @@
 """The routes of statistics: of the caller, and of a trip."""
 
 from django.urls import path
+from django.utils.translation import gettext as _
 
 from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
 
@@ -17,3 +18,6 @@ TRIP = [
     path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
     path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),
 ]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Between"), _("Statistics"))

@@ -1,6 +1,7 @@
 """The routes of webhooks."""
 
 from django.urls import include, path
+from django.utils.translation import gettext as _
 
 from plugins.webhooks.views import WebhookViewSet
 from tripcompanion.api.url_map import CHANGED, LIST
@@ -18,3 +19,6 @@ WEBHOOKS = [
 ]
 
 API = [path("webhooks", include(WEBHOOKS))]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Deliveries"), _("Redeliver"), _("Rotate secret"), _("Test"), _("Webhooks"))
