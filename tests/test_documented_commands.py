@@ -83,6 +83,7 @@ NOT_RUN: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("docs/operate.md", "needs PostgreSQL; see plugins/exchange/tests/test_moving.py"): {
         "DATABASE_URL=sqlite": 240
     },
+    ("docs/plugins.md", "`tests/test_plugin_of_a_stranger.py` does"): {"export PYTHONPATH": 183},
     ("docs/splitwise.md", "`tests/test_readme.py` does"): {"# After": 819},
     ("docs/webhooks.md", "`tests/test_readme.py` does"): {"api ": 151},
 }

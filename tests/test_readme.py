@@ -212,13 +212,14 @@ def knobs() -> dict[str, str | None]:
     None is a default that is empty, or not the same everywhere.
     """
     found: dict[str, str | None] = {"SECRET_KEY": None}
-    for file in ("settings.py", "serving/preflight.py", "../gunicorn.conf.py"):
-        for node in ast.walk(ast.parse((ROOT / "tripcompanion" / file).read_text())):
+    files = [ROOT / "tripcompanion" / name for name in ("settings.py", "serving/preflight.py")]
+    for file in (*files, ROOT / "gunicorn.conf.py", *ROOT.glob("plugins/*/settings.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
             match node:
                 case ast.Call(
-                    func=ast.Attribute(value=ast.Name("env"), attr=reader),
+                    func=ast.Attribute(value=ast.Name("env"), attr=reader) | ast.Name(reader),
                     args=[ast.Constant(str(name)), *rest],
-                ) if reader != "refuse":
+                ) if reader != "refuse" and name.isupper():
                     found[name] = written(rest[0]) if rest else None
     return found
 

@@ -14,7 +14,7 @@ _BUCKET_URL = (
 )
 
 
-def _file_store(name: str, default: Path) -> dict[str, Any]:
+def file_store(name: str, default: Path) -> dict[str, Any]:
     """Django's settings of a storage: an absolute path, or `s3://bucket/prefix`.
 
     The query of the latter may have `region` and `endpoint`. The access key is in the variables
@@ -48,7 +48,7 @@ def _file_store(name: str, default: Path) -> dict[str, Any]:
 
 
 # A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=…
-ATTACHMENTS_STORE = _file_store("ATTACHMENTS_STORE", env.BASE_DIR / "attachments")
+ATTACHMENTS_STORE = file_store("ATTACHMENTS_STORE", env.BASE_DIR / "attachments")
 STORAGES = {"attachments": ATTACHMENTS_STORE}
 LARGE_BODIES = [r"/api/(expenses|trips)/[0-9]{1,19}/attachments"]
 THROTTLE_RATES = {"upload": env.rate("THROTTLE_UPLOAD", "120/hour")}

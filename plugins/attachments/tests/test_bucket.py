@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
@@ -15,8 +16,8 @@ from pytest_django.fixtures import Settings
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
+from plugins.attachments.settings import file_store
 from plugins.attachments.tests.pictures import PDF, picture, send
-from tripcompanion import environment
 
 pytest.importorskip("storages")
 
@@ -95,7 +96,7 @@ def _use(settings: Settings, monkeypatch: pytest.MonkeyPatch, port: int) -> None
         "STORE": f"s3://receipts/files?region=eu-central-1&endpoint=http://127.0.0.1:{port}",
     }.items():
         monkeypatch.setenv(name, value)
-    store = environment.file_store("STORE", environment.Path("/"))
+    store = file_store("STORE", Path("/"))
     settings.STORAGES = {**settings.STORAGES, "attachments": store}
 
 
