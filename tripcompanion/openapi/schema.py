@@ -1,6 +1,6 @@
 """Generates the OpenAPI 3.1 document from the declarations of the viewsets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from drf_spectacular.contrib.django_filters import DjangoFilterExtension
@@ -105,8 +105,19 @@ class ProblemAwareSchema(AutoSchema):
         query = self.view.query_serializers.get(self.view.action)
         return [*parameters, query] if query else parameters
 
+    def _files(self) -> Mapping[str, str]:
+        """The media types of files beside the response, by their formats.
+
+        Beside a file, generated clients could not rely on an array; so none is documented there.
+        """
+        view = self.view
+        shape = view.response_shape(view.action)
+        is_array = shape is not None and view.action in view.lists and not view.pagination_class
+        return {} if is_array else view.files.get(view.action, {})
+
     def _format_parameter(self) -> OpenApiParameter:
-        kinds = [kind.format for kind in self.view.get_renderers() if kind.format != "api"]
+        left_out = {"api", *self.view.files.get(self.view.action, {})} - self._files().keys()
+        kinds = [kind.format for kind in self.view.get_renderers() if kind.format not in left_out]
         values = {"pattern": f"^({'|'.join(kinds)})$"} if kinds[1:] else {"const": kinds[0]}
         text = "The format of the response, instead of `Accept`."
         return OpenApiParameter("format", {"type": "string", **values}, description=text)
@@ -227,9 +238,7 @@ class ProblemAwareSchema(AutoSchema):
             success = OpenApiResponse(shape, _first_paragraph(shape))
         is_only_file = shape is None and view.action in view.files
         responses: dict[Any, Any] = {} if is_only_file else {status: success}
-        # Beside a file, generated clients could not rely on an array.
-        is_array = view.action in view.lists and not view.pagination_class and not is_only_file
-        for kind in () if is_array else view.files.get(view.action, {}).values():
+        for kind in self._files().values():
             responses[status, kind] = OpenApiResponse(OpenApiTypes.BINARY, "A file.")
         if self.method == "GET" and view.action in view.etag_actions:
             responses[304] = OpenApiResponse(description="Not changed; no body.")
