@@ -11380,7 +11380,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The format of the response, instead of `Accept`. */
-                format?: string;
+                format?: "json";
             };
             header?: never;
             path: {
