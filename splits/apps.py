@@ -41,6 +41,6 @@ class SplitsConfig(Plugin):
         account.saved_filters.all().delete()
 
     def personal_data(self) -> Iterable[PersonalList]:
-        from splits.personal_data import personal_data
+        from splits.personal_data import PERSONAL_DATA
 
-        return personal_data()
+        return PERSONAL_DATA

@@ -1,6 +1,5 @@
 """What the ledger says about a user, for the export of their data."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import F, Q, QuerySet
@@ -117,58 +116,6 @@ class ExportedChange(CamelCaseSerializer):
     )
 
 
-def personal_data() -> Iterator[PersonalList]:
-    """See `Plugin.personal_data`."""
-    yield PersonalList(
-        "filters",
-        SavedFilterSerializer,
-        "Their saved filters.",
-        lambda user: user.saved_filters.order_by("id"),
-    )
-    yield PersonalList(
-        "expenses",
-        ExportedExpense,
-        "The expenses that they recorded.",
-        lambda user: Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
-    )
-    yield PersonalList(
-        "comments",
-        ExportedComment,
-        "The comments that they wrote.",
-        lambda user: _in_trip(Comment, created_by=user).select_related("expense"),
-    )
-    yield PersonalList(
-        "payments",
-        ExportedPayment,
-        "What they paid.",
-        lambda user: _in_trip(Payer, user=user).select_related("expense__trip"),
-    )
-    yield PersonalList(
-        "splits",
-        ExportedSplit,
-        "Their parts of expenses.",
-        lambda user: _in_trip(Split, participant=user).select_related("expense__trip"),
-    )
-    yield PersonalList(
-        "debts",
-        ExportedDebt,
-        "Debts of theirs and to them.",
-        _debts_of,
-    )
-    yield PersonalList(
-        "settlements",
-        ExportedSettlement,
-        "Settlements that they sent, received or recorded.",
-        _settlements_of,
-    )
-    yield PersonalList(
-        "history",
-        ExportedChange,
-        "What they changed in trips, also what they wrote in entries that were deleted.",
-        lambda user: JournalEntry.objects.filter(by=user).order_by("trip", "number"),
-    )
-
-
 def _in_trip(model: Any, **lookup: Any) -> QuerySet[Any]:
     """The rows of a user, each joined with an expense of its trip, which is on the same node."""
     return model.objects.filter(expense__trip=F("trip"), **lookup).order_by("id")
@@ -182,3 +129,56 @@ def _debts_of(user: Any) -> QuerySet[Debt]:
 def _settlements_of(user: Any) -> QuerySet[Settlement]:
     found = Settlement.objects.filter(Q(sender=user) | Q(receiver=user) | Q(created_by=user))
     return found.select_related("trip", "sender", "receiver", "created_by").order_by("id")
+
+
+#: See `Plugin.personal_data`.
+PERSONAL_DATA = (
+    PersonalList(
+        "filters",
+        SavedFilterSerializer,
+        "Their saved filters.",
+        lambda user: user.saved_filters.order_by("id"),
+    ),
+    PersonalList(
+        "expenses",
+        ExportedExpense,
+        "The expenses that they recorded.",
+        lambda user: Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
+    ),
+    PersonalList(
+        "comments",
+        ExportedComment,
+        "The comments that they wrote.",
+        lambda user: _in_trip(Comment, created_by=user).select_related("expense"),
+    ),
+    PersonalList(
+        "payments",
+        ExportedPayment,
+        "What they paid.",
+        lambda user: _in_trip(Payer, user=user).select_related("expense__trip"),
+    ),
+    PersonalList(
+        "splits",
+        ExportedSplit,
+        "Their parts of expenses.",
+        lambda user: _in_trip(Split, participant=user).select_related("expense__trip"),
+    ),
+    PersonalList(
+        "debts",
+        ExportedDebt,
+        "Debts of theirs and to them.",
+        _debts_of,
+    ),
+    PersonalList(
+        "settlements",
+        ExportedSettlement,
+        "Settlements that they sent, received or recorded.",
+        _settlements_of,
+    ),
+    PersonalList(
+        "history",
+        ExportedChange,
+        "What they changed in trips, also what they wrote in entries that were deleted.",
+        lambda user: JournalEntry.objects.filter(by=user).order_by("trip", "number"),
+    ),
+)

@@ -28,12 +28,8 @@ if TYPE_CHECKING:
 #: Where routes can be added: below /api, below the path of a trip, of an expense or of the caller's
 #: account, and outside of the API. They are the names of lists in the `urls` of an app.
 Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
-
-
 #: Writes the content of a file into another one.
 WriteFile = Callable[[IO[bytes]], Any]
-
-
 #: Of the columns that store an event.
 MAX_EVENT_CHARS = 24
 _EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
@@ -87,7 +83,7 @@ class MailText(NamedTuple):
 
 
 class Plugin(AppConfig):
-    """An app of the service. Its settings are the module `settings` beside it; see there."""
+    """An app of the service. `add_plugins` reads the settings of its module `settings`."""
 
     # Of the classes in a module `apps`, Django takes the only one that is a default.
     default = False

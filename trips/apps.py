@@ -30,6 +30,6 @@ class TripsConfig(Plugin):
         yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
 
     def personal_data(self) -> Iterable[PersonalList]:
-        from trips.personal_data import personal_data
+        from trips.personal_data import PERSONAL_DATA
 
-        return personal_data()
+        return PERSONAL_DATA

@@ -1,7 +1,5 @@
 """What trips say about a user, for the export of their data."""
 
-from collections.abc import Iterator
-
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -50,17 +48,18 @@ class ExportedMembership(CamelCaseSerializer):
     )
 
 
-def personal_data() -> Iterator[PersonalList]:
-    """See `Plugin.personal_data`."""
-    yield PersonalList(
+#: See `Plugin.personal_data`.
+PERSONAL_DATA = (
+    PersonalList(
         "invitations",
         ExportedInvitation,
         "The invitations that they made.",
         lambda user: Invitation.objects.filter(created_by=user).order_by("id"),
-    )
-    yield PersonalList(
+    ),
+    PersonalList(
         "memberships",
         ExportedMembership,
         "Their trips, present and former.",
         lambda user: Member.objects.filter(user=user).select_related("trip"),
-    )
+    ),
+)

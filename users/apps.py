@@ -59,6 +59,6 @@ class UsersConfig(Plugin):
         yield "browser sessions", [until(now, BrowserSession, "expire_date")]
 
     def personal_data(self) -> Iterable[PersonalList]:
-        from users.personal_data import personal_data
+        from users.personal_data import PERSONAL_DATA
 
-        return personal_data()
+        return PERSONAL_DATA

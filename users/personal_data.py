@@ -1,7 +1,5 @@
 """What an account says about its owner, for the export of their data."""
 
-from collections.abc import Iterator
-
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -39,17 +37,18 @@ class ExportedToken(CamelCaseSerializer):
     expires_at = serializers.DateTimeField(help_text="When it expires.")
 
 
-def personal_data() -> Iterator[PersonalList]:
-    """See `Plugin.personal_data`."""
-    yield PersonalList(
+#: See `Plugin.personal_data`.
+PERSONAL_DATA = (
+    PersonalList(
         "log_ins",
         ExportedLogIn,
         "The user's API sessions.",
         lambda user: user.sessions.order_by("created_at"),
-    )
-    yield PersonalList(
+    ),
+    PersonalList(
         "scripts",
         ExportedToken,
         "Their scoped tokens.",
         lambda user: user.scoped_tokens.order_by("id"),
-    )
+    ),
+)

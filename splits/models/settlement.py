@@ -332,6 +332,13 @@ class Settlement(models.Model):
                 *settlement_entries(Event.SETTLEMENT_DELETED, deleted, stored.trip.currency),
             )
 
+    def covered_count(self) -> int:
+        """How many debts it covers, also with the offsets of what it closed."""
+        rows = Allocation.objects.filter(trip=self.trip_id, settlement__trip=self.trip_id)
+        # Two statements, because SQLite scans the whole table for conditions joined by OR.
+        of_offsets = rows.filter(settlement__closing=self)
+        return rows.filter(settlement=self).count() + of_offsets.count()
+
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero; see `Closings`."""
         if closings_in(self.trip_id).close(self.pk, self.settled_on, self.created_by_id):

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from functools import cache
 from typing import Any, NamedTuple
 
 from django.utils.formats import date_format, number_format
@@ -58,6 +57,8 @@ _SENTENCES: Mapping[str, Any] = {
     Event.COMMENT_CHANGED: gettext_lazy("%(by)s changed a comment on %(what)s."),
     Event.COMMENT_DELETED: gettext_lazy("%(by)s deleted a comment on %(what)s."),
 }
+#: Those of plugins, too.
+_ALL = {**_SENTENCES, **{name: text for app in plugins() for name, text in app.events().items()}}
 #: For an event of a newer release.
 _OTHER = gettext_lazy("%(by)s changed something in the trip.")
 #: For members who did it to themselves.
@@ -160,14 +161,7 @@ def _template(row: JournalEntry, latest: Mapping[str, Any], *, alone: bool) -> A
         return _ALONE
     person = latest.get("fromUserId") or row.person_id
     is_own = row.by_id is not None and row.by_id == person
-    return (is_own and _OWN.get(event)) or _sentences().get(event, _OTHER)
-
-
-@cache
-def _sentences() -> Mapping[str, Any]:
-    """The sentences of all events, also of those of plugins."""
-    added = {event: text for app in plugins() for event, text in app.events().items()}
-    return {**_SENTENCES, **added}
+    return (is_own and _OWN.get(event)) or _ALL.get(event, _OTHER)
 
 
 def _latest(pair: Mapping[str, Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from django.db.models import Q
 from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
@@ -10,7 +9,7 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models import Allocation, DeletedEntry, Settlement
+from splits.models import DeletedEntry, Settlement
 from splits.models.conflicts import ClosesTrip
 from splits.models.debt import Debt, TooManyDebts
 from splits.models.deleted import DeletedKind
@@ -89,7 +88,7 @@ class SettlementViewSet(InTripViewSet):
         draft.caller_role = trip.caller_role
         self.check_object_permissions(request, draft)
         draft.record(*entered)
-        self._charge_for(draft)
+        self.limits.charge_rows(draft.covered_count())
         return self.answer(draft, location=f"/api/trips/{trip_id}/settlements/{draft.pk}")
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
@@ -100,7 +99,7 @@ class SettlementViewSet(InTripViewSet):
         """
         rows = Settlement.objects.all
         settlement = self.get_permitted_object(rows, trip_id=trip_id, pk=settlement_id)
-        self._charge_for(settlement)
+        self.limits.charge_rows(settlement.covered_count())
         settlement.remove(by=self.caller)
         return self.no_content()
 
@@ -115,15 +114,8 @@ class SettlementViewSet(InTripViewSet):
         with self.restoring(Settlement.objects.all, trip_id=trip_id, pk=settlement_id):
             entry = self.get_permitted_object(rows, trip_id=trip_id, object_id=settlement_id)
             restored = restore_settlement(entry, self.caller)
-            self._charge_for(restored)
+            self.limits.charge_rows(restored.covered_count())
             return self.answer(restored)
-
-    def _charge_for(self, settlement: Settlement) -> None:
-        """Count the request as several if the settlement, or its closing, covers many debts."""
-        trip_id = settlement.trip_id
-        rows = Allocation.objects.filter(trip=trip_id, settlement__trip=trip_id)
-        for covering in (Q(settlement=settlement), Q(settlement__closing=settlement)):
-            self.limits.charge_rows(rows.filter(covering).count())
 
 
 class BalanceViewSet(InTripViewSet):

@@ -27,7 +27,6 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--trip", type=int, help="audit this trip only")
-
         parser.add_argument(
             "--mend",
             action="store_true",
