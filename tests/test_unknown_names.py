@@ -85,6 +85,30 @@ def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User
     assert texts == ["There is no such field. There are: deleted, format, page, pageSize."]
 
 
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/expenses", "dateFrom=2026-05-01&dateFrom="),
+        ("/expenses", "ordering=amount&ordering=-amount"),
+        ("/expenses", "tag=a&tag=b&page=1&page=1"),
+        ("/history", "event=trip.created&event=trip.changed"),
+        ("/balances", "format=json&format=svg"),
+    ],
+)
+def test_a_parameter_of_one_value_is_sent_once(
+    api: Api, trip: Trip, olga: User, path: str, query: str
+) -> None:
+    client, name = api(olga), query.rpartition("&")[2].partition("=")[0]
+    document = problem_of(client.get(f"/api/trips/{trip.pk}{path}?{query}"), 400)
+    assert document["errors"] == {name: ["Send this parameter once."]}
+    lenient = client.get(f"/api/trips/{trip.pk}{path}?{query.replace('svg', 'json')}", **LENIENT)
+    assert lenient.status_code == 200
+
+
+def test_a_filter_by_several_values_is_repeated(api: Api, trip: Trip, olga: User) -> None:
+    assert api(olga).get(f"/api/trips/{trip.pk}/expenses?tag=a&tag=b").status_code == 200
+
+
 def test_other_names_of_who_paid_make_nobody_the_payer(
     api: Api, trip: Trip, olga: User, ed: User
 ) -> None:

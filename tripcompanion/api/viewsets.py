@@ -9,7 +9,9 @@ from time import thread_time
 from typing import IO, Any, ClassVar
 from weakref import proxy
 
+from django.forms import MultipleHiddenInput
 from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
@@ -300,10 +302,18 @@ class ApiViewSet(GenericViewSet):
             known |= self.filterset_class.base_filters.keys()
         return known
 
+    def takes_several(self, parameter: str) -> bool:
+        """Whether a query may repeat this parameter of the action: a filter by several values."""
+        filters = self.filterset_class.base_filters if self.filterset_class is not None else {}
+        return parameter in filters and isinstance(
+            filters[parameter].field.widget, MultipleHiddenInput
+        )
+
     def require_known_parameters(self) -> None:
         """Raise `ValidationError` for query parameters that this action does not have.
 
-        Those that begin with `_` are ignored: scripts add them to avoid caches.
+        One that is repeated is refused, too, unless it takes several values: only its last would
+        count. Those that begin with `_` are ignored: scripts add them to avoid caches.
         """
         body = self.request_serializers.get(self.action)
         # The forms of the browsable API send the query of the page that they are on.
@@ -313,7 +323,11 @@ class ApiViewSet(GenericViewSet):
         params = self.request.query_params
         sent = {name: text for name, text in params.items() if not name.startswith("_")}
         known = self.parameter_names()
-        if not sent.keys() <= known and (errors := refused_names(sent, sorted(known))):
+        errors = {} if sent.keys() <= known else refused_names(sent, sorted(known))
+        for name in sent.keys() & known:
+            if len(params.getlist(name)) > 1 and not self.takes_several(name):
+                errors[name] = [_("Send this parameter once.")]
+        if errors:
             raise ValidationError(errors)
 
     def query(self) -> dict[str, Any]:
