@@ -48,6 +48,8 @@ PLUGINS = env.plugins(
         "plugins.splitwise",
         "plugins.mapmyjourney",
         "plugins.demo",
+        "plugins.citus",
+        "plugins.tracing",
     ],
 )
 INSTALLED_APPS = [
@@ -103,14 +105,6 @@ if METRICS_TOKEN:
         "tripcompanion.api.metrics.Metrics",
         "tripcompanion.api.middleware.CountRequests",
     ]
-
-# Where OpenTelemetry sends traces; it reads the other OTEL_ variables itself.
-if env.web_address("OTEL_EXPORTER_OTLP_ENDPOINT"):
-    env.require_installed(
-        "OTEL_EXPORTER_OTLP_ENDPOINT", package="opentelemetry.sdk", extra="tracing"
-    )
-    # After the request ids, whose trace id it replaces.
-    MIDDLEWARE.insert(1, "tripcompanion.observability.tracing.Traces")
 
 TEMPLATES = [
     {

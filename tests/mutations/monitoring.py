@@ -3,7 +3,7 @@
 from tests.mutations.mutant import Guards
 
 _METRICS = "tests/test_metrics.py -k"
-_TRACES = "tests/test_tracing.py -k"
+_TRACES = "plugins/tracing/tests/test_tracing.py -k"
 _SLOW = "tests/test_slow_statements.py -k"
 
 MONITORING: Guards = {
@@ -38,7 +38,7 @@ MONITORING: Guards = {
          'if settings.METRICS_TOKEN and path == METRICS_PATH:', "if False:",
          f"{_METRICS} busy"),
     ],
-    "tripcompanion/observability/tracing.py": [
+    "plugins/tracing/middleware.py": [
         ("values of statements in spans", "text = str(sql)[:MAX_CHARS]",
          "text = str((sql, params))",
          f"{_TRACES} no_span"),
@@ -49,7 +49,7 @@ MONITORING: Guards = {
         ("messages of exceptions in spans",
          "        record_exception=False,\n        set_status_on_exception=False,\n    ) as span:\n"
          "        try:", "    ) as span:\n        try:", f"PG {_TRACES} no_span"),
-        ("trace states of clients in spans", '{_HEADER: request.headers.get(_HEADER, "")}',
+        ("trace states of clients in spans", '{_HEADER: request.META.get(_IN_META, "")}',
          "request.headers", f"{_TRACES} no_span"),
     ],
     "tripcompanion/observability/slow_statements.py": [

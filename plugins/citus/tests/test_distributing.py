@@ -7,9 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 
+from plugins.citus.management.commands.distribute import distributed_tables
 from tests import citus
 from tests.factories import TripFactory, join
-from trips.management.commands.distribute import distributed_tables
 from trips.models import Trip
 from users.models import User
 

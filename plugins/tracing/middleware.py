@@ -1,6 +1,6 @@
 """Traces for OpenTelemetry: a span for each request, and one for each of its statements.
 
-`settings.py` adds this only if an OTLP endpoint is configured, so nothing of OpenTelemetry is
+The settings add this only if an OTLP endpoint is configured, so nothing of OpenTelemetry is
 imported otherwise. OpenTelemetry's own instrumentations of Django and psycopg are not used: they
 export paths, query strings and addresses of clients, which contain e-mail addresses and tokens,
 and they do not see prepared cursors. Django's `execute_wrappers` reach all statements.
@@ -24,11 +24,12 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from tripcompanion.observability.request_ids import OTHER, current_route, current_trace_id
+from tripcompanion.observability.request_ids import OTHER, current_route
 from tripcompanion.observability.slow_statements import MAX_CHARS
 
 #: The only header that is read: `tracestate` may contain anything.
 _HEADER = "traceparent"
+_IN_META = "HTTP_TRACEPARENT"
 #: Instead of ten seconds: a process that ends sends its last spans, and waits for a collector that
 #: cannot be reached.
 _TIMEOUT_SECONDS = "2"
@@ -44,7 +45,7 @@ class Traces:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         method = str(request.method) if request.method in _METHODS else "_OTHER"
-        parent = _parents.extract({_HEADER: request.headers.get(_HEADER, "")})
+        parent = _parents.extract({_HEADER: request.META.get(_IN_META, "")})
         with _tracer().start_as_current_span(
             method,
             parent,
@@ -54,7 +55,10 @@ class Traces:
             record_exception=False,
             set_status_on_exception=False,
         ) as span:
-            current_trace_id.set(trace.format_trace_id(span.get_span_context().trace_id))
+            # `RequestIds` reads it for the log.
+            own: dict[str, str] = {}
+            _parents.inject(own)
+            request.META[_IN_META] = own.get(_HEADER, "")
             response = self.get_response(request)
             route = current_route.get()
             span.set_attribute("http.response.status_code", response.status_code)

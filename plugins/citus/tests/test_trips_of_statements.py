@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from django.urls import get_resolver
 
+from plugins.citus.management.commands.distribute import distributed_tables
 from tests.compiled_only import compiled_only
 from tests.sources import PACKAGES
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate
-from trips.management.commands.distribute import distributed_tables
 from trips.models import CompiledForViewer
 from trips.models.visibility import ViewerParam
 

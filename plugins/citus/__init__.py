@@ -1,0 +1,1 @@
+"""Tables that Citus distributes over several servers."""
