@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,12 @@ from tripcompanion.plugin import PersonalList, Plugin, until
 class SplitsConfig(Plugin):
     name = "splits"
     verbose_name = gettext_lazy("Ledger")
+
+    def scopes(self) -> Mapping[str, Any]:
+        return {
+            "expenses:read": gettext_lazy("See expenses, settlements and balances"),
+            "expenses:write": gettext_lazy("Record, change and delete expenses and settlements"),
+        }
 
     def figures(self) -> Iterator[Any]:
         from splits.metrics import figures

@@ -7,11 +7,11 @@ from rest_framework.test import APIClient
 
 from trips.models import Trip
 from users.models import ScopedToken, User
-from users.scopes import Scope
+from users.scopes import all_scopes
 from users.tokens import note_use
 
 TOKENS = "/api/users/me/tokens"
-ALL = [scope.value for scope in Scope]
+ALL = [*all_scopes()]
 
 
 def make(client: APIClient, **body: Any) -> Response:

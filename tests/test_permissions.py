@@ -12,7 +12,7 @@ from plugins.attachments.rights import CanAttach
 from tests.cast import Api
 from tests.document import operation_at
 from tests.factories import TripFactory, join
-from tests.scoped import script_of
+from tests.scoped import ALL, script_of
 from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
 from tests.trips.access import CALLERS, ROWS, Row, Scene, call, endpoints
@@ -154,7 +154,7 @@ def test_a_token_with_every_scope_but_the_needed_one_is_refused_everywhere(
 ) -> None:
     """What is open stays open, and what needs a log-in is closed to a token with all scopes."""
     scope = scope_of(row)
-    client = bearer(script_of(olga, *(each for each in Scope if each != scope)).token)
+    client = bearer(script_of(olga, *(each for each in ALL if each != scope)).token)
     response = answer_of(row, Scene(trip, olga, own=True), client)
     if scope == OPEN:
         assert response.status_code == row.expected("owner", own=False)

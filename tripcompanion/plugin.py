@@ -127,6 +127,14 @@ class Plugin(AppConfig):
         """Rows for the table of `trips.roles`: what each role may do with a new capability."""
         return {}
 
+    def scopes(self) -> Mapping[str, Any]:
+        """The scopes of its areas, such as `storms:read` and `storms:write`, with what each allows.
+
+        The area is the `scope_prefix` of viewsets and the `area` of `objects`. The text continues
+        a page that asks whether a program may: "See the storms of your trips".
+        """
+        return {}
+
     def events(self) -> Mapping[str, Any]:
         """What can happen, as the journal names it (`type.what`), each with its sentence.
 

@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,12 @@ class TripsConfig(Plugin):
         super().ready()
         for app in plugins():
             TABLE.update(app.rights())
+
+    def scopes(self) -> Mapping[str, Any]:
+        return {
+            "trips:read": gettext_lazy("See your trips and their members"),
+            "trips:write": gettext_lazy("Create, change and delete trips, and invite members"),
+        }
 
     def outdated(
         self, now: datetime, month_ago: datetime

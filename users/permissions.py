@@ -8,10 +8,9 @@ from rest_framework.request import Request
 
 from users.models import User
 from users.models.token import InsufficientScope, ScopedToken
-from users.scopes import Scope
 
 
-def scopes_for(view: Any, method: str) -> tuple[Scope, ...]:
+def scopes_for(view: Any, method: str) -> tuple[str, ...]:
     """The scopes that a request to `view` needs; none if it is closed to scoped tokens.
 
     A view declares the area, `scope_prefix = "expenses"`; GET and HEAD read, other methods write.
@@ -20,7 +19,7 @@ def scopes_for(view: Any, method: str) -> tuple[Scope, ...]:
     area = getattr(view, "scope_prefix", None)
     if not area:
         return ()
-    own = Scope(f"{area}:{'read' if method in {'GET', 'HEAD'} else 'write'}")
+    own = f"{area}:{'read' if method in {'GET', 'HEAD'} else 'write'}"
     return own, *getattr(view, "more_scopes", ())
 
 

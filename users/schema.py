@@ -17,7 +17,7 @@ class BearerSchemes(OpenApiAuthenticationExtension):
 
     def get_security_requirement(self, auto_schema: AutoSchema) -> Any:
         scopes = scopes_for(auto_schema.view, auto_schema.method)
-        scoped = [{"scopedToken": [scope.value for scope in scopes]}] if scopes else []
+        scoped = [{"scopedToken": [*scopes]}] if scopes else []
         return [{"bearer": []}, *scoped]
 
     def get_security_definition(self, auto_schema: AutoSchema) -> Any:

@@ -27,9 +27,9 @@ from oauthlib.oauth2.rfc6749 import errors
 from rest_framework.exceptions import APIException, Throttled
 
 from tripcompanion.api.error_views import ProblemView, refusal
+from tripcompanion.plugin import plugins
 from users.models import MAX_TOKEN_NAME_CHARS, ScopedToken, User
 from users.models.token import PREFIX
-from users.scopes import Scope
 from users.throttles import LoginAddressThrottle
 
 #: How many tokens an account has of one application; a new one replaces the oldest.
@@ -243,12 +243,7 @@ class Scopes:
 
     def get_all_scopes(self) -> dict[str, str]:
         """What each scope lets a program do, for the page."""
-        return {
-            Scope.TRIPS_READ: _("See your trips and their members"),
-            Scope.TRIPS_WRITE: _("Create, change and delete trips, and invite members"),
-            Scope.EXPENSES_READ: _("See expenses, settlements and balances"),
-            Scope.EXPENSES_WRITE: _("Record, change and delete expenses and settlements"),
-        }
+        return {name: str(text) for app in plugins() for name, text in app.scopes().items()}
 
     def get_available_scopes(self, *arguments: Any, **options: Any) -> list[str]:
         return list(self.get_all_scopes())

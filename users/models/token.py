@@ -12,7 +12,7 @@ from rest_framework.exceptions import APIException, NotFound
 from tripcompanion.api.problems import LimitReached
 from users.models.user import TokenLimits, User
 from users.random_tokens import digest_of, new_token, require_lifetime
-from users.scopes import Scope
+from users.scopes import all_scopes
 
 #: The prefix of every token.
 PREFIX = "tc_"
@@ -68,7 +68,7 @@ class ScopedToken(models.Model):
     hint = models.CharField(gettext_lazy("begins with"), max_length=HINT_CHARS)
     #: SHA-256 of the token, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)
-    #: Values of `Scope`, in the order of that enum, separated by spaces.
+    #: Of `all_scopes`, in that order, separated by spaces.
     scope_words = models.CharField(gettext_lazy("scopes"), max_length=200)
     #: The only trip it gives access to. The token ends with it: null would give access to all.
     trip_id = models.BigIntegerField(gettext_lazy("trip"), null=True, blank=True, db_index=True)
@@ -111,7 +111,7 @@ class ScopedToken(models.Model):
         raw_token = raw_token or new_token(PREFIX)
         issued = cls(user=user, name=name, trip_id=trip_id, hint=raw_token[:HINT_CHARS])
         issued.digest = digest_of(raw_token)
-        issued.scope_words = " ".join(scope for scope in Scope if scope in scopes)
+        issued.scope_words = " ".join(scope for scope in all_scopes() if scope in scopes)
         until = expires_at or issued.created_at + DEFAULT_LIFETIME
         issued.expires_at = require_lifetime(until, MAX_LIFETIME)
         # Under the lock, so that the limit holds.

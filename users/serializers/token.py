@@ -11,7 +11,7 @@ from tripcompanion.api.serializers import (
     StrictText,
 )
 from users.models import MAX_TOKEN_NAME_CHARS
-from users.scopes import CHOICES, Scope
+from users.scopes import all_scopes, choices
 
 
 class ScopedTokenRequest(CamelCaseSerializer):
@@ -21,9 +21,9 @@ class ScopedTokenRequest(CamelCaseSerializer):
         max_length=MAX_TOKEN_NAME_CHARS, help_text="What the token is for, at most 100 characters."
     )
     scopes = StrictList(
-        child=StrictChoice(choices=CHOICES),
+        child=StrictChoice(choices=choices()),
         allow_empty=False,
-        max_length=len(Scope),
+        max_length=len(all_scopes()),
         help_text="What the token may do. Write scope does not imply read.",
     )
     trip_id = IdField(
@@ -44,7 +44,7 @@ class ScopedTokenSerializer(CamelCaseSerializer):
     id = serializers.IntegerField(help_text="The token's id, to revoke it.")
     name = serializers.CharField(help_text="What the token is for.")
     scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=CHOICES), help_text="What the token may do."
+        child=serializers.ChoiceField(choices=choices()), help_text="What the token may do."
     )
     trip_id = serializers.IntegerField(
         allow_null=True,
