@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, until
+from tripcompanion.plugin import PersonalList, Plugin, TripObject, until
 
 
 class SplitsConfig(Plugin):
@@ -19,6 +19,24 @@ class SplitsConfig(Plugin):
         return {
             "expenses:read": gettext_lazy("See expenses, settlements and balances"),
             "expenses:write": gettext_lazy("Record, change and delete expenses and settlements"),
+        }
+
+    def objects(self) -> Mapping[str, TripObject]:
+        from splits.models import Comment, Expense, Settlement, Split
+        from splits.serializers.comment import CommentSerializer
+        from splits.serializers.expense_response import ExpenseSerializer
+        from splits.serializers.settlement import SettlementSerializer
+        from splits.serializers.split import ExpenseSplitSerializer
+
+        shapes = {
+            "expense": (Expense, ExpenseSerializer),
+            "split": (Split, ExpenseSplitSerializer),
+            "settlement": (Settlement, SettlementSerializer),
+            "comment": (Comment, CommentSerializer),
+        }
+        return {
+            kind: TripObject("expenses", model.objects.with_details, serializer)
+            for kind, (model, serializer) in shapes.items()
         }
 
     def figures(self) -> Iterator[Any]:

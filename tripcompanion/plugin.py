@@ -62,6 +62,19 @@ class TripTable(NamedTuple):
     finish: Callable[[Any], None] | None = None
 
 
+class TripObject(NamedTuple):
+    """A type of object in a trip, as its own endpoint shows it."""
+
+    #: A scoped token sees it with the scope `area:read`.
+    area: str
+    #: The rows that are not deleted, an `InTripQuerySet` with what the serializer shows.
+    rows: Callable[[], Any]
+    serializer: type[Any]
+    #: The lookups of the trip and of the id in the path.
+    trip: str = "trip_id"
+    key: str = "pk"
+
+
 class PersonalList(NamedTuple):
     """Rows about a user in the export of their account."""
 
@@ -142,6 +155,14 @@ class Plugin(AppConfig):
         migration: the history, its filters, webhooks and the document know it.
         A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`; see
         `splits.reports.sentences`.
+        """
+        return {}
+
+    def objects(self) -> Mapping[str, TripObject]:
+        """The types of objects that its events are about, by the first part of their names.
+
+        Webhooks and `/api/changes` show them as they are now. The history shows events to whoever
+        may see the object; those without one to tokens with `expenses:read`.
         """
         return {}
 

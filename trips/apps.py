@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, plugins, until
+from tripcompanion.plugin import PersonalList, Plugin, TripObject, plugins, until
 from trips.roles import TABLE
 
 
@@ -24,6 +24,20 @@ class TripsConfig(Plugin):
         return {
             "trips:read": gettext_lazy("See your trips and their members"),
             "trips:write": gettext_lazy("Create, change and delete trips, and invite members"),
+        }
+
+    def objects(self) -> Mapping[str, TripObject]:
+        from trips import serializers
+        from trips.models import Invitation, Member, trips_with_members
+
+        invitations = Invitation.objects.with_details().select_related("guest")
+        members = Member.objects.with_details
+        return {
+            "trip": TripObject(
+                "trips", trips_with_members, serializers.TripDetailSerializer, trip="pk"
+            ),
+            "member": TripObject("trips", members, serializers.TripMemberSerializer, key="user_id"),
+            "invitation": TripObject("trips", invitations.all, serializers.InvitationSerializer),
         }
 
     def outdated(

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from plugins.sync.cursor import Cursor, CursorExpired, Partial
 from plugins.sync.delivery import Stage, begin, send
 from plugins.sync.touched import Touched, any_of
-from splits.reports.history import OF_TRIPS, sees_money
+from splits.reports.history import sees
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Subject
@@ -62,7 +62,7 @@ class Changes:
 
     def __init__(self, reader: User, since: str | None) -> None:
         """Raises what `Cursor.read` raises. Without `since`, there are no changes yet."""
-        self._reader, self._money = reader, sees_money(reader)
+        self._reader, self._money = reader, sees(reader, "expense")
         self._trips = _trips_of(reader)
         if since is None:
             self._cursor = Cursor.of(reader)
@@ -139,7 +139,7 @@ class Changes:
         while self._cursor.delivery is not None and self._room:
             delivery = self._cursor.delivery
             trip = self._trips[delivery.trip_id]
-            sent, after = send(delivery, self._room, expenses=trip.expenses, money=self._money)
+            sent, after = send(delivery, self._room, expenses=trip.expenses, reader=self._reader)
             is_gone = delivery.stage == Stage.NOTHING
             for subject, following in sent:
                 self._cursor.delivery = following
@@ -197,7 +197,7 @@ class Changes:
             self._cursor.delivery = begin(row.trip_id, row.event, is_whole=is_whole)
 
     def _sees(self, row: JournalEntry) -> bool:
-        return self._money or row.object_type in OF_TRIPS
+        return sees(self._reader, row.object_type)
 
     def _subjects(self, row: JournalEntry, touched: Touched) -> Iterator[tuple[int, Subject]]:
         """The objects that a row changed, each with a key for their order."""

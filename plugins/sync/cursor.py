@@ -4,8 +4,10 @@ Rows are numbered in each trip, under its lock. A single position for all trips 
 because transactions of different trips do not end in the order in which they began.
 """
 
+from binascii import crc32
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 from django.core import signing
@@ -13,13 +15,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ValidationError
 
-from splits.reports.history import sees_money
+from splits.reports.history import sees
+from trips.models.events import trip_objects
 from users.models import User
 
 _SALT = "splits.changes"
 _LIFETIME = timedelta(days=30)
 #: Cursors of an older version count as expired.
 _VERSION = 1
+#: How many places of `Cursor.reader` do not depend on plugins.
+_RIGHTS = 3
 
 
 class CursorExpired(APIException):
@@ -28,6 +33,13 @@ class CursorExpired(APIException):
     status_code = 410
     default_code = "cursor_expired"
     default_detail = gettext_lazy("The cursor has expired. Please read everything again.")
+
+
+@cache
+def others() -> list[str]:
+    """The types of objects of plugins, in an order that stays when there are more of them."""
+    of_core = {"trip", "member", "invitation", "expense", "split", "settlement", "comment"}
+    return sorted(trip_objects().keys() - of_core, key=lambda kind: crc32(kind.encode()))
 
 
 class Delivery(NamedTuple):
@@ -56,8 +68,8 @@ class Partial(NamedTuple):
 class Cursor:
     """Positions in journals. It moves as changes are read; `text` is what clients get."""
 
-    #: The reader and their rights: the user's id, whether they see expenses, and the trip to which
-    #: their token is confined.
+    #: The reader and their rights: the user's id, whether they see expenses, the trip to which
+    #: their token is confined, and the other types of objects that it does not see.
     reader: list[Any]
     #: The number of the last row that was read, by trip.
     positions: dict[int, int] = field(default_factory=dict)
@@ -67,7 +79,8 @@ class Cursor:
     @classmethod
     def of(cls, user: User) -> Self:
         """A cursor without positions."""
-        return cls([user.pk, sees_money(user), user.confined_to or 0])
+        hidden = [kind for kind in others() if not sees(user, kind)]
+        return cls([user.pk, sees(user, "expense"), user.confined_to or 0, *hidden])
 
     @classmethod
     def read(cls, text: str, user: User) -> Self:
@@ -86,9 +99,11 @@ class Cursor:
         if version != _VERSION:
             raise CursorExpired
         reader, distances, delivery, partial = stored
-        if reader != cursor.reader:
+        if reader[:_RIGHTS] != cursor.reader[:_RIGHTS]:
             text = _("This cursor is for another account, or for a token with other rights.")
             raise ValidationError({"since": [text]})
+        if reader != cursor.reader:  # a plugin was added
+            raise CursorExpired
         trip_id = 0
         for distance, number in zip(distances[::2], distances[1::2], strict=True):
             trip_id += distance

@@ -11,12 +11,15 @@ from typing import Any
 
 from django.db.models import Q
 
-from plugins.sync.cursor import Delivery
+from plugins.sync.cursor import Delivery, others
 from splits.models.comment import Comment
 from splits.models.expense import Expense
 from splits.models.settlement import Settlement
+from splits.reports.history import sees
 from trips.models import Invitation
+from trips.models.events import trip_objects
 from trips.models.journal import Subject
+from users.models import User
 
 #: How many expenses are searched for comments at a time.
 _SEARCHED = 1000
@@ -32,6 +35,7 @@ class Stage(IntEnum):
     COMMENTS = 3
     SETTLEMENTS = 4
     INVITATIONS = 5
+    OTHERS = 6
 
 
 _OF_MONEY = (Stage.EXPENSES, Stage.COMMENTS, Stage.SETTLEMENTS)
@@ -48,15 +52,17 @@ def begin(trip_id: int, event: str, *, is_whole: bool) -> Delivery:
 
 
 def send(
-    delivery: Delivery, room: int, *, expenses: int, money: bool
+    delivery: Delivery, room: int, *, expenses: int, reader: User
 ) -> tuple[list[Sent], Delivery | None]:
     """At most `room` objects of one stage, and the delivery after them, or None at its end.
 
-    `expenses` is the number of expenses ever recorded in the trip. Without `money`, expenses,
-    comments and settlements are left out.
+    `expenses` is the number of expenses ever recorded in the trip. What `reader` does not see is
+    left out.
     """
-    stage = Stage(delivery.stage)
-    sent = list(_STAGES[stage](delivery, room))
+    stage, money = Stage(delivery.stage), sees(reader, "expense")
+    kinds = [kind for kind in others() if sees(reader, kind)]
+    is_other = stage is Stage.OTHERS
+    sent = list(_others(delivery, room, kinds) if is_other else _STAGES[stage](delivery, room))
     if len(sent) == room:
         return sent, sent[-1][1]
     if stage is Stage.COMMENTS and delivery.after + _SEARCHED < expenses:
@@ -111,6 +117,16 @@ def _invitations(delivery: Delivery, room: int) -> Iterator[Sent]:
     rows = Invitation.objects.filter(trip=delivery.trip_id, pk__gt=delivery.after)
     for invitation_id in rows.order_by("pk").values_list("pk", flat=True)[:room]:
         yield Subject("invitation", invitation_id), delivery._replace(after=invitation_id)
+
+
+def _others(delivery: Delivery, room: int, kinds: list[str]) -> Iterator[Sent]:
+    """`then` is the place of a type in `kinds`, `after` the id of an object of it."""
+    for place, kind in enumerate(kinds[delivery.then :], start=delivery.then):
+        shape, after = trip_objects()[kind], delivery.after if place == delivery.then else 0
+        rows = shape.rows().filter(**{shape.trip: delivery.trip_id, f"{shape.key}__gt": after})
+        for object_id in rows.order_by(shape.key).values_list(shape.key, flat=True)[:room]:
+            yield Subject(kind, object_id), delivery._replace(after=object_id, then=place)
+            room -= 1
 
 
 _STAGES = {

@@ -3,13 +3,9 @@
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
-from splits.serializers.comment import CommentSerializer
-from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ObjectSerializer
-from splits.serializers.settlement import SettlementSerializer
 from tripcompanion.api.serializers import BoundedNumber, CamelCaseSerializer, StrictText
-from trips.models.events import all_events
-from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
+from trips.models.events import all_events, trip_objects
 
 MAX_CHANGES = 100
 DEFAULT_CHANGES = 50
@@ -33,14 +29,8 @@ class ChangesQuery(CamelCaseSerializer):
 @extend_schema_field(
     PolymorphicProxySerializer(
         component_name="ChangedObject",
-        serializers=[
-            TripDetailSerializer,
-            TripMemberSerializer,
-            InvitationSerializer,
-            ExpenseSerializer,
-            SettlementSerializer,
-            CommentSerializer,
-        ],
+        # A split is sent as a part of its expense.
+        serializers=[shape.serializer for kind, shape in trip_objects().items() if kind != "split"],
         resource_type_field_name=None,
     )
 )

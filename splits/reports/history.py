@@ -9,18 +9,16 @@ from typing import Any
 from splits.models import Expense
 from splits.reports.sentences import Names, people_in, sentence
 from trips.models import JournalEntry, Trip
-from trips.models.events import Event, all_events, object_type_of
+from trips.models.events import Event, all_events, object_type_of, trip_objects
 from trips.models.journal import JournalQuerySet
 from users.models import User, named
 from users.scopes import Scope
 
-#: The types of objects that a token may see without the scope `expenses:read`.
-OF_TRIPS = {"trip", "member", "invitation"}
 
-
-def sees_money(reader: User) -> bool:
-    """Whether `reader` sees expenses and settlements; a scoped token may not."""
-    return reader.covers(Scope.EXPENSES_READ)
+def sees(reader: User, kind: str) -> bool:
+    """Whether `reader` sees objects of this type; a scoped token may not."""
+    known = trip_objects().get(kind)
+    return reader.covers(f"{known.area}:read" if known else Scope.EXPENSES_READ)
 
 
 class History:
@@ -34,10 +32,11 @@ class History:
     ) -> None:
         self.trip, self._alone = trip, alone
         self.rows: JournalQuerySet = JournalEntry.objects.filter(trip=trip.pk, **lookup)
-        self._is_whole = not lookup and (reader is None or sees_money(reader))
-        if reader is not None and not sees_money(reader):
-            of_trips = [event for event, _ in all_events() if object_type_of(event) in OF_TRIPS]
-            self.rows = self.rows.filter(event__in=of_trips)
+        events = [event for event, _label in all_events()]
+        shown = [one for one in events if reader is None or sees(reader, object_type_of(one))]
+        self._is_whole = not lookup and shown == events
+        if shown != events:
+            self.rows = self.rows.filter(event__in=shown)
 
     def page(self, size: int, after: int) -> tuple[list[JournalEntry], int]:
         """At most `size` rows after the first `after`, and the number of all.

@@ -1,47 +1,15 @@
 """Objects as their own endpoints show them, for webhooks and for `/api/changes`."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import F
 
-from splits.models.comment import Comment
-from splits.models.expense import Expense
-from splits.models.settlement import Settlement
-from splits.models.split import Split
-from splits.serializers.comment import CommentSerializer
-from splits.serializers.expense_response import ExpenseSerializer
-from splits.serializers.settlement import SettlementSerializer
-from splits.serializers.split import ExpenseSplitSerializer
 from tripcompanion.compiled import serialize
-from trips.models import Invitation, Member, trips_with_members
+from trips.models.events import trip_objects
 from trips.models.journal import Subject
-from trips.serializers import InvitationSerializer, TripDetailSerializer, TripMemberSerializer
 from users.models import User
-
-
-class _Source(NamedTuple):
-    """How the endpoint of a type of object finds and serializes one."""
-
-    rows: Callable[[], Any]
-    serializer: type[Any]
-    #: The lookups of the trip and of the object.
-    trip: str = "trip_id"
-    key: str = "pk"
-
-
-_SOURCES: Mapping[str, _Source] = {
-    "trip": _Source(trips_with_members, TripDetailSerializer, trip="pk"),
-    "member": _Source(Member.objects.with_details, TripMemberSerializer, key="user_id"),
-    "invitation": _Source(
-        Invitation.objects.with_details().select_related("guest").all, InvitationSerializer
-    ),
-    "expense": _Source(Expense.objects.with_details, ExpenseSerializer),
-    "split": _Source(Split.objects.with_details, ExpenseSplitSerializer),
-    "settlement": _Source(Settlement.objects.with_details, SettlementSerializer),
-    "comment": _Source(Comment.objects.with_details, CommentSerializer),
-}
 
 
 def states_of(
@@ -56,7 +24,7 @@ def states_of(
         by_type[subject.type].add((trip_id, subject.id))
     states = {}
     for kind, pairs in by_type.items():
-        source = _SOURCES.get(kind)
+        source = trip_objects().get(kind)
         if source is None:  # a type of a newer release, which this one cannot show
             continue
         trip_ids, ids = zip(*pairs, strict=True)

@@ -21,7 +21,7 @@ CHANGES: Guards = {
     ],
     "plugins/sync/changes.py": [
         ("token without the scope of expenses gets money",
-         "return self._money or row.object_type in OF_TRIPS", "return True",
+         "return sees(self._reader, row.object_type)", "return True",
          f"{_CHANGES} -k no_money"),
         ("changes for those who are no member", "Trip.objects.of_member(reader)",
          'Trip.objects.visible_to(reader)', f"{_CHANGES} -k only_members"),

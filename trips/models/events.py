@@ -1,11 +1,13 @@
 """What can happen in a trip, as its journal names it."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from django.db import models
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import plugins
+from tripcompanion.plugin import TripObject, plugins
 
 
 class Event(models.TextChoices):
@@ -59,3 +61,9 @@ def object_type_of(event: str) -> str:
     """The type of the object of an event, also of a newer release; a guest is a member, too."""
     kind = event.partition(".")[0]
     return "member" if kind == "guest" else kind
+
+
+@cache
+def trip_objects() -> Mapping[str, TripObject]:
+    """The types of objects of all apps, by their names in events."""
+    return {kind: shape for app in plugins() for kind, shape in app.objects().items()}
