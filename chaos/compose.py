@@ -234,7 +234,7 @@ def citus(project: Project, rows: list[str]) -> None:
     except Failed as reason:
         raise LookupError(f"no image {_CITUS}") from reason
     with step("the nodes start, and tables are distributed to them", rows):
-        project.run_documented("deploy/README.md", "the profile `citus` starts")
+        project.run_documented("deploy/citus.md", "the profile `citus` starts")
     with step("people register over HTTPS and write", rows):
         with loaded(project.scene()) as journal:
             pass

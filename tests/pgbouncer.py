@@ -1,4 +1,4 @@
-"""A real PgBouncer in transaction mode, with the configuration from docs/operate.md."""
+"""A real PgBouncer in transaction mode, with the configuration from deploy/databases.md."""
 
 import os
 import pwd
@@ -93,8 +93,8 @@ def pooling(server_url: str, pool_size: int) -> Iterator[str]:
 
 
 def _configuration(home: Path, host: str, port: int, pool_size: int) -> str:
-    """That of docs/operate.md, for any database of this server and without passwords."""
-    text = (ROOT / "docs" / "operate.md").read_text()
+    """That of deploy/databases.md, for any database of this server and without passwords."""
+    text = (ROOT / "deploy" / "databases.md").read_text()
     [lines] = re.findall(r"^```ini\n(\[databases\].*?)^```$", text, re.DOTALL | re.MULTILINE)
     changes = {
         r"^tripcompanion = .*": f"* = {host}",

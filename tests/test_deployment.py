@@ -16,7 +16,9 @@ pytestmark = pytest.mark.once
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
-OPERATE = (ROOT / "docs" / "operate.md").read_text()
+#: What an operator reads: the page of the core, and those of plugins.
+GUIDES = (ROOT / "docs" / "operate.md", *ROOT.glob("plugins/*/README.md"))
+OPERATE = "".join(guide.read_text() for guide in GUIDES)
 
 
 @pytest.mark.parametrize("name", SERVICES)

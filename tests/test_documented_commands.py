@@ -33,10 +33,10 @@ PRODUCTION = {
     ("docs/operate.md", "(umask 077"),
     ("docs/operate.md", "make serve"),
     ("docs/operate.md", ".venv/bin/python manage.py send_mail_queue"),
-    ("docs/operate.md", ".venv/bin/python manage.py record_recurring"),
-    ("docs/operate.md", ".venv/bin/python manage.py deliver_webhooks"),
-    ("docs/operate.md", ".venv/bin/python manage.py process_attachments"),
-    ("docs/operate.md", "openssl genpkey"),
+    ("docs/signing-keys.md", "openssl genpkey"),
+    ("plugins/attachments/README.md", ".venv/bin/python manage.py process_attachments"),
+    ("plugins/recurring/README.md", ".venv/bin/python manage.py record_recurring"),
+    ("plugins/webhooks/README.md", ".venv/bin/python manage.py deliver_webhooks"),
 }
 DOCKER = "needs Docker; `make compose` runs the same"
 HOST = "changes a host, as root"
@@ -55,13 +55,15 @@ NOT_RUN: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("chaos/README.md", LONG): {"make chaos": 224, "make cluster": 212},
     ("clients/README.md", "`make clients` runs the same"): {"npx openapi-typescript": 228},
     ("clients/typescript/README.md", "needs a folder of one's own"): {"npm install": 70},
-    ("deploy/README.md", CITUS): {
+    ("deploy/README.md", DOCKER): {"docker compose config": 73},
+    ("deploy/citus.md", CITUS): {
         "DATABASE_URL=postgres://user@coordinator": 163,
         "COMPOSE_PROFILES=citus": 343,
     },
     ("deploy/README.md", "`make cluster` drains"): {"echo 'set server": 156},
-    ("deploy/README.md", HOST): {"apt-get install": 398, "cp -r deploy/systemd": 402},
-    ("deploy/README.md", "`tests/test_recovery.py` restores"): {"systemctl stop": 210},
+    ("deploy/README.md", HOST): {"cp -r deploy/systemd": 402},
+    ("deploy/databases.md", HOST): {"apt-get install": 398},
+    ("deploy/databases.md", "`tests/test_recovery.py` restores"): {"systemctl stop": 210},
     ("deploy/README.md", "needs Kubernetes"): {"kubectl": 556},
     ("docs/front-end.md", "`test_example_page.py` has its port"): {"python3 -m http.server": 54},
     ("docs/operate.md", DOCKER): {
@@ -75,16 +77,16 @@ NOT_RUN: Mapping[tuple[str, str], Mapping[str, int]] = {
         "docker compose exec -T web python manage.py check_schema": 57,
         "docker compose cp": 36,
         "docker compose stop": 224,
-        "docker compose config": 73,
         "COMPOSE_PROFILES=jobs": 86,
         "git pull": 115,
     },
-    ("docs/operate.md", "are lines of `.env`"): {"OTEL_EXPORTER": 124, "ATTACHMENTS_STORE": 107},
-    ("docs/operate.md", "needs PostgreSQL; see plugins/exchange/tests/test_moving.py"): {
-        "DATABASE_URL=sqlite": 240
-    },
     ("docs/plugins.md", "`tests/test_plugin_of_a_stranger.py` does"): {"export PYTHONPATH": 183},
     ("docs/splitwise.md", "`tests/test_readme.py` does"): {"# After": 819},
+    ("plugins/attachments/README.md", "are lines of `.env`"): {"ATTACHMENTS_STORE": 107},
+    ("plugins/exchange/README.md", "needs PostgreSQL; see plugins/exchange/tests/test_moving.py"): {
+        "DATABASE_URL=sqlite": 240
+    },
+    ("plugins/tracing/README.md", "are lines of `.env`"): {"OTEL_EXPORTER": 124},
     ("docs/webhooks.md", "`tests/test_readme.py` does"): {"api ": 151},
 }
 

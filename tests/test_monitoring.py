@@ -19,7 +19,7 @@ pytestmark = pytest.mark.once
 PROMETHEUS = ROOT / "deploy" / "prometheus"
 ALERTS = PROMETHEUS / "alerts.yml"
 DASHBOARD = ROOT / "deploy" / "grafana" / "dashboard.json"
-GUIDE = ROOT / "docs" / "operate.md"
+GUIDE = ROOT / "deploy" / "monitoring.md"
 needs_promtool = pytest.mark.needs("promtool")
 METRIC = re.compile(r"\btripcompanion_[a-z0-9_]+")
 

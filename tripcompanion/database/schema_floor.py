@@ -1,4 +1,4 @@
-"""Which databases this version can run on: the steps are in docs/operate.md, "Changing the schema".
+"""Which databases this version can run on: the steps are in docs/schema.md.
 
 A database must have every migration of the code. It may have later ones: they only add, unless one
 of them raises the floor, the oldest version that may still run.
