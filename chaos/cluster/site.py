@@ -1,7 +1,8 @@
 """The machines of a cluster, on addresses of the loopback.
 
 Two hosts with the service (127.0.0.2 and 127.0.0.3) behind HAProxy with `deploy/haproxy.cfg`, a
-primary PostgreSQL and its standbys, PgBouncer with the configuration of deploy/databases.md, and Redis.
+primary PostgreSQL and its standbys, PgBouncer with the configuration of deploy/databases.md, and
+Redis.
 """
 
 import os
@@ -25,7 +26,7 @@ from tests.programs import program
 from tests.proxy import Proxy, haproxy_of_hosts
 
 ADDRESSES = ("127.0.0.2", "127.0.0.3")
-#: Processes of a host: one for each core that it would have for itself, as deploy/README.md advises.
+#: Processes of a host: one for each core that it would have itself; see deploy/README.md.
 PROCESSES = max(1, (os.cpu_count() or 1) // len(ADDRESSES))
 #: Of a process, in gunicorn.conf.py.
 _THREADS = 256
