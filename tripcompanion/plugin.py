@@ -95,6 +95,17 @@ class MailText(NamedTuple):
     text: Any
 
 
+class Notice(NamedTuple):
+    """A line in a mail about trips: the name of the mail, its label, and a sentence with a colon.
+
+    The name has at most 16 capital letters.
+    """
+
+    letter: str
+    label: Any
+    sentence: Any
+
+
 class Plugin(AppConfig):
     """An app of the service. `add_plugins` reads the settings of its module `settings`."""
 
@@ -204,6 +215,13 @@ class Plugin(AppConfig):
         """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.
 
         They contain no text that a user entered.
+        """
+        return {}
+
+    def notices(self) -> Mapping[str, Notice]:
+        """The events that members may be mailed about, beside those of the core.
+
+        The command that writes the event sends `trips.signals.happened` with it.
         """
         return {}
 

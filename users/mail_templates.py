@@ -1,5 +1,7 @@
 """What mails are about, and the pages that their links open."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -29,17 +31,26 @@ class MailTemplate(models.TextChoices):
 def letters() -> list[tuple[str, Any]]:
     """All mails that this release can write, with their labels: also those of plugins."""
     added = [(name, mail.label) for app in plugins() for name, mail in app.mails().items()]
-    return [*MailTemplate.choices, *added]
+    news = [(notice.letter, notice.label) for app in plugins() for notice in app.notices().values()]
+    return [*MailTemplate.choices, *added, *news]
 
 
-#: What accounts may be notified of, by the name of the event in the API.
-NOTICES = {
+#: What accounts are notified of at first, by the name of the event in the API.
+NOTICES: Mapping[str, str] = {
     "member.added": MailTemplate.MEMBER_ADDED,
     "split.paid": MailTemplate.SPLIT_PAID,
     "expense.created": MailTemplate.EXPENSE_CREATED,
     "expense.changed": MailTemplate.EXPENSE_CHANGED,
     "comment.created": MailTemplate.COMMENT_CREATED,
 }
+
+
+@cache
+def notice_letters() -> Mapping[str, str]:
+    """The mails about all that accounts may be notified of, by the name of the event."""
+    added = ((event, notice) for app in plugins() for event, notice in app.notices().items())
+    return {**NOTICES, **{event: notice.letter for event, notice in added}}
+
 
 #: The front-end pages that the links open; each page sends the token back to the API.
 PAGES = {

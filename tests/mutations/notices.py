@@ -14,7 +14,7 @@ NOTICES: Guards = {
          "if account is None or not constant_time_compare(fingerprint, _fingerprint(account)):",
          "if account is None:", _UNSUBSCRIBE),
         ("waiting notices are sent after unsubscribing",
-         "            account.mails.filter(letter__in=NOTICES.values()).delete()\n", "",
+         "            account.mails.filter(letter__in=notice_letters().values()).delete()\n", "",
          _UNSUBSCRIBE),
     ],
     "tripcompanion/notices/queueing.py": [

@@ -21,7 +21,7 @@ from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.notices.texts import page_of, write, write_notices
 from trips.models import Invitation
 from users.emails import email_key
-from users.mail_templates import NOTICES, PAGES, MailTemplate, url_of
+from users.mail_templates import PAGES, MailTemplate, notice_letters, url_of
 from users.models import EmailToken, Mail, User
 
 logger = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ def send(mail: Mail, connection: Any) -> bool:
     """
     message, reader = None, _reader_of(mail)
     rows: models.QuerySet[Mail] = Mail.objects.filter(pk=mail.pk)
-    if mail.letter in NOTICES.values():
+    if mail.letter in notice_letters().values():
         if reader is not None:
             connection.open()
             message, rows = _collect(mail, reader)
@@ -121,14 +121,14 @@ def _collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.Quer
     try:
         with reader.locked(by=None) as account:
             now = timezone.now()
-            due = account.mails.due().filter(letter__in=NOTICES.values())
+            due = account.mails.due().filter(letter__in=notice_letters().values())
             ids = [mail.pk, *due.values_list("pk", flat=True)]
             rows = Mail.objects.filter(pk__in=ids)
             if account.noticed_at is not None and now < account.noticed_at + PAUSE:
                 # All at once: thousands of one account would delay the mails of others.
                 rows.update(due_at=account.noticed_at + PAUSE)
                 return None, Mail.objects.none()
-            wanted = [letter for event, letter in NOTICES.items() if account.wants(event)]
+            wanted = [letter for event, letter in notice_letters().items() if account.wants(event)]
             present = account.memberships.filter(left_at=None)
             # They may have left since the notice was written.
             rows.exclude(letter__in=wanted, trip_id__in=present.values("trip")).delete()
@@ -146,10 +146,7 @@ def _collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.Quer
 
 def _news(account: User, notices: Iterable[Mail]) -> EmailMessage:
     url = account.unsubscribe_url()
-    lines = [
-        (MailTemplate(notice.letter), page_of(notice.trip_id or 0, notice.expense_id))
-        for notice in notices
-    ]
+    lines = [(notice.letter, page_of(notice.trip_id or 0, notice.expense_id)) for notice in notices]
     with translation.override(account.notice_language):
         subject, text = write_notices(lines, url)
     headers = {

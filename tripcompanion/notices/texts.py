@@ -77,7 +77,7 @@ _TEXTS: dict[str, tuple[Any, Any]] = {
 }
 
 #: What happened, in a mail with notices.
-_SENTENCES = {
+_SENTENCES: dict[str, Any] = {
     MailTemplate.MEMBER_ADDED: gettext_lazy("You were added to a trip:"),
     MailTemplate.SPLIT_PAID: gettext_lazy("Your part of an expense was marked as paid:"),
     MailTemplate.EXPENSE_CREATED: gettext_lazy("An expense that you take part in was recorded:"),
@@ -101,11 +101,11 @@ def write(letter: str, url: str) -> tuple[str, str]:
     return str(subject), text.format(url=url)
 
 
-def write_notices(
-    notices: Iterable[tuple[MailTemplate, str]], unsubscribe_url: str
-) -> tuple[str, str]:
+def write_notices(notices: Iterable[tuple[str, str]], unsubscribe_url: str) -> tuple[str, str]:
     """The same for a mail with notices, each with the page that it leads to."""
-    news = "\n\n".join(f"{_SENTENCES[letter]}\n{page}" for letter, page in notices)
+    added = {row.letter: row.sentence for app in plugins() for row in app.notices().values()}
+    sentences: dict[str, Any] = {**_SENTENCES, **added}
+    news = "\n\n".join(f"{sentences[letter]}\n{page}" for letter, page in notices)
     text = _(
         "Hello,\n\n"
         "This happened in your trips:\n\n"

@@ -26,5 +26,5 @@ class Notices(NamedTuple):
 
     #: A value of `NoticeMode`.
     email: str
-    #: Keys of `NOTICES`.
+    #: Keys of `notice_letters()`.
     events: list[str]

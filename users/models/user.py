@@ -27,7 +27,7 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import NOTICES, MailTemplate
+from users.mail_templates import NOTICES, MailTemplate, notice_letters
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 from users.models.notices import NoticeMode, Notices
 from users.passwords import HashedPassword, MaximumLengthValidator
@@ -155,9 +155,9 @@ class User(AbstractBaseUser):
         default=NoticeMode.OFF,
         db_default=NoticeMode.OFF,
     )
-    #: Keys of `NOTICES`, separated by spaces.
+    #: Keys of `notice_letters()`, separated by spaces.
     notice_events = models.CharField(
-        max_length=100, default=_ALL_EVENTS, db_default=_ALL_EVENTS, blank=True, editable=False
+        max_length=200, default=_ALL_EVENTS, db_default=_ALL_EVENTS, blank=True, editable=False
     )
     #: The language of the request that last set the above.
     notice_language = models.CharField(max_length=7, default="en", db_default="en", editable=False)
@@ -546,7 +546,7 @@ class User(AbstractBaseUser):
         with self.locked(by=None) as account:
             account.notice_mode = NoticeMode.OFF
             account.save(update_fields=["notice_mode"])
-            account.mails.filter(letter__in=NOTICES.values()).delete()
+            account.mails.filter(letter__in=notice_letters().values()).delete()
 
     @contextmanager
     def locked(

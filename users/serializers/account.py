@@ -23,7 +23,7 @@ from tripcompanion.api.serializers import (
 )
 from tripcompanion.currency.fields import CurrencyField
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import NOTICES
+from users.mail_templates import notice_letters
 from users.models import (
     MAX_NAME_CHARS,
     MAX_PASSWORD_CHARS,
@@ -38,7 +38,7 @@ from users.models import (
 from users.models.conflicts import LogInAgain, WrongPassword
 from users.throttles import count_account_change, is_password_of
 
-NOTICE_EVENTS = [(event, event) for event in NOTICES]
+NOTICE_EVENTS = [(event, event) for event in notice_letters()]
 #: How recent a log-in must be to replace the current password.
 JUST_LOGGED_IN = timedelta(minutes=10)
 
@@ -110,8 +110,8 @@ class NoticesRequest(CamelCaseSerializer):
         child=StrictChoice(choices=NOTICE_EVENTS),
         required=False,
         allow_empty=False,
-        max_length=len(NOTICES),
-        help_text="The events to report. Omitted: as before; at first all of them.",
+        max_length=len(NOTICE_EVENTS),
+        help_text="The events to report. Omitted: as before; at first all but those of plugins.",
     )
 
 
@@ -258,7 +258,9 @@ class UserUpdateRequest(CamelCaseSerializer):
         if notices := attrs.pop("notices", None):
             attrs |= {"notice_mode": notices["email"], "notice_language": current_language()}
             if chosen := notices.get("events"):
-                attrs["notice_events"] = " ".join(event for event in NOTICES if event in chosen)
+                attrs["notice_events"] = " ".join(
+                    event for event in notice_letters() if event in chosen
+                )
         confirmation = attrs.pop("new_password_confirm", None)
         if confirmation is not None and confirmation != attrs.get("new_password", confirmation):
             raise serializers.ValidationError(
