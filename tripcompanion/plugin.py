@@ -95,6 +95,19 @@ class MailText(NamedTuple):
     text: Any
 
 
+class AssistantTool(NamedTuple):
+    """A tool for assistants: a request to the API, with what in braces in the path are ids.
+
+    Its arguments are these ids and the fields of the body or of the query. A trip and people may
+    be named instead.
+    """
+
+    description: str
+    method: str
+    path: str
+    is_destructive: bool = False
+
+
 class Notice(NamedTuple):
     """A line in a mail about trips: the name of the mail, its label, and a sentence with a colon.
 
@@ -181,6 +194,10 @@ class Plugin(AppConfig):
         """What a sentence calls a field of an expense that only this app changes."""
         return {}
 
+    def tools(self) -> Mapping[str, AssistantTool]:
+        """Tools for assistants, by their names, such as `add_thing`."""
+        return {}
+
     # -- A person ----------------------------------------------------------------------------------
 
     def personal_data(self) -> Iterable[PersonalList]:
@@ -249,6 +266,12 @@ class Plugin(AppConfig):
     def figures(self) -> Iterator[Any]:
         """Metrics from the database for `/metrics`, each bounded by an index."""
         return iter(())
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        """Add rows to a trip of the demo. The file that it is loaded from has the `code` of each.
+
+        `people` are its members by their keys there, such as `olga`, who owns the first one.
+        """
 
     def trip_tables(self) -> Iterable[TripTable]:
         """Tables in the file of a trip, each after those to which its rows refer."""

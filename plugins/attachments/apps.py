@@ -78,3 +78,9 @@ class AttachmentsConfig(Plugin):
         from plugins.attachments.storage import StorageUnavailable
 
         return [StorageUnavailable]
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        from plugins.attachments.demo import attach_receipt
+
+        if code == "LSBNA":
+            attach_receipt(trip, people["olga"])

@@ -47,10 +47,6 @@ class Journey:
     settlements: Sequence[tuple[str, str, str, int, str]] = ()
     #: Expenses that were deleted, and can be restored: (person, part of the description).
     deleted: Sequence[tuple[str, str]] = ()
-    #: Receipts: (person, first words of the expense's description, text).
-    receipts: Sequence[tuple[str, str, str]] = ()
-    #: Recurring expenses: (person, rule, first day, description, category, amount).
-    recurring: Sequence[tuple[str, str, date, str, str, str]] = ()
     #: Notes of the invitations that are open.
     invitations: Sequence[str] = ()
     #: Whether the settle-up plan was recorded at the end.

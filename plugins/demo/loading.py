@@ -1,25 +1,20 @@
 """Loads a trip of the demo through the commands of the models, and dates it in the past."""
 
-import io
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 
 from django.db.models import F, Max, OuterRef, Subquery
-from PIL import Image, ImageDraw
 from tqdm import tqdm
 
-from plugins.attachments.models import Attachment
-from plugins.attachments.recognition import Kind
-from plugins.attachments.storage import keep
 from plugins.demo.data import Journey
-from plugins.recurring.models import Recurrence
 from splits.models import Allocation, Comment, Debt, Division, Expense, Settlement, Split, SplitType
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
 from splits.models.merge import accept_invitation
 from splits.reports.balances import Plan
 from tripcompanion.currency.amounts import Amount, to_minor
+from tripcompanion.plugin import plugins
 from trips.models import Invitation, JournalEntry, Member, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text
@@ -96,54 +91,13 @@ class Loading:
             expense = self.trip.expenses.get(description__startswith=description)
             self.recorded_at[expense.pk] = expense.created_at
             expense.remove(self.people[key])
-        for key, description, text in self.journey.receipts:
-            self._attach(key, description, text)
-        for key, rule, first, description, category, amount in self.journey.recurring:
-            self._add_recurring(key, rule, first, description, category, amount)
+        members = {key: self.people[key] for key in self.journey.members}
+        for app in plugins():
+            app.demo(self.journey.code, self.trip, members)
         for note in self.journey.invitations:
             Invitation.issue(self.trip, self.owner, role=self.trip.join_role, note=note, max_uses=3)
         plan = Plan(self.trip).tag if self.journey.settled_up else ""
         self._date(Plan.record(self.trip, self.owner, plan) if plan else [])
-
-    def _attach(self, key: str, description: str, text: str) -> None:
-        """Attach a receipt with this text to an expense."""
-        expense = self.trip.expenses.get(description__startswith=description)
-        page = Image.new("L", (360, 240), "white")
-        ImageDraw.Draw(page).multiline_text((24, 24), text, fill="black", spacing=8)
-        file = io.BytesIO()
-        page.save(file, "PDF")
-        Attachment(
-            trip=self.trip,
-            expense=expense,
-            created_by=self.people[key],
-            name=f"{description}.pdf",
-            type=Kind.PDF,
-            size_bytes=len(file.getvalue()),
-            file=keep(file),
-            created_at=expense.created_at + COMMENTED_AFTER,
-        ).add()
-
-    def _add_recurring(
-        self, key: str, rule: str, first: date, description: str, category: str, amount: str
-    ) -> None:
-        """Create a recurring expense, divided equally among all members.
-
-        It is paused, so that the demo stays as it is.
-        """
-        by = self.people[key]
-        people = [self.people[one].pk for one in self.journey.members]
-        expense: dict[str, object] = {"description": description, "category": category}
-        expense |= {"amount": amount, "splitType": "EQUAL", "participantUserIds": people}
-        Recurrence.start(
-            self.trip,
-            by,
-            rule=rule,
-            time_zone="UTC",
-            starts_on=first,
-            expense=expense,
-            context={},
-            created_at=self.trip.created_at,
-        ).pause(by)
 
     def _claim(self, key: str) -> None:
         """Let an account take the place of its guest, by an invitation."""

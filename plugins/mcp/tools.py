@@ -7,9 +7,11 @@ trips, expenses and people can be named in place of ids.
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +19,9 @@ from django.urls import resolve
 
 from plugins.mcp.inner import Api, ToolFailed
 from plugins.mcp.names import InTrip, id_of
+from plugins.mcp.shapes import properties_of
 from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.plugin import plugins
 from trips.roles import TripRole
 from users.models.token import ScopedToken
 from users.permissions import scopes_for
@@ -32,6 +36,9 @@ REFERENCES: Mapping[str, str] = {
 #: Rows of a page, unless another number is asked for: an assistant reads all of them.
 PAGE_SIZE = 10
 KEY = "idempotencyKey"
+_NAMES = re.compile(r"{(\w+)}")
+#: What stands in braces in a path, and is found by something else.
+_NO_REFERENCES = frozenset({"me", "split", "import_id"})
 #: How long a file may be in an answer.
 MOST_CHARS = 100_000
 #: How many of the newest trips a search without a trip looks through.
@@ -40,8 +47,12 @@ _SEARCHED_TRIPS = 10
 
 @cache
 def schemas() -> Mapping[str, Any]:
-    """The JSON schema of the arguments of each tool; `make schema` writes it from openapi.yaml."""
-    return json.loads(Path(__file__).with_name("schemas.json").read_text())
+    """The JSON schema of the arguments of each tool.
+
+    `make schema` writes those of the core from openapi.yaml.
+    """
+    own = json.loads(Path(__file__).with_name("schemas.json").read_text())
+    return own | {name: arguments_of(tool) for name, tool in _ADDED.items()}
 
 
 class Call(NamedTuple):
@@ -52,9 +63,13 @@ class Call(NamedTuple):
 
     def references(self) -> list[str]:
         """The arguments that the path needs."""
-        names = ("trip", "expense", "settlement")
-        named = [name for name in names if f"{{{name}}}" in self.path]
+        named = [name for name in _NAMES.findall(self.path) if name not in _NO_REFERENCES]
         return [*named, "person"] if "{split}" in self.path else named
+
+    @property
+    def view(self) -> Any:
+        """The view that answers it, with its actions by methods."""
+        return resolve(_NAMES.sub("1", self.path)).func
 
 
 class Tool(NamedTuple):
@@ -96,9 +111,7 @@ class Tool(NamedTuple):
         if not isinstance(token, ScopedToken):
             return True
         for call in self.calls.values():
-            path = call.path.format(trip=1, expense=1, split=1, settlement=1, me=1, import_id=1)
-            view = resolve(path).func.cls  # type: ignore[attr-defined]
-            needed = scopes_for(view, call.method)
+            needed = scopes_for(call.view.cls, call.method)
             if not needed or not {*needed} <= {*token.limits.scopes}:
                 return False
         return True
@@ -142,7 +155,7 @@ class Tool(NamedTuple):
                 call.method,
                 call.path.format(**ids),
                 query=arguments if call.method == "GET" else None,
-                body=arguments if self.takes and call.method in {"POST", "PATCH"} else None,
+                body=arguments if self.takes and call.method != "GET" else None,
                 key=key if self.takes_key else "",
             )
             for label, call in self.calls.items()
@@ -171,6 +184,11 @@ class Tool(NamedTuple):
             ids["expense"] = scene.expense_id(arguments.pop("expense"), deleted=is_deleted)
         if "settlement" in self.references:
             ids["settlement"] = scene.settlement_id(arguments.pop("settlement"))
+        for name in self.references:
+            if name not in REFERENCES:
+                ids[name] = id_of(arguments.pop(name))
+                if ids[name] is None:
+                    raise ToolFailed(f"Give the id of the {name}.")
         if "person" in self.references:
             ids["split"] = scene.split_id(ids["expense"], arguments.pop("person"))
         for field in arguments:
@@ -263,6 +281,16 @@ def _export(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
 
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
+#: Of plugins, each a request.
+_ADDED: Mapping[str, Tool] = {
+    name: Tool(
+        tool.description,
+        {"": Call(tool.method, tool.path)},
+        "" if tool.method == "DELETE" else name,
+        tool.is_destructive,
+    )
+    for name, tool in chain.from_iterable(app.tools().items() for app in plugins())
+}
 _EXPENSES = "/api/trips/{trip}/expenses"
 _EXPENSE = f"{_EXPENSES}/{{expense}}"
 
@@ -412,11 +440,6 @@ TOOLS: Mapping[str, Tool] = {
             "totalDebt": Call("GET", "/api/users/{me}/total-debt"),
         },
     ),
-    "statistics": Tool(
-        "What a trip has cost, with the state of its budget.",
-        {"": Call("GET", "/api/trips/{trip}/statistics")},
-        "getTripStatistics",
-    ),
     "search": Tool(
         "Finds expenses by words, in one trip or in the newest ones.",
         {"": Call("GET", _EXPENSES)},
@@ -432,4 +455,27 @@ TOOLS: Mapping[str, Tool] = {
         "createComment",
         also=("trip",),
     ),
+    **_ADDED,
 }
+
+
+def arguments_of(tool: Tool) -> Mapping[str, Any]:
+    """The JSON schema of the arguments of a tool of a plugin, from the view that answers it."""
+    [call] = tool.calls.values()
+    properties: dict[str, Any] = {
+        name: {
+            "type": ["integer", "string"],
+            "description": REFERENCES.get(name, f"The id of the {name}."),
+        }
+        for name in tool.references
+    }
+    fields, needed = properties_of(call.view, call.method)
+    properties |= fields
+    if tool.takes_key:
+        properties[KEY] = {"type": "string", "description": "Equal keys record once a day."}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*tool.references, *needed],
+        "additionalProperties": False,
+    }

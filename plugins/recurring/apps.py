@@ -1,6 +1,8 @@
 """App configuration."""
 
 from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -44,3 +46,25 @@ class RecurringConfig(Plugin):
             "Their recurring expenses.",
             lambda user: Recurrence.objects.filter(created_by=user).order_by("id"),
         )
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        """A recurring expense of everybody, paused so that the demo stays as it is."""
+        from plugins.recurring.models import Recurrence
+
+        if code == "LSBNA":
+            Recurrence.start(
+                trip,
+                people["olga"],
+                rule="FREQ=YEARLY;COUNT=5",
+                time_zone="UTC",
+                starts_on=date(2027, 5, 1),
+                expense={
+                    "description": "Storage for the surfboards",
+                    "category": "OTHER",
+                    "amount": "36.00",
+                    "splitType": "EQUAL",
+                    "participantUserIds": [person.pk for person in people.values()],
+                },
+                context={},
+                created_at=trip.created_at,
+            ).pause(people["olga"])

@@ -1,9 +1,9 @@
 """App configuration."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tripcompanion.plugin import Plugin
+from tripcompanion.plugin import AssistantTool, Plugin
 
 
 class StatisticsConfig(Plugin):
@@ -13,3 +13,7 @@ class StatisticsConfig(Plugin):
         from plugins.statistics.admin import spending
 
         return (spending,)
+
+    def tools(self) -> Mapping[str, AssistantTool]:
+        text = "What a trip has cost, with the state of its budget."
+        return {"statistics": AssistantTool(text, "GET", "/api/trips/{trip}/statistics")}
