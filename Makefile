@@ -71,6 +71,9 @@ plugins-out: .venv/.dev ## Take each plugin out of a copy, then all, and check w
 lines: .venv/.dev ## Count the lines of the core, of each plugin, of tests and of tools
 	@$(BIN)/python -m tests.lines
 
+rows: .venv/.dev ## Print the known attacks, and the test that each fails
+	@$(BIN)/python -m tests.security.rows
+
 test-uncompiled: .venv/.dev ## Run the tests without compiled queries and serializers
 	@COMPILED_QUERIES=false $(BIN)/python -m tests.databases $(ARGS)
 

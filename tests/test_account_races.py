@@ -84,7 +84,10 @@ def test_an_expense_recorded_meanwhile_keeps_the_account_or_comes_too_late(
 def test_what_prevents_the_deletion_is_judged_under_the_locks_of_the_trips(
     journey: Journey, newcomer: Newcomer, server: Server, change: str, reason: str
 ) -> None:
-    """While it waits for a trip, money moves there, or the only other OWNER leaves."""
+    """T181: An account is deleted by what holds under the locks of all its trips.
+
+    While it waits for a trip, money moves there, or the only other OWNER leaves.
+    """
     user, other = newcomer(), newcomer()
     journey.admit(user, "OWNER")
     journey.admit(other, "VIEWER")

@@ -100,6 +100,7 @@ def test_every_list_offers_all_of_its_rows_as_a_file_in_a_constant_number_of_que
 def test_a_file_contains_no_secret(
     admin_client: AdminClient, filled: Callable[[], None], model: type[Model]
 ) -> None:
+    """T147: A CSV file of the admin site contains no secret and runs no formula."""
     filled()
     row = model._default_manager.order_by("pk").first()
     page = admin_client.client.get(admin_client.url(model, "export"))

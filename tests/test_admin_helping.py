@@ -91,6 +91,7 @@ def test_who_came_back_by_themselves_was_added_by_nobody(
 def test_an_unanswered_membership_ends_whatever_the_balance_as_the_person_could(
     admin_client: AdminClient, ada: User, trip: Trip, olga: User, sam: User, added: Member
 ) -> None:
+    """T214: Only an ADMIN ends a membership for somebody who has not answered."""
     spend(trip, 1000, paid_by=olga, among=[olga, sam])
     assert told(press(admin_client, "end", added)) == ["Memberships ended: 1."]
     assert not sam.memberships.present().exists()

@@ -48,6 +48,7 @@ def people(server: Server) -> Iterator[list[Traveller]]:
 def test_t191_too_many_requests_of_one_account_are_refused_at_once(
     server: Server, people: list[Traveller]
 ) -> None:
+    """T191: One caller holds 64 threads and half of the connections at most."""
     owner, stranger, *_others = people
     journey = Journey.start(owner)
     expense = journey.spend(10, owner)
@@ -130,6 +131,7 @@ def test_a_turn_that_comes_too_late_goes_to_the_next() -> None:
 
 @pytest.mark.slow
 def test_t190_a_body_that_trickles_is_given_up(server: Server) -> None:
+    """T190: A body and the reader of a response have a limited time."""
     with Wire.to(server.url) as wire:
         wire.send("POST /api/trips", "Content-Type: application/json", "Content-Length: 100000")
         started = time.monotonic()

@@ -42,6 +42,7 @@ def is_refused(wire: Wire, status: int, code: str) -> None:
 
 @pytest.mark.parametrize("line", PATHS)
 def test_a_long_body_is_refused_by_its_length(server: Server, line: str) -> None:
+    """T139: A body that is too long is refused by its length, before it is read."""
     for length in (MEBIBYTE + 1, 9_000_000, 10**18, 10**400):
         with Wire.to(server.url) as wire:
             wire.send(line, JSON, f"Content-Length: {length}")

@@ -48,6 +48,7 @@ def remaining(response: Any) -> int:
 def test_a_body_counts_as_many_requests_as_it_has_objects(
     api: Api, trip: Trip, olga: User, limits: Limits
 ) -> None:
+    """T208: A body counts as many requests as it has objects."""
     limits(user="10/min")
     bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
     first = client.post(bulk, {"create": rows(4, olga)})

@@ -196,6 +196,7 @@ class Timed:
 def test_no_dear_request_burns_a_quarter_of_a_core(
     wide: Wide, api: Any, limits: Callable[..., None]
 ) -> None:
+    """T209: No account keeps a quarter of a processor busy."""
     limits(user="600/min", export="60/hour", **{"import": "30/hour"})
     # It covers a third of the debts.
     paid = settle(wide.trip, wide.friend, wide.owner, EXPENSES * 100 // 3)

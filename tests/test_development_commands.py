@@ -150,6 +150,7 @@ def test_production_says_where_it_serves(checkout: Path, is_in_file: bool) -> No
 
 @pytest.mark.slow
 def test_a_database_of_other_people_gets_no_account_and_is_served(checkout: Path) -> None:
+    """T138: Development commands add no account to a database of others."""
     make(checkout, "run")
     rename = (
         "from users.models import User;"

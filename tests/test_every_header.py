@@ -54,6 +54,7 @@ def test_the_table_has_every_header_of_the_document() -> None:
 def test_no_header_is_an_error_of_the_server(
     db: None, stored_world: World, who: str, header: str
 ) -> None:
+    """T210: No header on any path is an error of the service."""
     world = stored_world.with_new_client()
     client: Any = world.client if who == "somebody" else Client(raise_request_exception=False)
     ids = {**ANY_IDS, **world.ids, "id": world.ids["tripId"]}

@@ -107,6 +107,7 @@ def new_events(act: Callable[[], Any]) -> list[str]:
 def test_every_request_that_changes_a_trip_writes_what_it_did(
     api: Api, cast: Cast, trip: Trip, row: Row
 ) -> None:
+    """T159: Every command that changes a trip writes exactly its rows of the journal."""
     caller = cast[CALLERS.get(str(row), "olga")]
     scene = Scene(trip, caller, own=caller == cast["olga"])
     ids, body = scene.ids(row.route), row.body(scene)

@@ -36,7 +36,10 @@ def least_seconds(act: Callable[[str], str], text: str) -> float:
 def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(
     act: Callable[[str], str], piece: str
 ) -> None:
-    """A quadratic expression takes 64 times as long."""
+    """T189: What a stranger sends is masked in time proportional to its length.
+
+    A quadratic expression takes 64 times as long.
+    """
     short, long = ((piece * size)[:size] for size in (SHORT, LONG))
     assert least_seconds(act, long) < 30 * max(least_seconds(act, short), 1e-4)
 

@@ -53,6 +53,7 @@ def test_a_hidden_request_is_refused_on_every_listener(listeners: Listening, kin
 def test_every_listener_answers_head_and_refuses_long_bodies(
     listeners: Listening, kind: str
 ) -> None:
+    """T132: HEAD has no body, and every listener has every guard."""
     with Wire.to(listeners.addresses[kind]) as wire:
         wire.send("HEAD /api/users/me")
         assert wire.head().status == 401

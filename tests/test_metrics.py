@@ -122,6 +122,7 @@ def test_a_reload_keeps_the_counts_and_a_server_removes_what_a_killed_one_left()
     ids=["none", "empty", "no token", "shorter", "longer", "Basic", "no scheme"],
 )
 def test_only_the_token_opens_it(http: httpx.Client, given: str | None) -> None:
+    """T170: `/metrics` is open to its token only."""
     headers = {} if given is None else {"Authorization": given}
     for method in ("GET", "HEAD", "POST"):
         response = http.request(method, "/metrics", headers=headers)

@@ -61,6 +61,7 @@ def with_name(body: Any, path: tuple[Any, ...], name: str, value: Any = 1) -> An
 def test_an_unknown_name_in_any_object_of_any_body_is_refused(
     world: World, operation: Operation
 ) -> None:
+    """T212: A name that an operation does not define is refused."""
     before = everything_stored()
     for body in world.bodies[str(operation)]:
         for path in objects_in(operation.body, body):

@@ -210,6 +210,7 @@ PRIVATE = """
 
 @pytest.mark.parametrize("address", PRIVATE.split())
 def test_addresses_that_are_not_public_are_refused(address: str) -> None:
+    """T165: A webhook cannot reach what is not on the public internet."""
     assert not is_public(address)
 
 

@@ -351,6 +351,7 @@ def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(
 
 
 def test_a_page_links_to_a_large_response(api: Api, trip: Trip, olga: User) -> None:
+    """T192: A browsable page links to a large response in place of showing it."""
     for _number in range(100):
         dinner = spend(trip, 1000, paid_by=olga, among=[olga])
         Expense.objects.filter(pk=dinner.pk).update(notes="x" * 2000)

@@ -263,6 +263,7 @@ def two_clients(port: int) -> Iterator[tuple[Any, Any]]:
 
 
 def test_behind_a_pooler_nobody_reads_rows_of_anothers_statement() -> None:
+    """T141: Nobody gets rows of another client's statement through a pooler."""
     with pooler(settings.DATABASE_URL) as port, two_clients(port) as (ours, theirs):
         processes = set()
         for number in range(1, 6):

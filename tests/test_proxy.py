@@ -52,6 +52,7 @@ def proxy(one_process: Server, tmp_path: Path) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BEGUN)
 def test_slow_clients_delay_nobody_and_are_given_up(proxy: str, kind: str) -> None:
+    """T143: Behind HAProxy, slow clients delay nobody and are disconnected."""
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire.to(proxy)) for _client in range(SLOW_CLIENTS)]
         for wire in wires:

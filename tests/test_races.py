@@ -135,6 +135,7 @@ def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
 def test_the_last_use_of_an_invitation_admits_one_of_many(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T153: The last use of an invitation admits one of any number of requests."""
     owner, *others = travellers
     for round_ in range(ROUNDS):
         if round_:

@@ -109,6 +109,7 @@ def _memory_kb(name: str) -> int:
 def test_rows_grow_with_trips_and_people_but_not_with_their_product(
     api: Any, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """T205: The rows read grow with trips and people, never with their product."""
     monkeypatch.setattr(of_splitwise, "MAX_PEOPLE", 1000)
     small, large = costs_of(wide_account(4, 5), api), costs_of(wide_account(60, 40), api)
     assert {name for name, (status, _s, _r) in large.items() if status != 200} == REFUSED

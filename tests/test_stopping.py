@@ -87,7 +87,10 @@ def test_connections_in_the_queue_are_answered_at_the_end() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells the size")
 def test_large_answers_end_no_process_and_leave_none_large() -> None:
-    """Everybody else is accepted meanwhile, by all processes."""
+    """T206: The memory of a large answer is returned, and no process is replaced.
+
+    Everybody else is accepted meanwhile, by all processes.
+    """
     ending = threading.Event()
     with (
         running_server(SPLITWISE_API="true") as server,

@@ -73,6 +73,7 @@ def test_a_control_character_in_the_name_of_a_parameter_is_refused(browser: Clie
 def test_no_operation_takes_a_control_character_in_its_query(
     api: Any, ada: User, operation: Any
 ) -> None:
+    """T140: Control characters in queries and cookies are refused with a 4xx."""
     url = operation.url(ANY_IDS)
     for client in (api(ada), api(None)):
         document = problem_of(client.get(f"{url}?x=a%00b"), 400, "invalid")

@@ -91,6 +91,7 @@ def test_a_mail_has_links_and_nothing_that_a_user_typed(
     settings: Any,
     delivered: Callable[[], list[EmailMessage]],
 ) -> None:
+    """T163: A mail with notices contains no text that a user typed."""
     settings.FRONTEND_URL = "https://app.example.com"
     wanting(ed)
     expense = ledger.spend(olga, 60, olga, ed, description="evil.example", notes="evil.example")

@@ -70,6 +70,7 @@ def test_opening_the_link_only_asks(link: str, ed: User) -> None:
 def test_a_token_is_of_one_account_and_address_and_cannot_be_made_up(
     link: str, ed: User, olga: User
 ) -> None:
+    """T164: The link to unsubscribe works for one account, and only for that."""
     client = Client()
     for token in ("", "x", link.partition("=")[2][:-1], "%00", "WzEsICJ4Il0:x:y"):
         problem_of(client.post(f"/unsubscribe?token={token}"), 404 if token != "%00" else 400)

@@ -53,6 +53,7 @@ def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
 def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(
     other: OtherProcess, past: Past, account: Callable[[], Account], command: Command
 ) -> None:
+    """T136: A deleted account stays empty, whatever changes it concurrently."""
     changes = (past.deleted, past.deactivated, past.password_changed)
     accounts = [account() for _change in changes]
     for_each = list(zip(changes, accounts, strict=True))
@@ -199,6 +200,7 @@ def test_a_log_in_that_a_new_password_has_kept_may_go_on(
 def test_t137_what_an_administrator_changed_is_told_at_the_old_address(
     environment: Environment,
 ) -> None:
+    """T137: A change of an address is reported to the old address, whoever makes it."""
     ada, olga = environment.ada, environment.olga
     body = {"email": "olga@new.example.com", "newPassword": NEW}
     for change in (

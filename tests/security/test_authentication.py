@@ -36,6 +36,7 @@ def register(email: str, password: str = PASSWORD, **more: Any) -> Response:
 def test_t24_a_deactivated_account_opens_nothing_and_logs_in_nowhere(
     environment: Environment,
 ) -> None:
+    """T24: A deactivated account has no access and cannot log in."""
     for url in (
         "/api/users/me",
         "/api/trips",
@@ -53,6 +54,7 @@ def test_t24_a_deactivated_account_opens_nothing_and_logs_in_nowhere(
 def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(
     environment: Environment,
 ) -> None:
+    """T25: A deleted account has no access, and its id is not reused."""
     tokens = log_in(environment.vera)
     assert (
         environment.ask(environment.ada, "DELETE", f"/api/users/{environment.vera.pk}").status_code
@@ -70,6 +72,7 @@ def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(
 
 
 def test_t26_a_changed_password_ends_every_other_log_in(olga: User) -> None:
+    """T26: Changing the password ends all other sessions."""
     mine, phone, laptop = (log_in(olga) for _device in range(3))
     new = "five-blue-umbrellas"
     body = {"currentPassword": PASSWORD, "newPassword": new}
@@ -83,6 +86,7 @@ def test_t26_a_changed_password_ends_every_other_log_in(olga: User) -> None:
 
 
 def test_t27_logging_out_ends_a_log_in_at_once(olga: User) -> None:
+    """T27: Logging out ends the session at once."""
     phone, laptop = log_in(olga), log_in(olga)
     body = {"refreshToken": phone["refreshToken"]}
     assert APIClient().post("/api/users/logout", body).status_code == 204
@@ -104,6 +108,7 @@ def test_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga: User) -> No
 
 
 def test_t28_a_refresh_token_is_good_once_and_its_reuse_ends_the_family(olga: User) -> None:
+    """T28: A refresh token works once; reusing it ends the session."""
     first = log_in(olga)
     second = refresh(first["refreshToken"]).json()
     assert refresh(first["refreshToken"]).status_code == 401
@@ -112,6 +117,7 @@ def test_t28_a_refresh_token_is_good_once_and_its_reuse_ends_the_family(olga: Us
 
 
 def test_t30_an_address_that_is_given_up_leads_to_no_old_account(olga: User, api: Api) -> None:
+    """T30: An e-mail address that its owner gave up does not lead to the old account."""
     client = api(olga)
     moved = client.put(f"/api/users/{olga.pk}/profile", {"email": "olga@elsewhere.example"})
     assert moved.status_code == 200
@@ -124,7 +130,10 @@ def test_t30_an_address_that_is_given_up_leads_to_no_old_account(olga: User, api
 def test_t31_every_refused_log_in_looks_and_costs_the_same(
     environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The time of a log-in is that of one hash and of its queries, so both are counted."""
+    """T31: Every rejected login has the same response and the same cost.
+
+    The time of a log-in is that of one hash and of its queries, so both are counted.
+    """
     hashed: list[str] = []
     hasher = type(get_hasher())
     for name in ("encode", "verify"):
@@ -150,6 +159,7 @@ def test_t31_every_refused_log_in_looks_and_costs_the_same(
 
 
 def test_t32_an_address_is_taken_in_every_spelling(olga: User) -> None:
+    """T32: E-mail addresses are unique in all their spellings."""
     for email in (
         "olga@example.com",
         "OLGA@EXAMPLE.COM",
@@ -163,6 +173,8 @@ def test_t32_an_address_is_taken_in_every_spelling(olga: User) -> None:
 def test_t33_the_look_up_by_address_is_exact_and_for_users(
     environment: Environment, limits: Any
 ) -> None:
+    """T33: The lookup by e-mail address needs an exact match and authentication."""
+
     def look_up(email: str, user: User | None = environment.sam) -> Response:
         return environment.ask(user, "GET", f"/api/users/email/{email}")
 
@@ -181,6 +193,7 @@ def test_t33_the_look_up_by_address_is_exact_and_for_users(
 
 
 def test_t40_addresses_that_fold_into_one_another_are_refused(olga: User) -> None:
+    """T40: Addresses that look alike after normalisation are rejected."""
     for email in ("mi\u212ae@x.com", "\u017fam@x.com", "\u0130@x.com", "m\u0131ke@x.com"):
         assert "email" in problem_of(register(email), 400, "invalid")["errors"]
     assert register("a@M\u00dcNCHEN.de").status_code == 201
@@ -197,6 +210,7 @@ def test_t40_addresses_that_fold_into_one_another_are_refused(olga: User) -> Non
 
 
 def test_t38_a_password_is_taken_exactly_as_it_is_typed(db: None) -> None:
+    """T38: A password is used exactly as it is typed."""
     numbers = iter(range(1000))
 
     def made(password: str) -> int:
@@ -225,6 +239,7 @@ def test_t38_a_password_is_taken_exactly_as_it_is_typed(db: None) -> None:
 def test_t39_a_wrong_current_password_is_an_error_of_its_field(
     olga: User, api: Api, limits: Any
 ) -> None:
+    """T39: A wrong current password is reported as an error of its field."""
     limits(user="30/hour", login="30/hour")
     client = api(olga)
     url = f"/api/users/{olga.pk}/profile"

@@ -32,6 +32,7 @@ ORIGIN = "http://localhost:4200"
 
 
 def test_t105_no_address_in_a_body_is_ever_opened(environment: Environment) -> None:
+    """T105: No URL in a body is ever fetched."""
     refused = ("file:///etc/passwd", "javascript:alert(1)", "//x.example", "gopher://x", "data:,x")
     refused += ("\\\\x.example", "\\x.example", "/a b.webp", "java\x01script:alert(1)")
     stored = ("http://169.254.169.254/latest", "/images/paris.webp", "https://x.example/a.png")
@@ -51,6 +52,7 @@ def test_t105_no_address_in_a_body_is_ever_opened(environment: Environment) -> N
 
 
 def test_t128_nothing_but_the_database_is_ever_called(world: World) -> None:
+    """T128: The service connects to nothing but the database."""
     with no_connections():
         for operation in OPERATIONS:
             for body in world.bodies.get(str(operation), [{}]):
@@ -62,6 +64,7 @@ def test_t128_nothing_but_the_database_is_ever_called(world: World) -> None:
 
 
 def test_t106_other_origins_are_allowed_nothing(environment: Environment, settings: Any) -> None:
+    """T106: CORS allows other origins nothing."""
     settings.CORS_ALLOWED_ORIGIN_REGEXES = []  # as in production
     for origin in (
         "https://evil.example",
@@ -80,6 +83,7 @@ def test_t106_other_origins_are_allowed_nothing(environment: Environment, settin
 def test_t107_the_front_end_may_send_and_read_what_it_needs(
     environment: Environment, limits: Any
 ) -> None:
+    """T107: CORS allows the front end what it needs."""
     sent = {"authorization", "x-app-client", "content-type", "idempotency-key", "if-match"}
     preflight = Client().options(
         "/api/trips",
@@ -114,6 +118,7 @@ def test_t107_the_front_end_may_send_and_read_what_it_needs(
 def test_t108_a_foreign_host_is_refused_and_leads_nowhere(
     server: Server, authorization: str
 ) -> None:
+    """T108: A request for an unknown host is rejected and never redirected to it."""
     [evil] = raw.send(server, raw.request("GET /api/health HTTP/1.1", host="Host: evil.example"))
     assert evil.status == 400
     two = raw.request("GET /api/health HTTP/1.1", "Host: evil.example")
@@ -129,6 +134,7 @@ def test_t108_a_foreign_host_is_refused_and_leads_nowhere(
 def test_t109_every_answer_protects_itself(
     world: World, server: Server, authorization: str
 ) -> None:
+    """T109: Every response has security headers."""
     asked = [world.client.get(path) for path in ("/", "/api/nothing", "/api/users/me")]
     asked += [world.client.get(world.url(op)) for op in OPERATIONS if op.method == "GET"]
     asked += [world.send(op, b"[]") for op in OPERATIONS if op.body]
@@ -151,6 +157,7 @@ def test_t109_every_answer_protects_itself(
 
 
 def test_t110_a_browser_sees_pages_that_run_nothing(environment: Environment) -> None:
+    """T110: Pages for browsers escape all user input."""
     wild = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     assert (
         environment.ask(environment.olga, "PATCH", environment.url, {"title": wild}).status_code
@@ -175,6 +182,7 @@ def test_t110_a_browser_sees_pages_that_run_nothing(environment: Environment) ->
 
 
 def test_t111_options_needs_no_log_in_and_lists_no_fields(environment: Environment) -> None:
+    """T111: OPTIONS needs no authentication and lists no fields."""
     for user in (None, environment.olga):
         answer = environment.ask(user, "OPTIONS", "/api/trips")
         assert answer.status_code in {401, 405}
@@ -186,6 +194,7 @@ def test_t111_options_needs_no_log_in_and_lists_no_fields(environment: Environme
 
 
 def test_t112_an_unknown_path_is_json_and_leads_nowhere(environment: Environment) -> None:
+    """T112: An unknown path returns a JSON 404, never a redirect."""
     for path in (
         *("/api/", "/nothing", "/%2Fevil.example", "/api/..;/", "/api/trips/"),
         *("/api//trips", "/API/trips", "/api/trips;x", "/%2e%2e/", "/api/v1/trips"),
@@ -199,6 +208,7 @@ def test_t112_an_unknown_path_is_json_and_leads_nowhere(environment: Environment
 
 
 def test_t125_nothing_secret_is_logged_and_an_event_is_a_line(environment: Environment) -> None:
+    """T125: Logs contain no secrets, and each event is one line."""
     refresh_token = log_in(environment.ed)["refreshToken"]
     with production_log() as lines:
         body = {"email": "canary@example.com", "password": "canary-password"}
@@ -243,6 +253,7 @@ def test_without_redis_limits_count_in_the_process_and_readiness_says_so(
 
 
 def test_t126_only_what_is_meant_is_served(environment: Environment) -> None:
+    """T126: Only the documented paths are served."""
     for path in (
         *("/metrics", "/.git/config", "/.env", "/static/../tripcompanion/settings.py", "/debug"),
         *("/static/%2e%2e/%2e%2e/.env", "/static//etc/passwd", "/server-status", "/api/admin"),
@@ -262,6 +273,7 @@ def test_t126_only_what_is_meant_is_served(environment: Environment) -> None:
 
 
 def test_t127_routes_document_and_matrix_are_the_same_set() -> None:
+    """T127: URL routes, OpenAPI document and permission tests cover the same endpoints."""
     served = {str(endpoint) for endpoint in endpoints()}
     assert served == {str(row) for row in ROWS}
     around = {name for name in served if re.search(r"/(schema|docs|mcp|session/\w+)$", name)}

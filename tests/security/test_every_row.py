@@ -1,41 +1,42 @@
-"""Nothing is forgotten: every row of SECURITY.md has its test, and every test its row."""
+"""Nothing is forgotten: every row has its test, and what documents name exists."""
 
 import re
 from collections import Counter
-from pathlib import Path
+
+import pytest
 
 from tests.document import ROOT
+from tests.security.rows import docstrings, rows
 
-HERE = Path(__file__).parent
 TEXT = (ROOT / "SECURITY.md").read_text()
-ROWS = Counter(int(number) for number in re.findall(r"^\| T(\d+) \|", TEXT, re.M))
-#: Rows up to this one have a test of their number in this folder. The others name their files, and
-#: go with what they are about.
-LAST_NUMBERED = 128
+NUMBERS = Counter(row.number for row in rows())
+#: Rows up to this one are the core's own. Those beyond may go with what they are about.
+LAST_OF_THE_CORE = 128
 
 
-def played() -> set[int]:
-    sources = "".join(path.read_text() for path in HERE.glob("test_*.py"))
-    return {int(number) for number in re.findall(r"^def test_t(\d+)_", sources, re.M)}
+def numbers(text: str) -> set[int]:
+    """The rows that a text names, such as `T03, T82-T84`."""
+    named = re.findall(r"\bT(\d{2,3})\b(?:-T(\d+))?", text)
+    return {n for first, last in named for n in range(int(first), int(last or first) + 1)}
 
 
-def test_every_row_has_a_test_and_every_test_its_row() -> None:
-    assert played() >= set(range(1, LAST_NUMBERED + 1))
-    assert played() <= set(ROWS)
-    assert set(ROWS) >= set(range(1, LAST_NUMBERED + 1))
+def test_a_row_stands_once_and_none_is_missing() -> None:
+    assert {row for row, times in NUMBERS.items() if times > 1} == set()
+    assert set(NUMBERS) >= set(range(1, LAST_OF_THE_CORE + 1))
 
 
-def test_every_row_beyond_names_files_with_tests() -> None:
-    rows = dict(re.findall(r"^\| T(\d+) \|.*\| ([^|]+) \|$", TEXT, re.M))
-    for number in sorted(number for number in ROWS if number > LAST_NUMBERED):
-        files = re.findall(r"`((?:plugins/\w+/)?tests/[\w/]+\.py)`", rows[str(number)])
-        assert files, number
-        for name in files:
-            assert "\ndef test_" in (ROOT / name).read_text(), name
+def test_a_test_with_the_number_of_a_row_is_about_a_row() -> None:
+    named = {
+        int(found[1])
+        for _file, name, _doc in docstrings()
+        if (found := re.match(r"test_t(\d+)_", name))
+    }
+    assert named <= set(NUMBERS)
 
 
-def test_a_row_stands_once() -> None:
-    assert {row for row, times in ROWS.items() if times > 1} == set()
+@pytest.mark.parametrize("name", sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("*.md")))
+def test_the_rows_that_a_document_names_exist(name: str) -> None:
+    assert numbers((ROOT / name).read_text()) <= set(NUMBERS)
 
 
 def test_what_the_promises_refer_to_exists() -> None:
@@ -46,5 +47,3 @@ def test_what_the_promises_refer_to_exists() -> None:
         program, _blank, word = name.partition(" ")
         found = {"make": word in targets, "manage.py": word in commands}
         assert found.get(program, (ROOT / program).exists()), name
-    ranges = re.findall(r"T(\d+)(?:-T(\d+))?", TEXT)
-    assert {int(n) for pair in ranges for n in pair if n} <= set(ROWS)

@@ -40,7 +40,10 @@ def play(api: Api, trip: Trip, row: Row, user: User, own: bool) -> int:
 def test_t65_each_role_may_do_exactly_what_is_promised(
     request: pytest.FixtureRequest, api: Api, trip: Trip, can: Capability, name: str, at: int
 ) -> None:
-    """The promise stands in the tests, so a changed table is noticed over HTTP."""
+    """T65: A deactivated account can do only what anonymous users can.
+
+    The promise stands in the tests, so a changed table is noticed over HTTP.
+    """
     row, user = SHOWN_BY[can], request.getfixturevalue(name)
     for own in (False, True):
         reached = PROMISED[can][at]
@@ -66,6 +69,7 @@ def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
 
 
 def test_t66_a_viewer_changes_nothing_but_what_is_theirs(environment: Environment) -> None:
+    """T66: A VIEWER can change only what is their own."""
     given = environment.settlement()
     for method, path, body in (
         *(("PUT", "", {"title": "x"}), ("PATCH", "", {"title": "x"}), ("DELETE", "", None)),
@@ -89,6 +93,7 @@ def test_t66_a_viewer_changes_nothing_but_what_is_theirs(environment: Environmen
 
 
 def test_t67_an_editor_adds_members_and_manages_none(environment: Environment) -> None:
+    """T67: An EDITOR can add members but not manage them."""
     for role in ("VIEWER", "EDITOR"):
         body = {"userId": UserFactory().pk, "role": role}
         added = environment.ask(environment.ed, "POST", f"{environment.url}/members", body)
@@ -104,6 +109,7 @@ def test_t67_an_editor_adds_members_and_manages_none(environment: Environment) -
 
 
 def test_t68_nobody_makes_themselves_owner(environment: Environment) -> None:
+    """T68: Nobody can make themselves OWNER."""
     for user, target in product(
         (environment.ed, environment.vera), (environment.ed, environment.vera, environment.olga)
     ):
@@ -112,6 +118,7 @@ def test_t68_nobody_makes_themselves_owner(environment: Environment) -> None:
 
 
 def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(environment: Environment) -> None:
+    """T69: A stranger can join by the code only, with the role that the trip defines."""
     body = {"userId": environment.sam.pk, "role": "OWNER"}
     environment.hides(environment.sam, "POST", f"{environment.url}/members", body)
     body = {"tripCode": environment.trip.code}
@@ -124,6 +131,7 @@ def test_t69_a_stranger_comes_in_by_the_code_and_as_the_trip_says(environment: E
 
 
 def test_t70_the_last_owner_stays_owner(environment: Environment) -> None:
+    """T70: The last OWNER cannot leave or be demoted."""
     me = f"{environment.url}/members/{environment.olga.pk}"
     for user in (environment.olga, environment.ada):
         environment.refuses(
@@ -137,6 +145,7 @@ def test_t70_the_last_owner_stays_owner(environment: Environment) -> None:
 
 
 def test_t71_a_method_is_the_one_of_the_request_line(environment: Environment) -> None:
+    """T71: The method is that of the request line; overrides are ignored."""
     before = everything_stored()
     for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
         assert (
@@ -163,6 +172,7 @@ def test_t71_a_method_is_the_one_of_the_request_line(environment: Environment) -
 
 
 def test_t72_other_methods_are_refused_with_those_there_are(environment: Environment) -> None:
+    """T72: Lower-case methods are rejected."""
     client = environment.client(environment.olga)
     for method in OTHER_METHODS:
         answer = client.generic(method, environment.dinner_url)
@@ -172,6 +182,7 @@ def test_t72_other_methods_are_refused_with_those_there_are(environment: Environ
 
 
 def test_t73_a_split_is_paid_by_either_side_or_an_owner(environment: Environment) -> None:
+    """T73: A split can be paid by its debtor, its creditors or an OWNER."""
     second = UserFactory()
     join(environment.trip, second, TripRole.OWNER)
     bystander = UserFactory()
@@ -189,6 +200,7 @@ def test_t73_a_split_is_paid_by_either_side_or_an_owner(environment: Environment
 
 
 def test_t74_an_administrator_may_in_any_trip_what_an_owner_may(environment: Environment) -> None:
+    """T74: An ADMIN has the rights of an OWNER in every trip."""
     for url in environment.reads():
         assert environment.ask(environment.ada, "GET", url).status_code == 200
     assert (
@@ -208,6 +220,7 @@ def test_t74_an_administrator_may_in_any_trip_what_an_owner_may(environment: Env
 def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
     environment: Environment, limits: Any
 ) -> None:
+    """T75: The admin site accepts only ADMINs and throttles logins."""
     for user in (None, environment.ed, environment.olga, environment.ada):
         browser = Client()
         if user is not None:
@@ -227,6 +240,7 @@ def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
 
 
 def test_t76_a_role_is_one_of_three_words(environment: Environment) -> None:
+    """T76: A role is one of three values."""
     for role in ("owner", "OWNER ", "0", 0, None, "ADMIN", ["OWNER"], {"role": "OWNER"}, True, ""):
         for method, path, body in (
             ("POST", "/members", {"userId": environment.sam.pk, "role": role}),

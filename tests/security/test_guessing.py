@@ -20,6 +20,7 @@ HERE, THERE = {"REMOTE_ADDR": "192.0.2.1"}, {"REMOTE_ADDR": "192.0.2.2"}
 
 
 def test_t34_guessing_is_slow_and_bars_the_owner_nowhere_else(olga: User, limits: Any) -> None:
+    """T34: Guessing passwords is slow and does not lock the owner out elsewhere."""
     limits(login="10/min")
     answers = [try_to_log_in(olga.email, f"wrong-{turn}", **HERE) for turn in range(GUESSES)]
     statuses = [answer.status_code for answer in answers]
@@ -32,6 +33,7 @@ def test_t34_guessing_is_slow_and_bars_the_owner_nowhere_else(olga: User, limits
 
 @pytest.mark.parametrize("header", ["X_FORWARDED_FOR", "X_REAL_IP", "FORWARDED"])
 def test_t36_no_header_makes_another_address(olga: User, limits: Any, header: str) -> None:
+    """T36: No header can change the client's address."""
     limits(login="10/hour")
     statuses = Counter(
         try_to_log_in(olga.email, "wrong-one", **{f"HTTP_{header}": f"192.0.2.{at}"}).status_code
@@ -66,12 +68,14 @@ def at_the_same_time(server: Server, path: str, bodies: list[Any], address: str)
 
 
 def test_t35_no_more_guesses_pass_at_once_than_one_by_one(guarded: Server) -> None:
+    """T35: Concurrent guesses get no more attempts than sequential ones."""
     guesses = [{"email": "olga@example.com", "password": f"wrong-{at}"} for at in range(GUESSES)]
     outcome = at_the_same_time(guarded, "/api/users/login", guesses, "192.0.2.35")
     assert outcome == {401: 10, 429: GUESSES - 10}
 
 
 def test_t37_one_password_on_many_accounts_and_many_accounts_are_slow_too(guarded: Server) -> None:
+    """T37: Trying one password on many accounts, or many accounts in turn, is slow too."""
     spraying = [{"email": f"n{at}@example.com", "password": "Password"} for at in range(50)]
     outcome = at_the_same_time(guarded, "/api/users/login", spraying, "192.0.2.37")
     assert outcome == {401: 30, 429: 20}

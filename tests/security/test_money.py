@@ -29,6 +29,7 @@ REFUNDS = {"-1", '"-1"'}
 
 
 def test_t96_what_is_no_amount_is_refused(environment: Environment) -> None:
+    """T96: Invalid amounts are rejected."""
     body = environment.expense_body(amount="HERE")
     literals = [
         *(literal for literal in NO_NUMBER if literal not in REFUNDS),
@@ -48,6 +49,8 @@ def test_t96_what_is_no_amount_is_refused(environment: Environment) -> None:
 def test_t97_the_smallest_and_the_largest_amount_come_back_as_they_went(
     environment: Environment,
 ) -> None:
+    """T97: The smallest and the largest amount are returned unchanged."""
+
     def record(amount: Any) -> Any:
         body = environment.expense_body(amount=amount, participantUserIds=[environment.ed.pk])
         return environment.ask(environment.ed, "POST", f"{environment.url}/expenses", body)
@@ -67,6 +70,7 @@ def test_t97_the_smallest_and_the_largest_amount_come_back_as_they_went(
 def test_t98_equal_parts_add_up_and_the_odd_cent_goes_round(
     environment: Environment, amount: str, people: int
 ) -> None:
+    """T98: Equal shares add up, and the odd cent rotates."""
     ids = [environment.olga.pk, environment.ed.pk, environment.vera.pk]
     for user in UserFactory.create_batch(max(0, people - 3)):
         join(environment.trip, user)
@@ -101,6 +105,7 @@ def refused_division(environment: Environment, kind: str, entered: Any, amount: 
 
 
 def test_t99_percentages_add_up_to_a_hundred(environment: Environment) -> None:
+    """T99: Percentages must add up to 100."""
     for sums, entered in (("99.99", [50, 49.99]), ("100.01", [50, 50.01]), ("99.99", [33.33] * 3)):
         assert sums in refused_division(environment, "PERCENTAGE", entered)
     for entered in ([-10, 110], [0, 100], ["NaN", 100], [50.00001, 50], [101, 1]):
@@ -108,11 +113,13 @@ def test_t99_percentages_add_up_to_a_hundred(environment: Environment) -> None:
 
 
 def test_t100_exact_amounts_that_miss_say_by_how_much(environment: Environment) -> None:
+    """T100: If exact amounts do not add up, the error states the difference."""
     for difference, entered in (("0.01", [50, 49.99]), ("-0.01", [50, 50.01])):
         assert f"difference is {difference}" in refused_division(environment, "MANUAL", entered)
 
 
 def test_t101_participants_are_distinct_ids(environment: Environment) -> None:
+    """T101: Participants are distinct ids."""
     me = environment.ed.pk
     for wrong in ([], [me, me], [str(me), me], None, "test-1", 10**9, [None], [[me]], {}, [0]):
         body = environment.expense_body(participantUserIds=wrong)
@@ -124,6 +131,7 @@ def test_t101_participants_are_distinct_ids(environment: Environment) -> None:
 
 
 def test_t102_whoever_is_named_is_a_member_now(environment: Environment) -> None:
+    """T102: Everyone named in a body is a current member."""
     left, deleted = UserFactory(), UserFactory()
     for user in (left, deleted):
         join(environment.trip, user, TripRole.EDITOR)
@@ -142,7 +150,10 @@ def test_t102_whoever_is_named_is_a_member_now(environment: Environment) -> None
 
 
 def test_t103_a_date_is_a_day_of_the_calendar(environment: Environment) -> None:
-    """It may lie outside the trip: flights are paid before, and refunds come after."""
+    """T103: A date is a valid calendar date.
+
+    It may lie outside the trip: flights are paid before, and refunds come after.
+    """
 
     def status(day: Any) -> int:
         body = environment.expense_body(expenseDate=day)
@@ -166,6 +177,7 @@ def test_t103_a_date_is_a_day_of_the_calendar(environment: Environment) -> None:
 def test_t104_after_every_random_operation_the_books_are_right(
     environment: Environment, api: Api
 ) -> None:
+    """T104: The ledger is consistent after every random operation."""
     ledger = Ledger(environment.trip, api, environment.olga)
     people = [environment.olga, environment.ed, environment.vera]
     random = AtRandom(Random(7), ledger)

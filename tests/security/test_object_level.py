@@ -19,15 +19,18 @@ PRIVATE = ("role", "currency", "createdAt", "updatedAt")
 
 
 def test_t01_a_strangers_trip_is_like_one_that_never_was(environment: Environment) -> None:
+    """T01: A stranger's trip looks exactly like a trip that does not exist."""
     environment.hides(environment.sam, "GET", environment.url)
 
 
 def test_t02_nothing_of_a_strangers_trip_can_be_read(environment: Environment) -> None:
+    """T02: Nothing in a stranger's trip can be read."""
     for url in environment.reads():
         environment.hides(environment.sam, "GET", url)
 
 
 def test_t03_nothing_of_a_strangers_trip_can_be_changed(environment: Environment) -> None:
+    """T03: Nothing in a stranger's trip can be changed."""
     given = environment.settlement()
     for method, path, body in (
         ("PUT", "", {"title": "Mine"}),
@@ -54,6 +57,7 @@ def test_t03_nothing_of_a_strangers_trip_can_be_changed(environment: Environment
 
 
 def test_t04_no_split_of_a_strangers_trip_is_there(environment: Environment) -> None:
+    """T04: The splits of a stranger's trip look as if they did not exist."""
     body = {"participantUserId": environment.sam.pk, "amount": 1}
     for method, url in (
         *(
@@ -70,6 +74,7 @@ def test_t04_no_split_of_a_strangers_trip_is_there(environment: Environment) -> 
 def test_t05_the_trip_is_the_one_in_the_path_whatever_the_body_says(
     environment: Environment,
 ) -> None:
+    """T05: The trip is taken from the path, whatever the body contains."""
     body = environment.expense_body(
         tripId=environment.trip.pk, participantUserIds=[environment.sam.pk]
     )
@@ -82,7 +87,10 @@ def test_t05_the_trip_is_the_one_in_the_path_whatever_the_body_says(
 
 
 def test_t06_a_thing_is_not_there_under_the_parent_of_another(environment: Environment) -> None:
-    """Olga is a member of both trips."""
+    """T06: An object is not found under a parent that it does not belong to.
+
+    Olga is a member of both trips.
+    """
     crossed = f"{environment.url}/expenses/{environment.hotel.pk}"
     environment.hides(environment.olga, "GET", crossed)
     environment.hides(environment.olga, "PUT", crossed, environment.expense_body())
@@ -103,6 +111,7 @@ def test_t06_a_thing_is_not_there_under_the_parent_of_another(environment: Envir
 def test_t07_a_split_is_not_there_under_another_expense_of_its_trip(
     environment: Environment,
 ) -> None:
+    """T07: A split is not found under another expense of its trip."""
     other = environment.boat.splits.get(participant=environment.ed)
     crossed = f"{environment.splits_url}/{other.pk}"
     for method, url in (
@@ -116,6 +125,7 @@ def test_t07_a_split_is_not_there_under_another_expense_of_its_trip(
 def test_t08_what_somebody_owes_is_for_themselves_and_admin(
     environment: Environment, prefix: str
 ) -> None:
+    """T08: Only the user and ADMINs can read what a user owes."""
     ids = [environment.ed.pk, environment.dora.pk, environment.sam.pk, *range(NEVER, NEVER + 20)]
     for question in ("pending-debts", "total-debt"):
         refusals = {
@@ -131,6 +141,8 @@ def test_t08_what_somebody_owes_is_for_themselves_and_admin(
 
 
 def test_t09_what_one_sees_of_another_depends_on_shared_trips(environment: Environment) -> None:
+    """T09: What a user can see of another depends on shared trips."""
+
     def seen(by: str, of: str) -> dict[str, bool]:
         user = environment.cast[of]
         shown = environment.ask(environment.cast[by], "GET", f"/api/users/{user.pk}").json()
@@ -145,6 +157,7 @@ def test_t09_what_one_sees_of_another_depends_on_shared_trips(environment: Envir
 
 
 def test_t10_nobody_changes_the_account_of_another(environment: Environment) -> None:
+    """T10: Nobody can change another user's account."""
     whole = {"name": "Mine", "email": "mine@example.com", "password": PASSWORD}
     refusals = set()
     for user in (environment.ed, environment.sam):
@@ -158,6 +171,7 @@ def test_t10_nobody_changes_the_account_of_another(environment: Environment) -> 
 
 
 def test_t11_only_admin_deletes_accounts(environment: Environment) -> None:
+    """T11: Only an ADMIN can delete accounts by id."""
     url = f"/api/users/{environment.vera.pk}"
     for user in (environment.vera, environment.ed, environment.sam):
         environment.refuses(user, "DELETE", url, status=403, code="forbidden")
@@ -167,6 +181,7 @@ def test_t11_only_admin_deletes_accounts(environment: Environment) -> None:
 def test_t12_a_trip_code_shows_a_preview_and_cannot_be_guessed(
     environment: Environment, limits
 ) -> None:
+    """T12: A trip code returns only a preview and cannot be guessed."""
     found = environment.ask(
         environment.sam, "GET", f"/api/trips/code/{environment.trip.code}"
     ).json()
@@ -181,6 +196,8 @@ def test_t12_a_trip_code_shows_a_preview_and_cannot_be_guessed(
 
 
 def test_t13_every_list_holds_exactly_what_one_may_see(environment: Environment) -> None:
+    """T13: Every list contains exactly what the caller may see."""
+
     def ids(user: object, path: str) -> set[int]:
         answer = environment.ask(user, "GET", path).json()
         return {row["id"] for row in (answer["items"] if isinstance(answer, dict) else answer)}
@@ -211,6 +228,7 @@ def test_t13_every_list_holds_exactly_what_one_may_see(environment: Environment)
 
 
 def test_t14_counting_through_ids_tells_nothing(environment: Environment) -> None:
+    """T14: Enumerating ids reveals nothing."""
     others = TripFactory.create_batch(5)
     ids = [trip.pk for trip in others] + [environment.trip.pk + at for at in range(IDS)]
     answers, costs = set(), set()
@@ -228,6 +246,7 @@ def test_t14_counting_through_ids_tells_nothing(environment: Environment) -> Non
 def test_t15_who_is_removed_or_demoted_is_so_from_the_next_request_on(
     environment: Environment,
 ) -> None:
+    """T15: Removal and demotion take effect with the next request."""
     body = environment.expense_body(
         participantUserIds=[environment.olga.pk], paidByUserId=environment.olga.pk
     )
@@ -250,6 +269,7 @@ def test_t15_who_is_removed_or_demoted_is_so_from_the_next_request_on(
 
 
 def test_t16_head_and_options_show_no_more_than_get(environment: Environment) -> None:
+    """T16: HEAD and OPTIONS reveal no more than GET."""
     for url in environment.reads():
         head = environment.ask(environment.sam, "HEAD", url)
         assert (head.status_code, head.content) == (404, b"")

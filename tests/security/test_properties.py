@@ -64,6 +64,7 @@ def keys(value: Any) -> Iterator[str]:
 
 
 def test_t43_registering_gives_no_more_than_the_three_fields(db: None) -> None:
+    """T43: Registration sets only its three fields."""
     for at, (name, value) in enumerate(OVERREACH.items()):
         body = {"email": f"n{at}@example.com", "password": PASSWORD, name: value}
         problem_of(APIClient().post("/api/users/register", body), 400)
@@ -82,6 +83,7 @@ def test_t43_registering_gives_no_more_than_the_three_fields(db: None) -> None:
 
 
 def test_t44_no_account_gives_itself_more(environment: Environment) -> None:
+    """T44: No account can raise its own privileges."""
     url = f"/api/users/{environment.ed.pk}"
 
     def account() -> dict[str, Any]:
@@ -101,6 +103,7 @@ def test_t44_no_account_gives_itself_more(environment: Environment) -> None:
 
 
 def test_t45_a_trip_takes_no_owner_code_or_members_from_a_body(environment: Environment) -> None:
+    """T45: A body cannot set a trip's owner, code or members."""
     more = {
         **{
             "id": environment.sams.pk,
@@ -125,6 +128,7 @@ def test_t45_a_trip_takes_no_owner_code_or_members_from_a_body(environment: Envi
 
 
 def test_t46_an_expense_takes_no_id_trip_or_state_from_a_body(environment: Environment) -> None:
+    """T46: A body cannot set an expense's id, trip or state."""
     more = {
         **{
             "id": environment.hotel.pk,
@@ -148,6 +152,7 @@ def test_t46_an_expense_takes_no_id_trip_or_state_from_a_body(environment: Envir
 
 
 def test_t47_a_split_takes_no_state_or_parent_from_a_body(environment: Environment) -> None:
+    """T47: A body cannot set a split's state or parent."""
     environment.ask(environment.olga, "DELETE", environment.eds_url)
     body = {"participantUserId": environment.ed.pk, "amount": 10, "paid": True, "paidAmount": 10}
     body |= {"id": 1, "expenseId": environment.hotel.pk, "paidAt": "2001-01-01T00:00:00Z"}
@@ -158,6 +163,7 @@ def test_t47_a_split_takes_no_state_or_parent_from_a_body(environment: Environme
 
 
 def test_t48_no_answer_shows_a_secret(world: World, environment: Environment) -> None:
+    """T48: No response contains a secret."""
     shown = 0
     for operation, response in answers(world):
         if response.status_code < 300 and response.get("Content-Type") == "application/json":
@@ -179,6 +185,7 @@ def test_t48_no_answer_shows_a_secret(world: World, environment: Environment) ->
 
 
 def test_t49_a_viewer_writes_nothing_not_even_a_mark(environment: Environment) -> None:
+    """T49: A VIEWER can write nothing, not even a paid mark."""
     for method, url in (("PUT", environment.dinner_url), ("PATCH", environment.dinner_url)):
         environment.refuses(
             environment.vera, method, url, {"paid": True}, status=403, code="forbidden"
@@ -191,7 +198,10 @@ def test_t49_a_viewer_writes_nothing_not_even_a_mark(environment: Environment) -
 
 
 def test_t50_a_field_that_no_body_defines_changes_nothing(world: World) -> None:
-    """The same rows are written with and without it, and it is nowhere in them."""
+    """T50: Unknown names in a body or a query are refused, or change nothing.
+
+    The same rows are written with and without it, and it is nowhere in them.
+    """
     for operation in OPERATIONS:
         for body in world.bodies.get(str(operation), ()):
             statuses = set()

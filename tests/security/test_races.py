@@ -26,6 +26,7 @@ ROUNDS = 5
 
 @pytest.mark.parametrize("act", ["leave", "demote", "remove"])
 def test_t84_two_owners_who_go_at_once_leave_one(travellers: list[Traveller], act: str) -> None:
+    """T84: If two OWNERs leave concurrently, one remains."""
     first, second, witness, *_others = travellers
 
     def going(who: Traveller, other: Traveller, path: str) -> httpx.Response:
@@ -51,6 +52,7 @@ def test_t84_two_owners_who_go_at_once_leave_one(travellers: list[Traveller], ac
 def test_t85_a_split_paid_by_five_at_once_is_paid_once(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T85: A split that five requests pay concurrently is paid once."""
     owner, debtor, *_others = travellers
     journey.admit(debtor)
     for _round in range(ROUNDS):
@@ -66,6 +68,7 @@ def test_t85_a_split_paid_by_five_at_once_is_paid_once(
 def test_t86_pay_and_unpay_at_once_leave_all_or_nothing(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T86: Concurrent pay and unpay leave a split fully paid or fully open."""
     debtor = travellers[1]
     journey.admit(debtor)
     split = journey.spend(60, debtor)["splits"][0]
@@ -83,6 +86,7 @@ def test_t86_pay_and_unpay_at_once_leave_all_or_nothing(
 def test_t87_of_twenty_who_make_the_same_at_once_one_does(
     http: httpx.Client, journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T87: Of twenty identical concurrent requests (add a member, register, join), one succeeds."""
     owner, user, joiner, *_others = travellers
     path, body = f"{journey.path}/members", {"userId": user.id}
     adding = at_once([lambda: owner.call("POST", path, body)] * 20)
@@ -99,6 +103,7 @@ def test_t87_of_twenty_who_make_the_same_at_once_one_does(
 def test_t88_an_expense_deleted_while_its_split_is_paid_leaves_nothing(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T88: Deleting an expense while its split is paid leaves nothing behind."""
     owner, debtor, *_others = travellers
     journey.admit(debtor)
     for _round in range(ROUNDS):
@@ -116,6 +121,7 @@ def test_t88_an_expense_deleted_while_its_split_is_paid_leaves_nothing(
 def test_t89_splits_added_at_once_stay_within_the_expense(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T89: Splits added concurrently do not exceed the expense."""
     owner, *others = travellers
     for user in others[:10]:
         journey.admit(user)
@@ -131,6 +137,7 @@ def test_t89_splits_added_at_once_stay_within_the_expense(
 def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T90: An expense that changes while its split is paid still adds up."""
     owner, debtor, *_others = travellers
     journey.admit(debtor)
     for number in range(ROUNDS):
@@ -153,6 +160,7 @@ def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(
 def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(
     server: Server, http: httpx.Client, travellers: list[Traveller]
 ) -> None:
+    """T92: Deleting a trip or user concurrently leaves no orphaned rows."""
     owner, user, *_others = travellers
     for _round in range(ROUNDS):
         trip = Journey.start(owner)
@@ -173,6 +181,7 @@ def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(
 def test_t93_of_two_writers_with_one_tag_one_gets_through(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T93: Of two writers with the same ETag, one succeeds."""
     owner = travellers[0]
     for _round in range(ROUNDS):
         tag = owner.call("GET", journey.path).headers["ETag"]
@@ -198,6 +207,7 @@ def test_t93_of_two_writers_with_one_tag_one_gets_through(
 def test_t94_a_plan_is_booked_once_however_many_book_it(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T94: A settle-up plan is recorded once, however many requests record it."""
     owner, *others = travellers[:4]
     for user in others:
         journey.admit(user)
@@ -216,6 +226,7 @@ def test_t94_a_plan_is_booked_once_however_many_book_it(
 
 
 def test_t91_who_owes_or_is_owed_stays(environment: Environment) -> None:
+    """T91: A member with an open balance cannot leave."""
     join(environment.trip, UserFactory(), TripRole.OWNER)
     leave = f"{environment.url}/members/leave"
     for user in (environment.ed, environment.vera, environment.olga):
@@ -225,6 +236,7 @@ def test_t91_who_owes_or_is_owed_stays(environment: Environment) -> None:
 
 
 def test_t95_paying_and_unpaying_may_be_repeated(environment: Environment) -> None:
+    """T95: Pay and unpay are idempotent."""
     seen = {"pay": set(), "unpay": set()}
     for action, answers in seen.items():
         for _turn in range(3):

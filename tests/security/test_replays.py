@@ -60,6 +60,7 @@ def not_found(client: APIClient) -> bytes:
 def test_t142_a_membership_that_ended_ends_the_replay_of_its_answers(
     trip: Trip, olga: User, row: Row
 ) -> None:
+    """T142: A stored response about a trip is replayed only to members of that trip."""
     scene = Scene(trip, olga, own=True)
     url, client = row.route.format(**scene.ids(row.route)), keyed(olga)
     body = row.body(scene)

@@ -51,6 +51,7 @@ def quick(call: Callable[[], Any]) -> Any:
 
 
 def test_t51_a_body_is_at_most_a_mebibyte(environment: Environment) -> None:
+    """T51: A body has at most 1 MiB; one with a file has 10 MiB, for accounts only."""
     client = environment.client(environment.olga)
     before = everything_stored()
     for size in (1024**2 + 1, 3 * 1024**2, 20 * 1024**2):
@@ -64,6 +65,7 @@ def test_t51_a_body_is_at_most_a_mebibyte(environment: Environment) -> None:
 def test_t52_a_body_is_at_most_32_levels_deep(
     environment: Environment, opening: str, closing: str
 ) -> None:
+    """T52: A body has at most 32 levels of nesting."""
     client = environment.client(environment.olga)
     for depth in (32, 1_000, 100_000):
         text = '{"title":' + opening * depth + ("1" if closing == "}" else "") + closing * depth
@@ -73,6 +75,7 @@ def test_t52_a_body_is_at_most_32_levels_deep(
 
 
 def test_t53_a_body_names_so_many_people_and_no_more(environment: Environment) -> None:
+    """T53: The number of people in a body is limited."""
     client, url = environment.client(environment.ed), f"{environment.url}/expenses"
     many = {f"key{at}": at for at in range(40_000)}
     assert quick(lambda: post(client, "/api/trips", json.dumps(many).encode())).status_code == 400
@@ -86,6 +89,7 @@ def test_t53_a_body_names_so_many_people_and_no_more(environment: Environment) -
 
 
 def test_t54_a_page_has_at_most_100_rows(environment: Environment) -> None:
+    """T54: A page has at most 100 rows."""
     for wrong in (*("0", "-1", "abc", "1e9", "1000000000", str(2**63), "9" * 400, "", "%00"), "١"):
         answer = environment.ask(
             environment.olga, "GET", f"{environment.url}/expenses?pageSize={wrong}"
@@ -105,6 +109,7 @@ def test_t54_a_page_has_at_most_100_rows(environment: Environment) -> None:
 
 
 def test_t55_a_head_of_a_request_has_an_end(server: Server) -> None:
+    """T55: The size of a request head is limited."""
     long, fields = "a" * 40_000, [f"X-{at}: 1" for at in range(5_000)]
     for request, status in (
         (raw.request(f"GET /api/{long} HTTP/1.1"), 414),
@@ -119,6 +124,7 @@ def test_t55_a_head_of_a_request_has_an_end(server: Server) -> None:
 
 
 def test_t56_texts_have_an_end(environment: Environment) -> None:
+    """T56: The length of texts is limited."""
     account = {"email": "n@example.com", "password": PASSWORD}
     for url, body in (
         ("/api/trips", {"title": "x" * 101}),
@@ -155,10 +161,12 @@ def dripping(server: Server, head: bytes) -> None:
 
 
 def test_t57_slow_heads_delay_nobody_else(server: Server) -> None:
+    """T57: Slow headers delay no other client."""
     dripping(server, b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
 
 
 def test_t58_slow_bodies_and_readers_delay_nobody_else(server: Server) -> None:
+    """T58: Slow bodies and slow readers delay no other client."""
     body = b"Content-Type: application/json\r\nContent-Length: 500\r\n\r\n"
     dripping(server, b"POST /api/users/login HTTP/1.1\r\nHost: localhost\r\n" + body)
     with ExitStack() as stack:
@@ -172,6 +180,7 @@ def test_t58_slow_bodies_and_readers_delay_nobody_else(server: Server) -> None:
 def test_t59_many_log_ins_at_once_leave_the_others_room(
     server: Server, http: httpx.Client, travellers: list[Traveller]
 ) -> None:
+    """T59: Many concurrent logins leave capacity for others."""
     assert get_hasher().memory_cost <= 64 * 1024
     body = {"email": "nobody@example.com", "password": "not-the-password"}
     with ThreadPoolExecutor(LOG_INS) as pool:
@@ -201,6 +210,7 @@ def test_t59_a_process_makes_one_hash_at_a_time(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_t60_idle_connections_delay_nobody(server: Server) -> None:
+    """T60: Idle connections delay no other client."""
     with ExitStack() as stack:
         for number in range(200):
             wire = stack.enter_context(raw.connected(server))
@@ -211,6 +221,7 @@ def test_t60_idle_connections_delay_nobody(server: Server) -> None:
 
 
 def test_t61_a_refusal_says_when_to_come_back_and_means_it(db: None, limits: Any) -> None:
+    """T61: A throttled response states when to retry, and a retry then succeeds."""
     limits(login="2/min")
     noon = datetime(2026, 5, 14, 12, 0, 5, tzinfo=UTC)
     with time_machine.travel(noon, tick=False) as clock:
@@ -226,6 +237,7 @@ def test_t61_a_refusal_says_when_to_come_back_and_means_it(db: None, limits: Any
 
 
 def test_t62_a_compressed_body_is_not_inflated(environment: Environment) -> None:
+    """T62: A compressed body is not decompressed."""
     bomb = gzip.compress(b'{"title": "' + b"a" * 10_000_000 + b'"}')
     assert len(bomb) < 20_000
     client = environment.client(environment.olga)
@@ -235,6 +247,7 @@ def test_t62_a_compressed_body_is_not_inflated(environment: Environment) -> None
 
 
 def test_t63_nobody_holds_more_than_their_share(environment: Environment, settings: Any) -> None:
+    """T63: Quotas limit trips, members and expenses."""
     settings.QUOTA_TRIPS, settings.QUOTA_MEMBERS, settings.QUOTA_EXPENSES = 3, 4, 3
     more = UserFactory()
     for user, url, body in (
@@ -248,6 +261,8 @@ def test_t63_nobody_holds_more_than_their_share(environment: Environment, settin
 
 
 def test_t64_the_cost_of_a_list_does_not_grow(environment: Environment) -> None:
+    """T64: The number of queries of a list does not grow with its rows."""
+
     def cost(path: str) -> int:
         with CaptureQueriesContext(connection) as queries:
             assert (

@@ -20,6 +20,7 @@ def keyed(key: str) -> dict[str, str]:
 
 
 def test_t77_a_repeated_key_acts_once(environment: Environment) -> None:
+    """T77: A repeated idempotency key takes effect once."""
     url, body = f"{environment.url}/expenses", environment.expense_body()
     first, again = (
         environment.ask(environment.ed, "POST", url, body, **keyed("k")) for _turn in range(2)
@@ -31,6 +32,7 @@ def test_t77_a_repeated_key_acts_once(environment: Environment) -> None:
 
 
 def test_t78_a_used_key_fits_no_other_request(environment: Environment) -> None:
+    """T78: A used key is rejected for any other request."""
     environment.ask(
         environment.ed,
         "POST",
@@ -49,6 +51,7 @@ def test_t78_a_used_key_fits_no_other_request(environment: Environment) -> None:
 
 
 def test_t79_a_key_is_its_users_alone(environment: Environment) -> None:
+    """T79: A key belongs to one user."""
     body = environment.expense_body()
     made = [
         environment.ask(user, "POST", f"{environment.url}/expenses", body, **keyed("k"))
@@ -61,6 +64,7 @@ def test_t79_a_key_is_its_users_alone(environment: Environment) -> None:
 def test_t80_one_key_used_by_twenty_at_once_acts_once(
     journey: Journey, travellers: list[Traveller]
 ) -> None:
+    """T80: Of twenty concurrent requests with one key, one takes effect."""
     owner = travellers[0]
     body = journey.expense_body(60, owner)
     key = {"Idempotency-Key": secrets.token_hex(8)}
@@ -74,6 +78,7 @@ def test_t80_one_key_used_by_twenty_at_once_acts_once(
 
 
 def test_t29_a_refresh_token_used_by_twenty_at_once_is_good_for_one(http: httpx.Client) -> None:
+    """T29: Of twenty concurrent uses of a refresh token, one succeeds."""
     for _round in range(ROUNDS):
         body = {"refreshToken": register(http, fresh_email()).json()["refreshToken"]}
         calls = [lambda b=body: http.post("/api/users/token/refresh", json=b)] * 20
@@ -82,6 +87,7 @@ def test_t29_a_refresh_token_used_by_twenty_at_once_is_good_for_one(http: httpx.
 
 
 def test_t82_a_refused_request_leaves_its_key_unused(environment: Environment) -> None:
+    """T82: A rejected request does not use up its key."""
     url = f"{environment.url}/expenses"
     for wrong in ({}, environment.expense_body(amount=0), environment.expense_body(amount="x")):
         assert environment.ask(environment.ed, "POST", url, wrong, **keyed("k")).status_code == 400
@@ -96,7 +102,10 @@ def test_t82_a_refused_request_leaves_its_key_unused(environment: Environment) -
 def test_t83_a_request_that_dies_leaves_its_key_unused(
     environment: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Key and effect are one transaction, so a broken one leaves neither."""
+    """T83: A request that crashes does not use up its key.
+
+    Key and effect are one transaction, so a broken one leaves neither.
+    """
     url, body = f"{environment.url}/expenses", environment.expense_body()
     before = everything_stored()
     with monkeypatch.context() as broken:

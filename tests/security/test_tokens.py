@@ -39,6 +39,7 @@ def seconds_from_now(seconds: float) -> int:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_t17_a_token_without_a_signature_opens_nothing(olga: User, kind: str) -> None:
+    """T17: A token without a signature is rejected."""
     claims = claims_of(olga, kind)
     for algorithm in ("none", "NoNe", "NONE", "HS256"):
         assert_opens_nothing(unsigned(claims, algorithm), kind)
@@ -46,6 +47,7 @@ def test_t17_a_token_without_a_signature_opens_nothing(olga: User, kind: str) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_t18_a_token_of_another_key_or_algorithm_opens_nothing(olga: User, kind: str) -> None:
+    """T18: A token signed with another key or algorithm is rejected."""
     claims = claims_of(olga, kind)
     for name in ("another key", "the key in another case", "another algorithm", "a claim changed"):
         assert_opens_nothing(FORGERIES[name](claims), kind)
@@ -57,6 +59,7 @@ def test_t18_a_token_of_another_key_or_algorithm_opens_nothing(olga: User, kind:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_t19_a_token_is_good_from_its_first_second_to_its_last(olga: User, kind: str) -> None:
+    """T19: A token is valid from its first second to its last."""
     claims = claims_of(olga, kind)
     for wrong in ({"nbf": seconds_from_now(60)}, {"iat": seconds_from_now(60)}):
         assert_opens_nothing(signed(claims | wrong), kind)
@@ -72,6 +75,7 @@ def test_t19_a_token_is_good_from_its_first_second_to_its_last(olga: User, kind:
 
 
 def test_t20_a_token_is_for_one_use_by_one_service(olga: User) -> None:
+    """T20: A token is valid for one purpose and one service."""
     tokens = log_in(olga)
     assert_opens_nothing(tokens["refreshToken"], "token")
     assert_opens_nothing(tokens["token"], "refresh_token")
@@ -90,6 +94,7 @@ def test_t20_a_token_is_for_one_use_by_one_service(olga: User) -> None:
 
 
 def test_t21_junk_under_the_right_key_is_401(olga: User) -> None:
+    """T21: Malformed claims under a valid signature return 401."""
     claims = claims_of(olga, "token")
     for name in ("sub", "sid"):
         for junk in ("abc", ["1"], "1\u0000", 2**63, -1, 1.5, True, {}, "9" * 400):
@@ -102,6 +107,7 @@ def test_t21_junk_under_the_right_key_is_401(olga: User) -> None:
 
 
 def test_t22_what_the_header_of_a_token_says_leads_nowhere(olga: User) -> None:
+    """T22: The header of a token cannot select a key or cause a request."""
     claims = claims_of(olga, "token")
     harmless = {
         "kid": "' or 1=1--",
@@ -119,6 +125,7 @@ def test_t22_what_the_header_of_a_token_says_leads_nowhere(olga: User) -> None:
 
 
 def test_t23_a_token_is_read_from_one_header_only(olga: User) -> None:
+    """T23: A token is read from one header only."""
     token = log_in(olga)["token"]
     client = APIClient()
 
@@ -142,6 +149,7 @@ def test_t23_a_token_is_read_from_one_header_only(olga: User) -> None:
 
 
 def test_t41_a_stale_token_bars_nobody_from_open_endpoints(olga: User) -> None:
+    """T41: An expired token does not block endpoints that need no authentication."""
     body = {"email": olga.email, "password": PASSWORD}
     for junk in ("Bearer x.y.z", "Bearer ", "nonsense", f"Bearer {unsigned({})}"):
         client = APIClient()
@@ -154,6 +162,7 @@ def test_t41_a_stale_token_bars_nobody_from_open_endpoints(olga: User) -> None:
 
 
 def test_t42_no_published_key_signs_anything(olga: User) -> None:
+    """T42: Tokens signed with published keys are rejected, and weak keys are refused at startup."""
     claims = claims_of(olga, "token")
     published = (
         *("secret", "changeme", "change-me" * 8, "your-256-bit-secret", "django-insecure-key" * 4),

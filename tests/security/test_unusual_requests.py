@@ -51,6 +51,7 @@ def test_t72_lower_case_methods_are_no_methods(server: Server, authorization: st
 def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
     server: Server, authorization: str, travellers: list[Traveller]
 ) -> None:
+    """T115: An ambiguous content length is rejected."""
     before = trips_of(travellers[0])
     for headers in (
         ("Content-Length: 5", "Transfer-Encoding: chunked"),
@@ -79,6 +80,7 @@ def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
 def test_t116_a_body_in_chunks_is_read_whole_or_refused(
     server: Server, authorization: str, travellers: list[Traveller], environment: Environment
 ) -> None:
+    """T116: A chunked body is read in full or rejected."""
     before = trips_of(travellers[0])
     chunked = "Transfer-Encoding: chunked"
     chunks = b"%x\r\n%s\r\n0\r\n\r\n" % (len(raw.TRIP), raw.TRIP)
@@ -99,6 +101,7 @@ def test_t116_a_body_in_chunks_is_read_whole_or_refused(
 def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(
     server: Server, authorization: str
 ) -> None:
+    """T117: HTTP/1.0, pipelined and `Expect` requests are answered in order."""
     assert raw.status_of(server, raw.request("GET /api/health HTTP/1.0")) == 200
     first = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     answers = raw.send(server, first + raw.request("GET /api/nothing HTTP/1.1"))
@@ -111,6 +114,7 @@ def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(
 def test_t81_a_key_is_visible_ascii(
     server: Server, authorization: str, travellers: list[Traveller]
 ) -> None:
+    """T81: A key consists of visible ASCII characters."""
     before = trips_of(travellers[0])
     length = f"Content-Length: {len(raw.TRIP)}"
     for key in ("", " ", "a" * 256, "a\x00b", "a b", "\xe9", "a\tb", "a\rb", "\x7f"):
@@ -125,6 +129,7 @@ def test_t81_a_key_is_visible_ascii(
 
 
 def test_t124_no_value_splits_a_header(server: Server, authorization: str) -> None:
+    """T124: No value can inject a header."""
     for path in ("trips/%0d%0aX-Split:%20y", "trips/code/%0d%0aX-Split:y", "users/email/a%0aX:y"):
         [answer] = raw.send(server, raw.request(f"GET /api/{path} HTTP/1.1", authorization))
         assert answer.status == 404
@@ -139,6 +144,7 @@ def test_t124_no_value_splits_a_header(server: Server, authorization: str) -> No
 
 
 def test_t113_a_body_is_json_in_utf8(environment: Environment) -> None:
+    """T113: A body is JSON in UTF-8."""
     client, before = environment.client(environment.olga), everything_stored()
     for kind in (
         *("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"),
@@ -151,6 +157,7 @@ def test_t113_a_body_is_json_in_utf8(environment: Environment) -> None:
 
 
 def test_t114_a_body_is_one_strict_object(environment: Environment) -> None:
+    """T114: A body is one strictly parsed JSON object."""
     client, before = environment.client(environment.olga), everything_stored()
     for body in (
         *(b"null", b"[]", b'"x"', b"1", b"\xef\xbb\xbf{}", b'{"title": "\xff"}', b"{", b"{'a': 1}"),
@@ -169,6 +176,7 @@ def test_t114_a_body_is_one_strict_object(environment: Environment) -> None:
 
 
 def test_t118_odd_bytes_in_paths_and_queries_break_nothing(world: World) -> None:
+    """T118: Unusual bytes in paths and queries cause no error."""
     for operation in OPERATIONS:
         for parameter in operation.parameters("path"):
             for text in HOSTILE_TEXTS:
@@ -184,6 +192,7 @@ def test_t118_odd_bytes_in_paths_and_queries_break_nothing(world: World) -> None
 
 
 def test_t119_a_path_id_is_a_plain_64_bit_number(world: World) -> None:
+    """T119: A path id is a plain 64-bit number."""
     for operation in OPERATIONS:
         for parameter in operation.parameters("path"):
             if parameter["schema"]["type"] != "integer":
@@ -200,6 +209,7 @@ def test_t119_a_path_id_is_a_plain_64_bit_number(world: World) -> None:
 
 
 def test_t120_a_body_id_is_a_whole_number(environment: Environment) -> None:
+    """T120: An id in a body is an integer."""
     client, before = environment.client(environment.olga), everything_stored()
     for literal in (
         *(str(2**63), "-1", "1.5", "true", "1e400", "[1]", '{"id":1}', '"\\u0000"', '"1.0"', "0"),
@@ -222,6 +232,7 @@ def test_t120_a_body_id_is_a_whole_number(environment: Environment) -> None:
 def test_t121_a_text_is_stored_as_it_is_or_refused_and_no_list_breaks(
     environment: Environment,
 ) -> None:
+    """T121: A text is stored unchanged or rejected, and breaks no list."""
     client = environment.client(environment.olga)
     for literal in ('"a\\u0000b"', '"\\ud800"', '"\\udfff\\ud800"'):
         for path, name in (("", "title"), (f"/expenses/{environment.dinner.pk}", "notes")):
@@ -240,6 +251,7 @@ def test_t121_a_text_is_stored_as_it_is_or_refused_and_no_list_breaks(
 
 
 def test_t122_what_looks_like_code_is_text(environment: Environment) -> None:
+    """T122: Text that looks like code is treated as text."""
     url = f"{environment.url}/expenses"
     for text in INJECTIONS:
         body = environment.expense_body(description=text, notes=text)
@@ -258,6 +270,7 @@ def test_t122_what_looks_like_code_is_text(environment: Environment) -> None:
 
 
 def test_t123_a_query_names_no_column(environment: Environment) -> None:
+    """T123: Query parameters cannot name database columns."""
     url = f"{environment.url}/expenses"
     plain = environment.ask(environment.olga, "GET", url).content
     lenient = {"HTTP_PREFER": "handling=lenient"}

@@ -44,6 +44,7 @@ def accept(api: Api, user: User, invitation: dict[str, Any]) -> Response:
 def test_an_editor_cannot_merge_by_an_invitation_what_only_an_owner_may(
     api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, grandma: User
 ) -> None:
+    """T188: Only an OWNER gives a guest's entries to a member."""
     spend(trip, 9000, paid_by=olga, paid_by_user={grandma.pk: 9000}, among=[olga, ed, grandma])
     former = UserFactory()
     join(trip, former).remove(by=olga)
@@ -115,6 +116,7 @@ def test_a_guest_is_claimed_once(
 def test_other_invitations_of_the_guest_are_revoked(
     api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, way: str
 ) -> None:
+    """T184: Invitations of a guest who is claimed or merged are revoked."""
     used, other = (invite(api, trip, olga, grandma) for _number in range(2))
     left = [other["id"]]
     if way == "merged":
@@ -266,6 +268,7 @@ def test_no_claim_moves_a_cent(
     expenses: list[dict[str, Any]],
     payments: list[tuple[int, int, int]],
 ) -> None:
+    """T154: A claim gives an account all that the guest had, and moves no cent."""
     with history_with_guest(api, [olga, ed, vera], ada, currency) as (history, guest):
         # Sam is the first by id and the guest the last, so the odd cents would rotate otherwise.
         assert sam.pk < min(olga.pk, ed.pk, vera.pk) < guest.pk

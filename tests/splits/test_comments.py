@@ -56,6 +56,7 @@ def test_a_text_may_have_lines_but_no_control_characters_and_is_not_empty(
 def test_only_the_author_changes_a_comment_not_even_an_owner_or_an_admin(
     ledger: Ledger, api: Api, olga: User, vera: User, ada: User
 ) -> None:
+    """T162: Members change only their own comments."""
     expense = ledger.spend(olga, 60, olga)
     with time_machine.travel(timezone.now() - timedelta(hours=1)):
         comment = ledger.comment(expense, vera)
@@ -122,6 +123,7 @@ def test_they_go_with_the_expense(ledger: Ledger, olga: User) -> None:
 
 
 def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, vera: User) -> None:
+    """T182: No text of a deleted account's comments remains."""
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, vera, "My telephone number")
     ledger.comment(expense, olga, "Noted")

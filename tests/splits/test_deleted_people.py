@@ -45,6 +45,7 @@ def restored(api: Api, trip: Trip, kind: str, pk: int, by: User) -> Any:
 def test_an_account_that_claims_a_guest_has_its_place_in_what_was_deleted(
     api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User
 ) -> None:
+    """T177: Who takes a guest's place takes it in deleted entries, too."""
     dinner = spend(trip, 1001, paid_by=olga, paid_by_user={grandma.pk: 1001}, among=[ed, grandma])
     payment = settle(trip, ed, grandma, 200, by=olga)
     client = api(olga)

@@ -42,6 +42,7 @@ def refusal(ledger: Ledger, expense: Json, by: User, body: Json) -> str:
 def test_a_change_that_changes_no_money_keeps_them(
     ledger: Ledger, expense: Json, olga: User, ed: User, same: Json
 ) -> None:
+    """T134: An update that changes nothing keeps splits that were edited by hand."""
     changed = ledger.change(expense, olga, **same)
     assert changed["splits"] == expense["splits"]
     assert ledger.paid(expense, ed) == (True, 25)

@@ -95,6 +95,7 @@ def test_a_rate_that_was_entered_wins(ledger: Ledger, olga: User, ed: User) -> N
 def test_the_rate_is_that_of_its_date_also_of_one_ahead(
     ledger: Ledger, olga: User, ed: User, day: str
 ) -> None:
+    """T213: Another currency is converted at its day's rate, never at par."""
     paid = ledger.answer(ed, "post", "settlements", body(ed, olga, settledOn=day)).json()
     assert (paid["tripAmount"], paid["rate"]["date"]) == (25, "2026-05-20")
     assert paid["settledOn"] == day

@@ -190,6 +190,7 @@ def test_the_history_of_an_expense_of_another_trip_is_closed(
 def test_a_token_without_the_scope_of_expenses_sees_no_money(
     ledger: Ledger, olga: User, ed: User
 ) -> None:
+    """T160: The history shows money to members and to tokens with the scope only."""
     ledger.client(olga).patch(ledger.url, {"title": "Porto"})
     ledger.spend(olga, 10, olga, ed)
     ledger.settle(ed, olga, 1)

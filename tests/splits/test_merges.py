@@ -67,6 +67,7 @@ def test_a_token_needs_the_scopes_of_all_that_a_merge_shows_and_changes(
 def test_the_entries_of_both_are_those_of_one(
     api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
 ) -> None:
+    """T157: A merge gives a member all that the guest had, and moves no cent of others."""
     dinner = spend(trip, 9000, paid_by=olga, among=[olga, vera, grandma])
     spend(trip, 3000, paid_by=olga, paid_by_user={ed.pk: 3000}, among=[ed, vera, olga])
     settle(trip, grandma, olga, 1000, by=olga)

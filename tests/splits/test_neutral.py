@@ -80,7 +80,10 @@ def test_a_restored_settlement_covers_and_closes_what_is_left(
 def test_what_was_deleted_together_is_restored_in_any_order(
     ledger: Ledger, olga: User, ed: User, vera: User, first: str, restored_first: str
 ) -> None:
-    """One pair of entries covers, the other closes."""
+    """T186: Deleting an entry and restoring it changes no answer.
+
+    One pair of entries covers, the other closes.
+    """
     ledger.spend(ed, 30, vera)
     dinner, lunch = ledger.spend(olga, 30, ed), ledger.spend(olga, 8, ed)
     pairs = [(lunch, ledger.settle(ed, olga, 8)), (dinner, ledger.settle(vera, olga, 30))]
@@ -241,6 +244,7 @@ def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
     guest: int,
     account: int,
 ) -> None:
+    """T187: A merge or a claim changes no amount and opens nothing."""
     history = History(api, [olga, ed, vera], ada)
     history.spend(30, {0: 1, 3: 2}, {1: 1})
     for at, kind in enumerate(kinds):

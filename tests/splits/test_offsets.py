@@ -160,6 +160,7 @@ def test_no_way_of_deleting_a_payment_takes_away_what_a_closing_used(
     path: str,
     body: Any,
 ) -> None:
+    """T204: Debts and credit are the balance, whatever follows a closing."""
     dinner, split, closing = pay_with_rest
     path = path.format(expense=dinner["id"], split=split["id"])
     if body and "payers" in body:

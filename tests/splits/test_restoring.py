@@ -277,6 +277,7 @@ def test_no_restore_loses_a_cent(
     between: Any,
     later: Any,
 ) -> None:
+    """T158: Who may delete an entry restores it, once and to the cent."""
     with scripted_history(api, [olga, ed, vera, sam], ada, currency) as history:
         trip, send = history.ledger.trip, history.send
         for division in expenses:

@@ -89,6 +89,7 @@ def test_every_writing_route_is_here() -> None:
 
 @every_command
 def test_who_was_removed_does_nothing(server: Server, scene: Scene, command: Command) -> None:
+    """T129: Rights that were lost while a request waits for a trip's lock are not used."""
     waiting = Waiting(server, scene, command, scene.omar)
     removed = (
         "UPDATE trips_member SET left_at = CURRENT_TIMESTAMP WHERE trip_id = %s AND user_id = %s"
@@ -202,6 +203,7 @@ def test_in_a_trip_that_is_deleted_nothing_happens(
 def test_amounts_that_were_meant_in_another_currency_are_refused(
     server: Server, scene: Scene, command: Command
 ) -> None:
+    """T130: Amounts in a currency that the trip no longer has are refused."""
     waiting = Waiting(server, scene, command, scene.omar)
     yen = ("UPDATE trips_trip SET currency = 'JPY' WHERE id = %s", scene.trip.id)
     assert waiting.refusal(yen) == (409, "currency_changed")
@@ -320,6 +322,7 @@ def test_beside_a_claim_nothing_fails(server: Server, scene: Scene, command: Com
 def test_a_guest_who_was_claimed_is_not_found_as_another(
     server: Server, scene: Scene, command: Command
 ) -> None:
+    """T183: A command on a guest does not affect an account that claims the guest."""
     assert Waiting(server, scene, command, scene.omar).refusal(*claimed(scene)) == (
         404,
         "not_found",
@@ -376,7 +379,10 @@ def test_a_split_is_of_the_person_and_the_amount_that_it_has_by_then(
 def test_a_plan_that_came_to_hold_transfers_of_others_is_not_recorded_by_an_editor(
     server: Server, scene: Scene
 ) -> None:
-    """The tag is that of the plan as it will be; the caller's right is judged on that plan."""
+    """T131: The right to record a plan is checked against the plan that is recorded.
+
+    The tag is that of the plan as it will be; the caller's right is judged on that plan.
+    """
     scene.spend()
     scene.trip.admit(scene.nina, "VIEWER")
     shifted = (

@@ -114,6 +114,7 @@ def test_a_trip_is_restored_as_it_was(
 def test_a_deleted_trip_is_nowhere(
     api: Api, lived: Trip, olga: User, ed: User, ada: User, sam: User
 ) -> None:
+    """T175: A deleted trip is in no list and no sum, and nobody reads or changes it."""
     token = api(ada).post(url(lived, "invitations"), {}).json()["token"]
     expense = lived.expenses.get()
     delete(api, lived, olga)
@@ -144,6 +145,7 @@ def test_a_deleted_trip_is_nowhere(
 def test_only_those_who_owned_it_list_and_restore_it(
     api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User
 ) -> None:
+    """T176: Only those who owned a trip restore it, once and in time."""
     former = TripFactory()
     for user in (olga, sam):
         join(former, user, TripRole.OWNER)

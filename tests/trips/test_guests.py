@@ -188,6 +188,7 @@ def test_a_guest_is_no_account_for_an_administrator(
     ],
 )
 def test_the_database_gives_no_guest_an_account(trip: Trip, columns: dict[str, Any]) -> None:
+    """T151: A guest has no account, no address, no password and no higher role."""
     guest = add_guest(trip)
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.filter(pk=guest.pk).update(**columns)

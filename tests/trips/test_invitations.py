@@ -56,6 +56,7 @@ def confirmed(user: User) -> User:
 def test_a_link_has_a_token_that_is_shown_once_and_stored_as_a_hash(
     api: Api, trip: Trip, olga: User, invite: Invite, settings: Any
 ) -> None:
+    """T152: The token of an invitation is random, and stored as a hash only."""
     created = invite(note="For the neighbours", role="EDITOR")
     token, link = created.pop("token"), created.pop("link")
     assert link == f"{settings.FRONTEND_URL}/invitation?token={token}"

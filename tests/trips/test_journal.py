@@ -99,6 +99,7 @@ def test_what_changes_nothing_is_not_in_it(api: Api, trip: Trip, olga: User, ed:
 def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(
     api: Api, trip: Trip, olga: User, sam: User
 ) -> None:
+    """T161: The journal keeps no address, no token and no deleted name."""
     guest_id = (
         api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Sammy"}).json()["user"]["id"]
     )

@@ -101,6 +101,7 @@ def _dates() -> dict[str, Any]:
 
 
 def test_the_changes_of_a_day_are_limited(api: Api, trip: Trip, olga: User, settings: Any) -> None:
+    """T198: A trip keeps a limited number of changes a day, which holds nobody in it."""
     settings.QUOTA_CHANGES = 5
     path = f"/api/trips/{trip.pk}"
     with time_machine.travel("2026-05-14T12:00:00Z", tick=False) as clock:

@@ -32,6 +32,7 @@ def abandoned(api: Api, sam: User) -> Trip:
 
 
 def test_its_code_is_invalid(api: Api, abandoned: Trip, sam: User) -> None:
+    """T155: Nobody gets into a trip whose only member deleted their account."""
     client = api(sam)
     assert client.get(f"/api/trips/code/{abandoned.code}").status_code == 404
     response = client.post("/api/trips/join", {"tripCode": abandoned.code})

@@ -68,6 +68,7 @@ def everything_shown(api: Api, reader: User, trip: Trip, user: User) -> str:
 def test_t193_adding_somebody_by_id_shows_no_address_until_they_answer(
     api: Api, stranger: User, theirs: Trip, olga: User
 ) -> None:
+    """T193: Adding somebody reveals no address until that person has answered."""
     added = add(api, stranger, theirs, userId=olga.pk)
     assert (added.status_code, added.json()["user"]["email"]) == (201, None)
     bind(api, stranger, theirs, olga)
@@ -118,6 +119,7 @@ def test_adding_counts_as_a_look_up(
 def test_t194_trips_that_one_was_added_to_use_up_no_quota(
     api: Api, stranger: User, theirs: Trip, olga: User, settings: Any
 ) -> None:
+    """T194: Who was added and has not answered is bound to nothing."""
     settings.QUOTA_TRIPS = 1
     add(api, stranger, theirs, userId=olga.pk)
     assert api(olga).post("/api/trips", lisbon()).status_code == 201

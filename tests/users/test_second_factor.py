@@ -120,6 +120,7 @@ def test_a_log_in_asks_for_the_code_and_leads_to_where_it_was_going(
 
 
 def test_a_password_alone_opens_nothing(browser: Browser, ada: User, trip: Any) -> None:
+    """T144: With a second factor, the password alone gives no access to the admin site."""
     half = Browser(ada)
     half.log_in()
     for path in ("/admin/", "/admin/users/user/", "/admin/users/user/export/", PAGE, NEW_CODES):
@@ -134,6 +135,7 @@ def test_a_password_alone_opens_nothing(browser: Browser, ada: User, trip: Any) 
 
 
 def test_a_code_works_once_in_any_session(browser: Browser, ada: User, clock: Any) -> None:
+    """T145: A code of the second factor works once, in any session."""
     first, second = Browser(ada), Browser(ada)
     for each in (first, second):
         each.log_in()
@@ -208,6 +210,7 @@ def test_a_recovery_code_works_once_and_new_ones_replace_the_rest(
 
 
 def test_the_database_contains_neither_seed_nor_recovery_codes(browser: Browser) -> None:
+    """T146: The database contains neither the seed of an app nor a code."""
     device = TOTPDevice.objects.get()
     assert f"{TOTP(device.bin_key).token():06}" != browser.shown()
     assert browser.seed.hex() not in device.key

@@ -39,6 +39,7 @@ def made_by(api: Api, trip: Trip, user: User) -> dict[str, Any]:
 def test_webhooks_and_invitations_end_with_the_sessions(
     api: Api, trip: Trip, olga: User, ed: User, ada: User, way: str
 ) -> None:
+    """T195: What ends the sessions of an account ends what it has opened to others."""
     overwrite(olga, email_verified_at=olga.created_at)
     invitation, of_ed = made_by(api, trip, olga), made_by(api, trip, ed)
     if way == "reset":

@@ -87,6 +87,7 @@ def is_accepted(issued: tokens.TokenPair) -> bool:
 def test_an_old_key_verifies_until_it_is_removed(
     olga: User, ring: Ring, old: str, new: str
 ) -> None:
+    """T148: A token of an old key is accepted until the key is removed."""
     new = NEW if new == old == OLD else new
     ring(old)
     issued = pair(olga)
@@ -135,6 +136,7 @@ def test_tokens_name_their_key_and_need_not(olga: User, ring: Ring, key: str) ->
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_public_key_is_never_taken_for_a_secret(olga: User, ring: Ring, name: str) -> None:
+    """T149: A public key is never taken for a secret."""
     ring(PRIVATE[name], OLD)
     claims = claims_of(olga, "token")
     key = SigningKey.read(PRIVATE[name])
@@ -185,6 +187,7 @@ def small_rsa() -> str:
     ids=["public", "broken", "small", "weak"],
 )
 def test_a_key_that_cannot_sign_safely_stops_the_start(text: str, reason: str) -> None:
+    """T150: A weak or broken key stops the start, and is not printed."""
     with pytest.raises(SystemExit, match=reason) as refused:
         signing_key("JWT_SIGNING_KEY", text)
     assert "JWT_SIGNING_KEY" in str(refused.value)
@@ -234,6 +237,7 @@ def test_a_service_verifies_tokens_with_the_published_keys_alone(name: str) -> N
 
 @pytest.mark.once
 def test_public_keys_are_published_once_and_nothing_secret(client: Client, ring: Ring) -> None:
+    """T156: The published key set contains public keys only."""
     ring(PRIVATE["EdDSA"], NEW, PRIVATE["RS256"], PUBLIC["ES256"], PUBLIC["EdDSA"], OLD)
     keys = published(client)
     for jwk, name in zip(keys, ("EdDSA", "RS256", "ES256"), strict=True):

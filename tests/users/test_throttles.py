@@ -84,6 +84,7 @@ def test_a_client_is_an_ipv4_address_or_a_network_of_ipv6(
 
 
 def test_a_refused_request_costs_neither_a_row_nor_a_body(limits: Limits, olga: User) -> None:
+    """T197: A request beyond a limit writes no row, and its body is not read."""
     limits(login_address="1/min", login="5/min")
     assert try_to_log_in(olga.email).status_code == 200
     assert try_to_log_in(olga.email).status_code == 429
@@ -212,6 +213,7 @@ def test_a_form_counts_all_spellings_together_with_the_log_in_by_the_api(
 def test_all_spellings_of_a_domain_get_their_mails_from_one_limit(
     limits: Limits, with_umlaut: User
 ) -> None:
+    """T135: All spellings of an e-mail address share one throttle."""
     limits(mail="2/hour")
 
     def ask(at: int) -> int:

@@ -169,6 +169,7 @@ def test_viewers_attach_to_what_they_paid_and_nobody_to_a_strangers(
 def test_a_refused_upload_leaves_no_file(
     api: Any, olga: User, sam: User, dinner: Expense, folder: Path, settings: Settings
 ) -> None:
+    """T201: A file is recognised by its content, and a refused one leaves nothing."""
     path = f"/api/expenses/{dinner.pk}/attachments"
     settings.QUOTA_ATTACHMENTS = 1
     assert send(api(olga), path, PDF).status_code == 201

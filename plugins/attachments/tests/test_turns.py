@@ -56,6 +56,7 @@ def verdict() -> tuple[str, str, int]:
 
 
 def test_scans_are_counted_before_a_picture_is_decoded(attach: Any, changed: Any) -> None:
+    """T207: Scans of a picture are counted before it is decoded."""
     content = with_scans(12_000)
     assert cleaning.scans_of(content) == 12_010
     attach(content)

@@ -71,6 +71,7 @@ FILES = {
 def test_a_file_that_cannot_be_read_is_refused_with_its_line(
     name: str, api: Any, olga: Any
 ) -> None:
+    """T199: A damaged or endless file to import is refused and writes nothing."""
     content, reason, line = FILES[name]
     answer = send_form(api(olga), content)
     problem = answer.json()

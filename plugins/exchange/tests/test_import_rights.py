@@ -87,6 +87,7 @@ def test_somebody_who_may_not_be_added_is_not(plan: Any, trip: Trip, ed: Any) ->
 def test_an_address_leads_only_to_people_whom_the_caller_knows(
     plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
 ) -> None:
+    """T200: An import does nothing that its caller could not do by hand."""
     for user, found in ((ed, ed.pk), (olga, olga.pk), (sam, None)):
         content = samples.SPLITWISE_API.replace("ana@example.com", user.email)
         assert plan(content).json()["people"][0]["userId"] == found

@@ -73,6 +73,7 @@ def recorded() -> list[str]:
 def test_each_date_that_has_come_is_recorded_once(
     post: Any, rent: Json, olga: User, ed: User
 ) -> None:
+    """T203: A recurring expense is recorded once for each date."""
     started = made(post, olga, rent)
     assert started["next"] == [day(-2), day(-1), day(0)]
     assert (started["state"], started["timeZone"]) == ("on", "UTC")

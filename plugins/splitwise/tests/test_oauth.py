@@ -116,6 +116,7 @@ def groups_with(server: Server, token: str) -> int:
 def test_a_program_gets_a_scoped_token_that_the_person_can_revoke(
     server: Server, person: Person
 ) -> None:
+    """T202: A program gets a scoped token after its user has allowed it."""
     answer = exchange(server, person.code())
     assert answer["token_type"] == "Bearer"
     assert sorted(answer["scope"].split()) == sorted(EVERYTHING)
@@ -216,6 +217,7 @@ def test_a_code_works_once_and_then_ends_what_it_gave(server: Server, person: Pe
 def test_a_code_that_is_sent_eight_times_at_once_gives_one_token(
     server: Server, person: Person
 ) -> None:
+    """T211: A code of OAuth gives one token, however often it is sent."""
     body = {"client_id": "program", "client_secret": SECRET, "redirect_uri": BACK}
     body |= {"grant_type": "authorization_code"}
     for code in [person.code() for _ in range(3)]:

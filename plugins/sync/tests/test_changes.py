@@ -310,6 +310,7 @@ def test_a_token_for_one_trip_sees_no_other(trip: Trip, olga: User, vera: User) 
 def test_only_members_get_the_changes_of_a_trip(
     api: Api, trip: Trip, olga: User, sam: User, ada: User
 ) -> None:
+    """T172: Nobody gets changes of a trip that they are not a member of."""
     copies = [Replica(api(user)) for user in (sam, ada)]
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert [copy.catch_up() for copy in copies] == [[], []]

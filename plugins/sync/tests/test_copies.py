@@ -261,6 +261,7 @@ def test_a_copy_ends_with_what_the_lists_show(
     seed: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """T173: A copy that is kept by changes ends with what the lists show."""
     if seed % 2:
         monkeypatch.setattr(touched, "MAX_TOUCHED", 1)
         monkeypatch.setattr(delivery, "_SEARCHED", 2)

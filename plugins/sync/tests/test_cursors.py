@@ -24,6 +24,7 @@ def refused(client: Any, cursor: str) -> tuple[int, str]:
 def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(
     api: Api, trip: Trip, olga: User, ed: User
 ) -> None:
+    """T171: A cursor is signed, and valid for one account and its rights."""
     clients = [
         api(olga), api(ed),
         bearer(script_of(olga, "trips:read").token),

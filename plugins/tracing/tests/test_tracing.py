@@ -148,6 +148,7 @@ def test_a_request_and_its_statements_are_one_trace_of_the_caller(
 
 @needs_opentelemetry
 def test_no_span_contains_a_value_of_a_request(collector: Collector, http: httpx.Client) -> None:
+    """T180: No span contains a value of a request."""
     email = f"{CANARY}@example.com"
     body = {"name": CANARY, "email": email, "password": f"{CANARY}-four-green"}
     headers = {"User-Agent": CANARY, "X-Request-ID": CANARY, "tracestate": f"a={CANARY}"}

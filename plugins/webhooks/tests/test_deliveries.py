@@ -217,6 +217,7 @@ def test_a_receiver_that_never_answers_is_a_timeout(
     hook: dict[str, Any],
     monkeypatch: Any,
 ) -> None:
+    """T166: A receiver takes five seconds of a worker at most."""
     monkeypatch.setattr("plugins.webhooks.sending.TIMEOUT_SECONDS", 0.3)
     receiver.answer = never
     record(api, olga, trip)
@@ -309,6 +310,7 @@ def test_what_its_account_may_no_longer_have_gets_nothing(
     hook: dict[str, Any],
     loss: str,
 ) -> None:
+    """T169: A webhook gets nothing that its account may not see."""
     Member.objects.filter(user=ed).update(role=TripRole.OWNER)
     api(olga).post(f"{WEBHOOKS}/{hook['id']}/test")
     if loss == "role":
@@ -335,6 +337,7 @@ def test_a_worker_that_lost_the_role_between_two_messages_stops(
 def test_a_worker_whose_account_lost_a_trip_between_two_messages_goes_on_with_others(
     api: Api, trip: Trip, olga: User, ed: User, vera: User, receiver: Receiver, waits: bool
 ) -> None:
+    """T185: A worker sends nothing more of a trip that the account lost."""
     hook = register(api, vera, url=f"https://{HOST}:{receiver.port}/", events=["expense.*"])
     other = TripFactory()
     for user, role in ((olga, TripRole.OWNER), (vera, TripRole.VIEWER)):
@@ -411,7 +414,10 @@ def test_t196_a_slow_receiver_delays_no_other_account(
     hook: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each message of Olga's takes a fifth of a turn; Ed's comes after one turn, not after all."""
+    """T196: A slow receiver delays the messages of no other account.
+
+    Each message of Olga's takes a fifth of a turn; Ed's comes after one turn, not after all.
+    """
     monkeypatch.setattr("plugins.webhooks.sending.TURN_SECONDS", 0.5)
     other = TripFactory()
     join(other, ed, TripRole.OWNER)

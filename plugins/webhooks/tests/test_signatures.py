@@ -31,6 +31,7 @@ def test_a_forged_body_does_not_verify(
 def test_messages_are_signed_with_both_secrets_for_a_day_after_a_rotation(
     api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
 ) -> None:
+    """T167: Messages are signed, also with the former secret for a day."""
     renewed = api(olga).post(f"{WEBHOOKS}/{hook['id']}/rotate-secret").json()["secret"]
     assert renewed != hook["secret"]
     record(api, olga, trip)

@@ -100,6 +100,8 @@ def is_complete(receiver: Receiver) -> bool:
 def test_killed_workers_lose_nothing_and_change_no_order(
     open_server: Server, client: httpx.Client
 ) -> None:
+    """T168: No message is lost or overtaken, whichever workers are killed."""
+
     def slowly(handler: Handler) -> None:
         time.sleep(0.03)
         status(204)(handler)
