@@ -32,7 +32,7 @@ DOCUMENTED_MODULES = set(
     django.contrib.auth.password_validation django.contrib.auth.signals
     django.contrib.auth.views django.contrib.contenttypes.models
     django.contrib.messages.storage.cookie django.contrib.sessions.models django.core
-    django.core.cache django.core.exceptions django.core.files
+    django.core.cache django.core.checks django.core.exceptions django.core.files
     django.core.files.storage django.core.mail django.core.management
     django.core.management.base django.core.management.commands django.core.signals
     django.core.validators django.core.wsgi django.db django.db.backends.postgresql

@@ -228,6 +228,14 @@ class Plugin(AppConfig):
         Its row is locked, and so are the trips that it was in and those of `traces`.
         """
 
+    def log_in_step(self, request: Any, user: Any) -> str:
+        """The name of a page that this log-in in a browser needs after the password; or empty.
+
+        Until it is empty, all views but such pages see an anonymous user. The page gets `next`,
+        where it leads to; `users.log_in.half_authenticated` tells it who it is.
+        """
+        return ""
+
     def mails(self) -> Mapping[str, MailText]:
         """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.
 

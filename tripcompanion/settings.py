@@ -48,6 +48,7 @@ PLUGINS = env.plugins(
         "plugins.splitwise",
         "plugins.mapmyjourney",
         "plugins.demo",
+        "plugins.second_factor",
         "plugins.citus",
         "plugins.tracing",
     ],
@@ -68,6 +69,7 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
+    # Whose tables migrations of `users` name.
     "django_otp",
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
@@ -91,7 +93,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "tripcompanion.api.middleware.BodyLimits",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "users.second_factor.SecondFactor",
+    "users.log_in.LogInSteps",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -174,10 +176,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "users.passwords.MaximumLengthValidator"},
     {"NAME": "users.passwords.GuessedFirstValidator"},
 ]
-# Whether an ADMIN needs an authenticator app to use the admin site and the browsable API. Those who
-# have one always need it there.
-REQUIRE_SECOND_FACTOR = env.boolean("REQUIRE_SECOND_FACTOR", False)
-OTP_TOTP_ISSUER = "Trip Companion"
 LOGIN_URL = "rest_framework:login"
 LOGIN_REDIRECT_URL = "/api/trips"
 

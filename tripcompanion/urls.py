@@ -43,17 +43,7 @@ from trips.views import (
     TripViewSet,
     UserViewSet,
 )
-from users.browser_views import (
-    BrowserLogin,
-    BrowserLogout,
-    CodePage,
-    OwnPassword,
-    RecoveryCodesPage,
-    SecondFactorPage,
-    SetUpPage,
-    TurnOffPage,
-    admin_login,
-)
+from users.browser_views import BrowserLogin, BrowserLogout, OwnPassword, admin_login
 from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionViewSet
 
 
@@ -187,18 +177,6 @@ BROWSER_SESSION = [
     path("logout", BrowserLogout.as_view(), name="logout"),
 ]
 
-SECOND_FACTOR = [
-    path("", admin.site.admin_view(SecondFactorPage.as_view()), name="second_factor"),
-    path("code/", CodePage.as_view(), name="second_factor_code"),
-    path("set-up/", SetUpPage.as_view(), name="second_factor_set_up"),
-    path(
-        "recovery-codes/",
-        admin.site.admin_view(RecoveryCodesPage.as_view()),
-        name="second_factor_recovery_codes",
-    ),
-    path("turn-off/", admin.site.admin_view(TurnOffPage.as_view()), name="second_factor_turn_off"),
-]
-
 API: list[Any] = [
     path("users/", include(USERS)),
     path("expenses/users/", include(PENDING_SPLITS)),
@@ -242,9 +220,8 @@ urlpatterns = [
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/password_change/", admin.site.admin_view(OwnPassword.as_view())),
     path("admin/login/", admin_login),
-    path("admin/second-factor/", include(SECOND_FACTOR)),
-    path("admin/", admin.site.urls),
     *added("PAGES"),
+    path("admin/", admin.site.urls),
     re_path("", error_views.not_found),
 ]
 

@@ -29,7 +29,8 @@ admin.site.site_url = "/api/docs"
 admin.site.login_form = LimitedAdminLogin
 # Groups are not used: the roles are USER, ADMIN and those of a trip.
 admin.site.unregister(Group)
-# Second factors belong to their owners. These pages would show and change them.
+# Second factors belong to their owners. These pages would show and change them. The apps are here
+# because released migrations name them.
 admin.site.unregister([TOTPDevice, StaticDevice])
 
 #: In CSV files. Passwords, digests and whatever else authenticates somebody are never exported.

@@ -1,40 +1,27 @@
-"""Logging in and out in a browser, one's own password there, and the second factor.
+"""Logging in and out in a browser, and one's own password there.
 
 All but the login page of the browsable API look like the admin site.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
-import segno
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.views import (
     LoginView,
     LogoutView,
     PasswordChangeView,
-    RedirectURLMixin,
     redirect_to_login,
 )
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy
-from django.utils.decorators import method_decorator
-from django.utils.safestring import mark_safe
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.generic import FormView, TemplateView
-from django_otp.plugins.otp_totp.models import default_key
+from django.views.generic import FormView
 from rest_framework.exceptions import NotAuthenticated
 
 from tripcompanion.api.error_views import ProblemView
-from users.forms import CodeForm, LimitedLogin, OwnPasswordForm, PasswordForm, SetUpForm
-from users.models import AuthenticatorApp, RecoveryCodes
-from users.second_factor import code_url, complete, half_authenticated, is_missing
-
-#: The session's key for the salt of the app that is being set up.
-_NEW_KEY = "second_factor_key"
+from users.forms import LimitedLogin, OwnPasswordForm
+from users.log_in import step_url
 
 
 class LimitedForm(FormView):
@@ -48,19 +35,19 @@ class LimitedForm(FormView):
 
 
 class BrowserLogin(ProblemView, LimitedForm, LoginView):
-    """The login page of the browsable API. It leads to the second factor of accounts with one."""
+    """The login page of the browsable API. It leads to the steps after the password."""
 
     template_name = "rest_framework/api.html"
     authentication_form = LimitedLogin
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if half_authenticated(request):
-            return redirect(code_url(super().get_success_url()))
+        if url := step_url(request, super().get_success_url()):
+            return redirect(url)
         return super().get(request, *args, **kwargs)
 
     def get_success_url(self) -> str:
         url = super().get_success_url()
-        return code_url(url) if is_missing(self.request, self.request.user) else url
+        return step_url(self.request, url) or url
 
     http_method_names = ["get", "post", "head"]
 
@@ -88,188 +75,10 @@ class OwnPassword(PasswordChangeView):
 
 
 def admin_login(request: HttpRequest) -> HttpResponseBase:
-    """The login page of the admin site, which leads to the second factor."""
-    if request.method == "GET" and half_authenticated(request):
-        return redirect(code_url(request.GET.get("next", "")))
+    """The login page of the admin site, which leads to the steps after the password."""
+    if request.method == "GET" and (url := step_url(request, request.GET.get("next", ""))):
+        return redirect(url)
     response = admin.site.login(request)
-    if isinstance(response, HttpResponseRedirect) and is_missing(request, request.user):
-        return redirect(code_url(response.url))
+    if isinstance(response, HttpResponseRedirect):
+        return redirect(step_url(request, response.url) or response.url)
     return response
-
-
-class AdminPage(TemplateView):
-    """A page with texts, and links as pairs of URL and label."""
-
-    template_name = "admin/second_factor.html"
-    title: Any = gettext_lazy("Second factor")
-    lines: Sequence[Any] = ()
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        shown = {"title": self.title, "half_authenticated": half_authenticated(self.request)}
-        shown |= {"lines": self.lines} | admin.site.each_context(self.request) | context
-        return super().get_context_data(**shown)
-
-
-class SecondFactorPage(AdminPage):
-    """Whether the administrator has a second factor, and what they can do about it."""
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        user: Any = self.request.user
-        links: list[tuple[str, Any]]
-        if AuthenticatorApp.of(user) is None:
-            lines = [_("Your account has no second factor: your password alone gives access.")]
-            links = [(reverse("second_factor_set_up"), _("Set up an authenticator app"))]
-        else:
-            left = RecoveryCodes.remaining(user)
-            lines = [
-                _("An authenticator app protects your account here and in the browsable API."),
-                _("Recovery codes left: %(count)d") % {"count": left},
-            ]
-            links = [
-                (reverse("second_factor_recovery_codes"), RecoveryCodesPage.title),
-                (reverse("second_factor_set_up"), _("Move to another device")),
-                (reverse("second_factor_turn_off"), TurnOffPage.title),
-            ]
-        return super().get_context_data(lines=lines, links=links, **context)
-
-
-@method_decorator(sensitive_post_parameters(), name="dispatch")
-class FormPage(RedirectURLMixin, LimitedForm, AdminPage):
-    """A page with a form of an administrator, `self.user`."""
-
-    next_page: Any = reverse_lazy("second_factor")
-    button: Any = gettext_lazy("Continue")
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            return super().dispatch(request, *args, **kwargs)
-        except NotAuthenticated:
-            return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-
-    @property
-    def user(self) -> Any:
-        return self.request.user
-
-    def get_form_kwargs(self) -> dict[str, Any]:
-        return {**super().get_form_kwargs(), "request": self.request, "user": self.user}
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        shown = {"button": self.button, "next": self.get_redirect_url()}
-        return super().get_context_data(**shown | context)
-
-    def show_codes(self, codes: list[str]) -> HttpResponse:
-        """The recovery codes, which are never shown again."""
-        lines = [
-            _("Each of these codes works once, instead of a code of the app."),
-            _("Keep them where you find them without the device. They are not shown again."),
-        ]
-        context = AdminPage.get_context_data(
-            self,
-            form=None,
-            title=_("Recovery codes"),
-            lines=lines,
-            codes=[f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in codes],
-            links=[(self.get_success_url(), _("I have stored them"))],
-        )
-        return self.render_to_response(context)
-
-
-class CodePage(FormPage):
-    """Asks for the code after a log-in with the password."""
-
-    form_class = CodeForm
-    next_page = reverse_lazy("admin:index")
-    button = gettext_lazy("Log in")
-
-    @property
-    def user(self) -> Any:
-        return half_authenticated(self.request)
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if self.user is None:
-            return redirect(self.get_success_url())
-        if AuthenticatorApp.of(self.user) is None:
-            query = {"next": self.get_redirect_url()}
-            return redirect(reverse("second_factor_set_up", query=query))
-        return super().dispatch(request, *args, **kwargs)
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        complete(self.request, form.app)
-        return super().form_valid(form)
-
-
-class SetUpPage(FormPage):
-    """Sets up an authenticator app, also for those who must have one to continue."""
-
-    form_class = SetUpForm
-    title = gettext_lazy("Set up an authenticator app")
-    lines = (
-        gettext_lazy(
-            "Scan the picture with an authenticator app, then enter the code that it shows."
-        ),
-    )
-
-    @property
-    def user(self) -> Any:
-        return half_authenticated(self.request) or self.request.user
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not (self.user.is_authenticated and self.user.is_admin):
-            return redirect_to_login(request.get_full_path(), reverse("admin:login"))
-        self.app = AuthenticatorApp.of(self.user)
-        if half_authenticated(request) and self.app:
-            return redirect(code_url(self.get_redirect_url()))
-        return super().dispatch(request, *args, **kwargs)
-
-    def get_context_data(self, **context: Any) -> dict[str, Any]:
-        key = self.request.session.setdefault(_NEW_KEY, default_key())
-        app = AuthenticatorApp(user=self.user, key=key)
-        code = segno.make(app.config_url, error="m", micro=False)
-        # Without scripts or styles, and with a light margin for dark pages.
-        image = code.svg_inline(light="#fff", omitsize=True, title=_("QR code"))
-        shown = {
-            "qr_code": mark_safe(image),  # noqa: S308 -- only black and white depend on the text
-            "seed": app.seed,
-            "seed_label": _("If you cannot scan it, type this key into the app:"),
-        }
-        return super().get_context_data(**shown | context)
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        key = self.request.session.get(_NEW_KEY, "")
-        code = form.cleaned_data["code"]
-        stored = AuthenticatorApp.set_up(self.user, key, code, instead_of=self.app)
-        if stored is None:
-            form.add_error("code", _("The code is wrong. Is the clock of the device right?"))
-            return self.form_invalid(form)
-        app, codes = stored
-        complete(self.request, app)
-        del self.request.session[_NEW_KEY]
-        return self.show_codes(codes)
-
-
-class RecoveryCodesPage(FormPage):
-    """Replaces the recovery codes."""
-
-    form_class = PasswordForm
-    title = gettext_lazy("New recovery codes")
-    lines = (gettext_lazy("The present recovery codes stop working."),)
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        app = AuthenticatorApp.of(self.user)
-        if app is None:
-            return redirect("second_factor")
-        return self.show_codes(app.renew_codes(self.user))
-
-
-class TurnOffPage(FormPage):
-    """Removes the second factor."""
-
-    form_class = PasswordForm
-    title = gettext_lazy("Turn off the second factor")
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        app = AuthenticatorApp.of(self.user)
-        if app is not None:
-            app.remove(self.user)
-            messages.success(self.request, _("The second factor is turned off."))
-        return super().form_valid(form)

@@ -9,7 +9,7 @@ _REFRESH = "tests/users/test_refresh.py"
 _THROTTLES = "tests/users/test_throttles.py"
 _VISIBILITY = "tests/users/test_visibility.py"
 _GUESSING = "tests/security/test_guessing.py"
-_FACTOR = "tests/users/test_second_factor.py -k"
+_FACTOR = "plugins/second_factor/tests/test_second_factor.py -k"
 _NOTICES = "tests/notices/test_notices.py"
 _LOCK = "tests/users/test_account_lock.py"
 _UNDER_LOCK = "tests/security/test_accounts.py"
@@ -163,27 +163,31 @@ ACCOUNTS: Guards = {
         ("browser login not throttled",
          'LoginThrottle().require_under(self.request, self.cleaned_data.get("username", ""))',
          "pass", "tests/test_docs_pages.py tests/test_admin.py"),
+    ],
+    "plugins/second_factor/forms.py": [
         ("codes of a second factor not throttled",
          'LoginThrottle().require_under(self.request, self.user.email or "")', "pass",
          f"{_FACTOR} count"),
         ("second factor changed without the password", "if not is_right:", "if False:",
          f"{_FACTOR} turned_off"),
     ],
-    "users/second_factor.py": [
+    "users/log_in.py": [
         ("half authenticated user visible",
          "return user if request.half_authenticated is None else AnonymousUser()", "return user",
          f"{_FACTOR} alone"),
+    ],
+    "plugins/second_factor/log_in.py": [
         ("second factor of another app accepted",
          "return request.session.get(DEVICE_ID_SESSION_KEY) != app.persistent_id",
          "return DEVICE_ID_SESSION_KEY not in request.session", f"{_FACTOR} another_session"),
         ("required second factor not asked for", "return settings.REQUIRE_SECOND_FACTOR",
          "return False", f"{_FACTOR} required"),
     ],
-    "users/browser_views.py": [
+    "plugins/second_factor/views.py": [
         ("password alone sets up another app", "if half_authenticated(request) and self.app:",
          "if False:", f"{_FACTOR} alone"),
     ],
-    "users/models/second_factor.py": [
+    "plugins/second_factor/models.py": [
         ("seed of an app stored",
          'return _keyed_hash("users.AuthenticatorApp", self.key)[:_SEED_BYTES]',
          "return bytes.fromhex(self.key)", f"{_FACTOR} database"),

@@ -19,8 +19,6 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django_otp.plugins.otp_static.models import StaticDevice
-from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
 from tripcompanion.api.problems import Conflict
@@ -492,8 +490,6 @@ class User(AbstractBaseUser):
         for kept in (self.sessions, self.scoped_tokens, self.links, self.mails):
             kept.all().delete()
         IdempotencyRecord.objects.filter(user=self).delete()
-        TOTPDevice.objects.filter(user=self).delete()
-        StaticDevice.objects.filter(user=self).delete()
 
     def require_other_admin(self, refusal: type[Conflict] = LastAdmin) -> None:
         """Raise `refusal` if this is the only active ADMIN. Call inside a transaction.

@@ -11,18 +11,21 @@ import pytest
 import time_machine
 from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
+from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, modify_settings
 from django_otp.oath import TOTP
 from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import NotAuthenticated
 
+from plugins.second_factor.models import AuthenticatorApp
 from tests.factories import PASSWORD
 from tests.users.logins import bearer, log_in
-from users.models import AuthenticatorApp, ScopedToken, User
+from trips.deletion import delete_account
+from users.models import ScopedToken, User
 
 pytestmark = pytest.mark.once
 
@@ -317,6 +320,14 @@ def test_an_operator_resets_it_and_ends_the_sessions(browser: Browser, ada: User
     assert browser.is_inside()
 
 
+def test_the_service_does_not_start_without_what_asks_for_it(browser: Browser, ada: User) -> None:
+    with modify_settings(INSTALLED_APPS={"remove": "plugins.second_factor"}):
+        with pytest.raises(SystemCheckError, match="no plugin asks for it"):
+            call_command("migrate", skip_checks=False)
+        TOTPDevice.objects.all().delete()
+        call_command("check", tags=["database"], databases=["default"])
+
+
 def test_a_half_authenticated_session_can_log_out(browser: Browser, ada: User) -> None:
     half = Browser(ada)
     half.log_in()
@@ -334,8 +345,7 @@ def test_it_leads_to_no_other_site(browser: Browser, ada: User, next_url: str) -
 
 def test_a_deleted_account_leaves_no_second_factor(browser: Browser, ada: User) -> None:
     User.register("other@example.com", PASSWORD, role="ADMIN")
-    with ada.locked(by=None) as account:
-        account.empty()
+    delete_account(ada, by=None)
     assert not TOTPDevice.objects.exists()
     assert not StaticToken.objects.exists()
 

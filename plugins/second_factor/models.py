@@ -17,7 +17,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import NotAuthenticated, Throttled
 
-from users.models.user import User
+from users.models import User
 
 if TYPE_CHECKING:
     from django_otp.models import Device
@@ -164,9 +164,14 @@ def _require_current(app: AuthenticatorApp | None, account: User) -> None:
 
 
 def _remove(account: User) -> None:
+    forget(account)
+    _log(account, "Second factor removed.")
+
+
+def forget(account: User) -> None:
+    """Delete the app and the recovery codes of an account that ends."""
     for kind in (AuthenticatorApp, RecoveryCodes):
         kind.objects.filter(user=account).delete()
-    _log(account, "Second factor removed.")
 
 
 def _log(account: Any, text: str) -> None:

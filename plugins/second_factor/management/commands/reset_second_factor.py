@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from users.models import AuthenticatorApp, User
+from plugins.second_factor.models import AuthenticatorApp
+from users.models import User
 
 
 class Command(BaseCommand):

@@ -1,0 +1,1 @@
+"""The second factor of administrators."""
