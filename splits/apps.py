@@ -62,7 +62,6 @@ class SplitsConfig(Plugin):
         from splits.models.comment import forget_comments_of
 
         forget_comments_of(account, by)
-        account.saved_filters.all().delete()
 
     def personal_data(self) -> Iterable[PersonalList]:
         from splits.personal_data import PERSONAL_DATA

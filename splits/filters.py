@@ -4,27 +4,23 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import reduce
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 import django_filters
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import QueryDict
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models import Category, Comment, Debt, Expense, Payer, Split
-from splits.models.saved_filter import MAX_QUERY_CHARS
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, tagged
 from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, IdField, StrictDate
-from tripcompanion.api.unknown_names import refused_names
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT
 from tripcompanion.currency.formats import amount_between
 from tripcompanion.database.expressions import HasWords, Lines
+from tripcompanion.plugin import plugins
 
 
 class _ApiFormField(forms.Field):
@@ -187,13 +183,8 @@ class ExpenseFilter(django_filters.FilterSet):
         error_messages=_one_of(f"{sign}{name}" for name in _ORDERS.values() for sign in ("", "-")),
         label="How to order them, with `-` to reverse. Default: `-expenseDate`.",
     )
-    filter = django_filters.CharFilter(
-        # See `SavedFilterBackend`.
-        method=lambda rows, _name, _called: rows,
-        label=(
-            "The name or id of a filter that the caller saved; other parameters replace its own."
-        ),
-    )
+    for _app in plugins():
+        locals().update(_app.expense_filters())
 
     class Meta:
         model = Expense
@@ -222,50 +213,3 @@ class ExpenseFilter(django_filters.FilterSet):
 
     def with_paid(self, rows: QuerySet[Expense], name: str, word: str) -> QuerySet[Expense]:
         return rows.filter(~is_open() if word == "true" else is_open())
-
-
-#: Parameters that are the same as others.
-_SAME = {"from": "dateFrom", "to": "dateTo", "payer": "paidBy"}
-
-
-class SavedFilterBackend(DjangoFilterBackend):
-    """Filters that also come from a saved filter; parameters of the request replace its own."""
-
-    def get_filterset_kwargs(self, request: Any, queryset: Any, view: Any) -> dict[str, Any]:
-        sent = request.query_params
-        options = super().get_filterset_kwargs(request, queryset, view)
-        if called := sent.get("filter"):
-            rows = request.user.saved_filters.all()
-            # Compared here: a database refuses some texts. A name wins over an id.
-            queries = {str(row.pk): row.query for row in rows}
-            query = (queries | {row.name: row.query for row in rows}).get(called)
-            if query is None:
-                text = _("You have no saved filter of this name or id.")
-                raise serializers.ValidationError({"filter": [text]})
-            replaced = {_SAME.get(name, name) for name in sent}
-            options["data"] = sent.copy()
-            for name, values in QueryDict(query).lists():
-                if _SAME.get(name, name) not in replaced:
-                    options["data"].setlist(name, values)
-        return options
-
-
-def stored_query(text: str) -> str:
-    """A query of the list of expenses, as a saved filter has it: without empty parameters, sorted.
-
-    Raises `ValidationError` if the list would refuse it, or ignore some of it.
-    """
-    sent = QueryDict(mutable=True)
-    for name, value in parse_qsl(text):
-        sent.appendlist(name, value)
-    known = ExpenseFilter.base_filters.keys() - {"filter"}
-    errors: Any = refused_names(sent, sorted(known))
-    errors = errors or ExpenseFilter(sent, Expense.objects.none()).errors
-    if errors:
-        texts = [f"{name}: {text}" for name, some in errors.items() for text in some]
-        raise serializers.ValidationError({"query": texts})
-    stored = urlencode(sorted(sent.lists()), doseq=True)
-    if not stored or len(stored) > MAX_QUERY_CHARS:
-        text = _("Must be 1 to %(max)s characters, as it is stored.") % {"max": MAX_QUERY_CHARS}
-        raise serializers.ValidationError({"query": [text]})
-    return stored

@@ -9,7 +9,6 @@ from splits.models import Comment, Debt, Expense, Payer, Settlement, Split
 from splits.serializers.comment import CommentSerializer
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
-from splits.serializers.saved_filter import SavedFilterSerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -133,12 +132,6 @@ def _settlements_of(user: Any) -> QuerySet[Settlement]:
 
 #: See `Plugin.personal_data`.
 PERSONAL_DATA = (
-    PersonalList(
-        "filters",
-        SavedFilterSerializer,
-        "Their saved filters.",
-        lambda user: user.saved_filters.order_by("id"),
-    ),
     PersonalList(
         "expenses",
         ExportedExpense,

@@ -14,8 +14,8 @@ from django.test import Client
 from plugins.attachments.models import Attachment
 from plugins.exchange.tests.reading import planned
 from plugins.recurring.models import Recurrence
+from plugins.saved_filters.models import SavedFilter
 from plugins.webhooks.models import Webhook
-from splits.models import SavedFilter
 from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
 from tests.factories import PASSWORD, overwrite, spend
 from tests.scoped import script_of

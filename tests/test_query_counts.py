@@ -15,9 +15,10 @@ from plugins.attachments.storage import keep
 from plugins.exchange.tests.reading import planned
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from plugins.recurring.models import Recurrence
+from plugins.saved_filters.models import SavedFilter
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import new_message_id
-from splits.models import Comment, Debt, Rate, SavedFilter
+from splits.models import Comment, Debt, Rate
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page

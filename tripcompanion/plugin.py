@@ -198,6 +198,17 @@ class Plugin(AppConfig):
         """Tools for assistants, by their names, such as `add_thing`."""
         return {}
 
+    def expense_filters(self) -> Mapping[str, Any]:
+        """Filters of django-filter for the list of expenses, by their parameters.
+
+        They are asked for once, while `splits.filters` is imported, and come after its own.
+        """
+        return {}
+
+    def links(self) -> Mapping[str, str]:
+        """Paths in the root of the API, by their names, for whoever has logged in."""
+        return {}
+
     # -- A person ----------------------------------------------------------------------------------
 
     def personal_data(self) -> Iterable[PersonalList]:

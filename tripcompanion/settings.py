@@ -40,6 +40,7 @@ PLUGINS = env.plugins(
     [
         "plugins.attachments",
         "plugins.recurring",
+        "plugins.saved_filters",
         "plugins.statistics",
         "plugins.exchange",
         "plugins.sync",

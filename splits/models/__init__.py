@@ -9,7 +9,6 @@ from splits.models.division import Division, SplitType
 from splits.models.expense import Expense
 from splits.models.payer import Payer
 from splits.models.rate import DailyRate, Rate
-from splits.models.saved_filter import SavedFilter
 from splits.models.settlement import Settlement
 from splits.models.split import Split
 from trips.models.category import Category

@@ -6,7 +6,6 @@ from splits.views.expense import ExpenseViewSet
 from splits.views.guest import AcceptanceViewSet, MergeViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.root import RootViewSet
-from splits.views.saved_filter import SavedFilterViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
 from splits.views.tag import TagViewSet

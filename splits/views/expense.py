@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.filters import ExpenseFilter, SavedFilterBackend
+from splits.filters import ExpenseFilter
 from splits.models import DeletedEntry, Division, Expense
 from splits.models.conflicts import ClosesTrip, DividedByHand, ExpenseChanged, QuotaExceeded
 from splits.models.copying import OtherCurrency, PaidAlready, copy_expense, move_expense
@@ -51,7 +52,7 @@ class ExpenseViewSet(InTripViewSet):
     }
     scope_prefix = "expenses"
     queryset = Expense.objects.none()
-    filter_backends = (SavedFilterBackend,)
+    filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter
     etag_actions: ClassVar = ETAG_ACTIONS
     needs: ClassVar = {

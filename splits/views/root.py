@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.plugin import plugins
 from users.models import ScopedToken, User
 from users.scopes import Scope
 
@@ -26,7 +27,6 @@ _ACCOUNT = {
     "me": "/api/users/me",
     "sessions": "/api/users/me/sessions",
     "tokens": "/api/users/me/tokens",
-    "filters": "/api/users/me/filters",
     "export": "/api/users/me/export",
 }
 _BY_SCOPE = {
@@ -85,6 +85,8 @@ def _links_for(user: Any, auth: Any) -> Links:
     is_scoped = isinstance(auth, ScopedToken)
     if not is_scoped:
         yield from _ACCOUNT.items()
+        for app in plugins():
+            yield from app.links().items()
     for scope, links in _BY_SCOPE.items():
         if not is_scoped or scope in auth.scopes:
             yield from ((name, path.format(user_id=user.pk)) for name, path in links.items())

@@ -4,7 +4,7 @@ from tests.mutations.mutant import Guards
 
 _TAGS = "tests/splits/test_tags.py -k"
 _MANY = "tests/splits/test_many_expenses.py -k"
-_SAVED = "tests/splits/test_saved_filters.py -k"
+_SAVED = "plugins/saved_filters/tests/test_saved_filters.py -k"
 
 FINDING: Guards = {
     "splits/models/tag.py": [
@@ -43,18 +43,20 @@ FINDING: Guards = {
         ("a division by hand is copied", "        if not stored.is_division:\n"
          "            raise DividedByHand\n", "", f"{_MANY} by_hand"),
     ],
-    "splits/models/saved_filter.py": [
+    "plugins/saved_filters/models.py": [
         ("a merge overwrites a changed filter", "filter(pk=row.pk, query=row.query)",
-         "filter(pk=row.pk)", "tests/splits/test_saved_filters.py -k during_a_merge"),
+         "filter(pk=row.pk)", f"{_SAVED} during_a_merge"),
         ("any number of saved filters", "if owner.saved_filters.count() >= MAX_FILTERS:",
          "if False:", f"{_SAVED} at_most"),
     ],
-    "splits/filters.py": [
+    "plugins/saved_filters/serializers.py": [
         ("what the list ignores is saved", "refused_names(sent, sorted(known))", "{}",
          f"{_SAVED} not_saved"),
         ("what the list refuses is saved",
          "errors = errors or ExpenseFilter(sent, Expense.objects.none()).errors", "pass",
          f"{_SAVED} not_saved"),
+    ],
+    "plugins/saved_filters/filters.py": [
         ("saved parameters are not replaced", "if _SAME.get(name, name) not in replaced:",
          "if True:", f"{_SAVED} replace"),
     ],

@@ -18,7 +18,7 @@ _WHO = {"OWNER": "olga", "EDITOR": "ed", "VIEWER": "vera"}
 _CONSTRAINT_TESTS = (
     "tests/splits/test_constraints.py tests/security/test_stored.py "
     "plugins/recurring/tests/test_recurring.py::test_the_database_has_each_date_once "
-    "tests/splits/test_saved_filters.py::test_a_name_is_used_once_by_an_account"
+    "plugins/saved_filters/tests/test_saved_filters.py::test_a_name_is_used_once_by_an_account"
 )
 _WITHOUT = '''"""A constraint is dropped."""
 

@@ -24,8 +24,9 @@ from plugins.attachments.storage import keep
 from plugins.exchange.tests.reading import planned
 from plugins.exchange.tests.samples import SPLITWISE_API
 from plugins.recurring.models import Recurrence
+from plugins.saved_filters.models import SavedFilter
 from plugins.webhooks.models import Webhook, WebhookDelivery
-from splits.models import Comment, Expense, SavedFilter, Settlement
+from splits.models import Comment, Expense, Settlement
 from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
 from tests.factories import (

@@ -10,6 +10,7 @@ from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from plugins.exchange.views import ExportViewSet, ImportViewSet
 from plugins.mcp.views import AssistantView
 from plugins.recurring.views import RecurrenceViewSet
+from plugins.saved_filters.views import SavedFilterViewSet
 from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
 from plugins.sync.views import ChangeViewSet
 from plugins.webhooks.views import WebhookViewSet
@@ -25,7 +26,6 @@ from splits.views import (
     HistoryViewSet,
     MergeViewSet,
     RootViewSet,
-    SavedFilterViewSet,
     SettlementViewSet,
     SplitViewSet,
     TagViewSet,

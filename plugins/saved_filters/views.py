@@ -1,15 +1,14 @@
 """Saved filters of the caller."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.filters import stored_query
-from splits.models.saved_filter import FilterNameTaken, SavedFilter
-from splits.serializers.saved_filter import SavedFilterRequest, SavedFilterSerializer
+from plugins.saved_filters.models import FilterNameTaken, SavedFilter
+from plugins.saved_filters.serializers import SavedFilterRequest, SavedFilterSerializer
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 
@@ -39,7 +38,7 @@ class SavedFilterViewSet(ApiViewSet):
 
     def create(self, request: Request) -> Response:
         """Save a filter of the list of expenses, for `filter` there; at most 50."""
-        saved = SavedFilter.save_for(self.caller, **self._fields())
+        saved = SavedFilter.save_for(self.caller, **self.body())
         return self.answer(saved, location=f"/api/users/me/filters/{saved.pk}")
 
     def retrieve(self, request: Request, filter_id: int) -> Response:
@@ -49,14 +48,10 @@ class SavedFilterViewSet(ApiViewSet):
     def update(self, request: Request, filter_id: int) -> Response:
         """Replace a saved filter."""
         stored = get_object_or_404(self.caller.saved_filters, pk=filter_id)
-        stored.replace(**self._fields(current=lambda: stored))
+        stored.replace(**self.body(current=lambda: stored))
         return self.retrieve(request, filter_id)
 
     def destroy(self, request: Request, filter_id: int) -> Response:
         """Delete a saved filter."""
         get_object_or_404(self.caller.saved_filters, pk=filter_id).delete()
         return self.no_content()
-
-    def _fields(self, **context: Any) -> dict[str, Any]:
-        body = self.body(**context)
-        return body | {"query": stored_query(body["query"])}

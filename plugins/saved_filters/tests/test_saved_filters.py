@@ -9,9 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings, strategies
 
+from plugins.saved_filters import models
+from plugins.saved_filters.models import (
+    MAX_FILTERS,
+    MAX_QUERY_CHARS,
+    PERSON_PARAMETERS,
+    SavedFilter,
+)
 from splits.filters import ExpenseFilter, IdFilter
-from splits.models import SavedFilter, saved_filter
-from splits.models.saved_filter import MAX_FILTERS, MAX_QUERY_CHARS, PERSON_PARAMETERS
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest
 from tests.scoped import script_of
@@ -272,8 +277,8 @@ def test_a_filter_that_is_changed_during_a_merge_stays_changed(
         return query
 
     expression = SimpleNamespace(sub=interfering)
-    monkeypatch.setattr(saved_filter, "re", SimpleNamespace(compile=lambda _text: expression))
-    saved_filter.rename_in_filters(ledger.trip, guest.pk, olga.pk)
+    monkeypatch.setattr(models, "re", SimpleNamespace(compile=lambda _text: expression))
+    models.rename_in_filters(ledger.trip, guest.pk, olga.pk)
     assert [row.query for row in SavedFilter.objects.all()] == (
         [] if is_deleted else ["category=FOOD"]
     )

@@ -29,7 +29,7 @@ class FilterNameTaken(Conflict):
 
 
 class SavedFilter(models.Model):
-    """A query, as `splits.filters.stored_query` writes it; its account uses it in all trips."""
+    """A query, as `stored_query` writes it; its account uses it in all trips."""
 
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, related_name="saved_filters", db_index=False
@@ -38,6 +38,7 @@ class SavedFilter(models.Model):
     query = models.CharField(max_length=MAX_QUERY_CHARS)
 
     class Meta:
+        db_table = "splits_savedfilter"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["user", "name"], name="one_filter_of_a_name")
         ]

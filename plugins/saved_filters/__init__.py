@@ -1,0 +1,1 @@
+"""Filters of the list of expenses that accounts save."""

@@ -1,0 +1,15 @@
+"""The routes of saved filters."""
+
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from plugins.saved_filters.views import SavedFilterViewSet
+from tripcompanion.api.url_map import LIST, REPLACED
+
+ME = [
+    path("/filters", SavedFilterViewSet.as_view(LIST)),
+    path("/filters/<id:filter_id>", SavedFilterViewSet.as_view(REPLACED)),
+]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Filters"),)
