@@ -18,9 +18,9 @@ from users.models import User
 pytestmark = pytest.mark.once
 
 #: The documents whose commands `tests/test_readme.py` runs against the service of `make run`; of
-#: the README only the tour.
+#: the README only the first requests.
 PLAYED = ("docs/assistants.md", "docs/changes.md", "docs/roles.md", "docs/tour.md")
-TOUR = "## A tour with curl"
+TOUR = "## Who owes whom"
 #: What this file runs, one after the other, in a checkout that `make run` has served.
 DEVELOPMENT = {
     ("docs/front-end.md", "make run"),
@@ -132,9 +132,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return checkout
 
 
+IMPORTS = (ROOT / "plugins" / "exchange" / "README.md").read_text()
+
+
 def imports() -> list[str]:
     """The arguments of the commands in *Coming from another service*."""
-    rows = re.findall(r"^\| .* \| .* \| (`.*`) \|$", (ROOT / "README.md").read_text(), re.M)
+    rows = re.findall(r"^\| .* \| .* \| (`.*`) \|$", IMPORTS, re.M)
     return [found for row in rows for found in re.findall(r"`(\S+\.(?:csv|json)[^`]*)`", row)]
 
 
@@ -156,7 +159,7 @@ def test_a_group_of_each_service_is_imported_as_printed(
 ) -> None:
     assert sorted(one.split()[0] for one in imports()) == sorted(FILES)
     command = r"`\.venv/bin/python manage\.py (import_trip)` … `([^`]*)`"
-    [(name, after)] = re.findall(command, (ROOT / "README.md").read_text())
+    [(name, after)] = re.findall(command, IMPORTS)
     monkeypatch.chdir(tmp_path)
     for arguments in imports():
         file, *options = shlex.split(f"{arguments} {after}")

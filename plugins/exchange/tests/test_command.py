@@ -1,4 +1,4 @@
-"""`manage.py import_trip`, and the commands that the README has for each system."""
+"""`manage.py import_trip`, and the commands that the README of this plugin has for each system."""
 
 import re
 import shlex
@@ -31,7 +31,11 @@ SYSTEMS = {
 
 def readme_commands() -> dict[str, list[str]]:
     """The commands of each system; the header of the table has the start and the end of all."""
-    section = (ROOT / "README.md").read_text().partition("## Coming from another service\n")[2]
+    section = (
+        (ROOT / "plugins" / "exchange" / "README.md")
+        .read_text()
+        .partition("## Coming from another service\n")[2]
+    )
     lines = [line for line in section.partition("\n## ")[0].splitlines() if line.startswith("| ")]
     (_from, _what, header), *rows = (line.strip("| ").split(" | ") for line in lines)
     start, end = re.findall("`(.+?)`", header)
