@@ -39,6 +39,7 @@ from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import JournalEntry, Member, Trip, get_visible_or_404, locked_trip
 from trips.models.conflicts import AlreadyMember
+from trips.models.journal import plain_fields
 from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
 
@@ -241,6 +242,8 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
         "tags": entry.get("tags", []),
         "expense_date": day,
     }
+    plain = plain_fields(Expense)
+    fields |= {plain[name].name: value for name, value in entry.get("own", {}).items()}
     participants = tuple(people[key] for key, _value in entry["entered"])
     entered = {people[key]: value for key, value in entry["entered"] if value is not None}
     items = Items.of(entry.get("items"), entry["currency"])

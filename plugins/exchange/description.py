@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 #: The type, in a class whose `date` is a field.
 Day = date
@@ -104,6 +105,8 @@ class DescribedExpense(Row):
     receipt_url: str | None = None
     tags: tuple[str, ...] = ()
     items: object = None
+    #: The row of our own file: `fitting` takes from it what no other service has.
+    own: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from splits.serializers.expense import ExpenseRequest, items_of
 from tripcompanion.api.serializers import MAX_URL_CHARS
 from tripcompanion.currency.amounts import ENDED, EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
 from trips.models.default_division import MAX_WEIGHT
+from trips.models.journal import plain_fields
 
 #: What both databases store of a rate.
 _SIGNIFICANT = Context(prec=15)
@@ -43,6 +44,10 @@ _LAST_DECIMAL = Decimal(1).scaleb(-15)
 _MAX_RATE = Decimal(10) ** 6
 #: What was entered is in the currency of the expense.
 _OF_ONE_CURRENCY = {"MANUAL", *KEPT_TYPES}
+#: The plain fields of an expense that a file of another service may have, too.
+_OF_ALL_FILES = {
+    *("description", "expenseDate", "category", "splitType", "receiptUrl", "notes", "tags"),
+}
 
 
 class Fitting:
@@ -184,6 +189,7 @@ class Fitting:
             if entry.converted_minor is None
             else self.described.currency,
             "comments": [comment.text for comment in entry.comments],
+            "own": _own_fields(entry),
         }
 
     def _with_comments(self, entry: DescribedExpense) -> tuple[DescribedExpense, list[Note]]:
@@ -331,6 +337,19 @@ def items_from(shown: Any, currency: str, people: Mapping[int, int], line: int) 
         return items_of(rows, extras, currency)
     except (KeyError, ValidationError) as error:
         raise wrong from error
+
+
+def _own_fields(entry: DescribedExpense) -> dict[str, Any]:
+    """The plain fields of our own file that no other service has. Raises `RowError`."""
+    names = (plain_fields(Expense).keys() - _OF_ALL_FILES) & entry.own.keys()
+    checked = ExpenseRequest().fields if names else {}
+    values = {}
+    for name in names:
+        try:
+            values[name] = checked[name].run_validation(entry.own[name])
+        except ValidationError as error:
+            raise RowError("bad_value", name=name) from error
+    return values
 
 
 def longest(model: Any, name: str) -> int:

@@ -309,6 +309,7 @@ class ImportedRow(models.Model):
             "notes": entry["notes"],
             "receiptUrl": entry["receipt_url"],
             "tags": entry.get("tags", []),
+            **entry.get("own", {}),
             "paidByUserId": ids[entry["payers"][0][0]],
             "payers": [
                 {"userId": ids[key], "amount": to_major(minor, code)}

@@ -155,6 +155,7 @@ def _expense(
         parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
         items=row.values.get("items") if split_type == "ITEMIZED" else None,
         comments=tuple(map(_comment, comments)),
+        own=row.values,
     )
 
 
