@@ -5,9 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db.models import Model, Subquery
+from django.db.models import Model
 
-from splits import csv_columns
 from splits.models import Comment, Expense, Payer, Settlement, Split
 from splits.personal_data import (
     ExportedComment,
@@ -23,9 +22,7 @@ from splits.serializers.settlement import SettlementRequest, SettlementSerialize
 from splits.serializers.split import ExpenseSplitSerializer
 from tests.cast import Api
 from tests.factories import settle, spend
-from tripcompanion.adminsite.csv_export import Column, CsvColumns
 from tripcompanion.currency.amounts import Amount
-from trips import csv_columns as trip_csv_columns
 from trips.models import Trip
 from trips.models.journal import plain_fields
 from trips.serializers import TripDetailSerializer, TripRequest
@@ -37,13 +34,6 @@ Columns = set[str]
 def sources_of(serializer: type[Any]) -> Columns:
     """The first attributes that the fields of a serializer read."""
     return {str(field.source).split(".")[0] for field in serializer().fields.values()}
-
-
-def lookups_of(columns: CsvColumns) -> Columns:
-    lookups: set[Any] = set()
-    for column in columns.values():
-        lookups |= set(column.lookups) if isinstance(column, Column) else {column}
-    return {text.split("__")[0] for text in lookups if not isinstance(text, Subquery)}
 
 
 #: What `entered_minor` and `currency` of a settlement read.
@@ -88,18 +78,6 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             {"credit_minor", "split", "closing"},
         ),
         Comment: (sources_of(ExportedComment), {"trip", "created_by"}),
-    },
-    "CSV": {
-        Expense: (
-            lookups_of(csv_columns.EXPENSES),
-            {"number", "divided", "merged_guests"},
-        ),
-        Settlement: (lookups_of(csv_columns.SETTLEMENTS), {"closing"}),
-        Comment: (lookups_of(csv_columns.COMMENTS), {"trip"}),
-        Trip: (
-            lookups_of(trip_csv_columns.TRIPS),
-            {"code", "expenses_recorded", "expenses_that_day", "counted_on", "claimed_guests"},
-        ),
     },
 }
 CASES = [

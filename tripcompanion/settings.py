@@ -49,6 +49,7 @@ PLUGINS = env.plugins(
         "plugins.splitwise",
         "plugins.mapmyjourney",
         "plugins.demo",
+        "plugins.support",
         "plugins.second_factor",
         "plugins.citus",
         "plugins.tracing",

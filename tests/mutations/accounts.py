@@ -90,7 +90,7 @@ ACCOUNTS: Guards = {
             "deactivation does not end browser sessions",
             "            account.log_out_everywhere(by=by)\n",
             "            account.sessions.active().end()\n",
-            "tests/test_admin_accounts.py",
+            "plugins/support/tests/test_accounts.py",
         ),
         ("deleted account keeps its password", "        self.set_unusable_password()\n",
          "", _DELETION),
@@ -162,7 +162,7 @@ ACCOUNTS: Guards = {
     "users/forms.py": [
         ("browser login not throttled",
          'LoginThrottle().require_under(self.request, self.cleaned_data.get("username", ""))',
-         "pass", "tests/test_docs_pages.py tests/test_admin.py"),
+         "pass", "tests/test_docs_pages.py plugins/support/tests/test_pages.py"),
     ],
     "plugins/second_factor/forms.py": [
         ("codes of a second factor not throttled",
@@ -234,24 +234,24 @@ ACCOUNTS: Guards = {
     "tripcompanion/adminsite/base.py": [
         ("ledger entries deletable in the admin site",
          '"""False, because the ledger refers to these rows."""\n        return False',
-         '"""True."""\n        return True', "tests/test_admin.py"),
+         '"""True."""\n        return True', "plugins/support/tests/test_pages.py"),
         ("every action has a button",
          "if found is None or action not in self.get_row_actions(request, row):",
-         "if found is None:", "tests/test_admin_operating.py"),
+         "if found is None:", "plugins/support/tests/test_operating.py"),
     ],
-    "splits/admin/trip.py": [
+    "plugins/support/admin/trip.py": [
         ("a trip is deleted without its title",
          'if trip and request.method == "POST" and typed != trip.title.strip():',
-         "if False:", "tests/test_admin_operating.py"),
+         "if False:", "plugins/support/tests/test_operating.py"),
     ],
-    "trips/admin/user.py": [
+    "plugins/support/admin/user.py": [
         ("last ADMIN can be deactivated",
          "                self.instance.require_other_admin(LastActiveAdmin)\n",
-         "                pass\n", "tests/test_admin_accounts.py"),
+         "                pass\n", "plugins/support/tests/test_accounts.py"),
         ("admin site accepts former ADMINs",
          "with obj.locked(by=by, as_admin=True, lock_admins=True) as account:",
          "with obj.locked(by=None, lock_admins=True) as account:", f"{_ADMIN_SITE} -k obeys"),
         ("password hashes searchable", 'not lookup.startswith("password") and ', "",
-         "tests/test_admin_passwords.py"),
+         "plugins/support/tests/test_passwords.py"),
     ],
 }  # fmt: skip

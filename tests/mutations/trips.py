@@ -328,7 +328,7 @@ TRIPS: Guards = {
          "tests/trips/test_unanswered.py"),
         ("an ADMIN ends what was answered",
          "on_behalf and member.introduced_by is not None", "on_behalf",
-         "tests/test_admin_helping.py"),
+         "plugins/support/tests/test_helping.py"),
         ("who was added is bound", "            if member.introduced_by is not None:\n",
          "            if False:\n", "tests/trips/test_unanswered.py"),
         ("role above one's own assigned", "if not may_grant(locked.caller_role, role):",

@@ -7,9 +7,9 @@ from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
-from splits import csv_columns
-from splits.admin.filters import AmountFilter, TripFilter
-from splits.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
+from plugins.support import csv_columns
+from plugins.support.admin.filters import AmountFilter, TripFilter
+from plugins.support.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
 from splits.models import Allocation, Debt, Settlement
 from splits.reports.history import History
 from tripcompanion.adminsite.base import StateFilter, formatted, link
@@ -31,6 +31,9 @@ class SettlementState(StateFilter):
         "paid": (gettext_lazy("by paying a split"), {"split__isnull": False}),
         "credit": (gettext_lazy("with credit left"), {"credit_minor__gt": 0}),
     }
+
+
+admin.site.unregister(Settlement)
 
 
 @admin.register(Settlement)

@@ -17,8 +17,10 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits.admin.ledger import AMOUNT, RECORDED_BY, journal_table
-from splits.admin.settlement import RECEIVER, SENDER
+from plugins.support import csv_columns
+from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, journal_table
+from plugins.support.admin.member import MEMBER_COLUMNS, caller_of
+from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan, balances_chart
@@ -41,8 +43,7 @@ from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.plugin import plugins
-from trips import csv_columns
-from trips.admin import MEMBER_COLUMNS, caller_of, person
+from trips.admin import person
 from trips.models import Member, Trip
 
 TRANSFER_COLUMNS: Columns = {
@@ -131,6 +132,9 @@ TripForm.declared_fields.update(
 
 def _boxes() -> list[Any]:
     return [box for app in plugins() for box in app.trip_boxes()]
+
+
+admin.site.unregister(Trip)
 
 
 @admin.register(Trip)

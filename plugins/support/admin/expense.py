@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits import csv_columns
-from splits.admin.filters import (
+from plugins.support import csv_columns
+from plugins.support.admin.filters import (
     AmountFilter,
     CurrencyFilter,
     PaidFilter,
@@ -19,7 +19,7 @@ from splits.admin.filters import (
     TagFilter,
     TripFilter,
 )
-from splits.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
+from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
 from splits.filters import with_words
 from splits.models import Comment, Expense, Split
 from splits.reports.history import History
@@ -27,6 +27,8 @@ from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
 from trips.models.journal import plain_fields
+
+admin.site.unregister(Expense)
 
 
 @admin.register(Expense)

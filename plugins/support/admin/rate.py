@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from splits import csv_columns
+from plugins.support import csv_columns
 from splits.models import DailyRate, Rate
 from tripcompanion.adminsite.base import ReadOnlyAdmin
 

@@ -8,15 +8,15 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits import csv_columns
-from splits.admin.filters import TripFilter
-from splits.admin.ledger import LedgerAdmin
+from plugins.support import csv_columns
+from plugins.support.admin.filters import TripFilter
+from plugins.support.admin.ledger import LedgerAdmin
+from plugins.support.admin.member import caller_of
 from splits.models import AuditRun, DeletedEntry
 from splits.models.restoring import restore_entry
 from splits.reports.history import History
 from tripcompanion.adminsite.base import ReadOnlyAdmin, link, list_link
-from trips import csv_columns as trip_columns
-from trips.admin import caller_of, money_column
+from trips.admin import money_column
 from trips.models import JournalEntry, Trip
 
 DELETED_AMOUNT = money_column(
@@ -76,7 +76,7 @@ class AuditRunAdmin(ReadOnlyAdmin):
 class JournalAdmin(ReadOnlyAdmin):
     """The journal of all trips, including deleted ones."""
 
-    csv_columns = trip_columns.JOURNAL
+    csv_columns = csv_columns.JOURNAL
     list_display = ("number", "at", "trip_number", "event", "author", "via")
     list_filter = (TripFilter, "event", "via")
     list_select_related = ("by",)

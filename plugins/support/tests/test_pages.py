@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from plugins.attachments.models import Attachment
 from plugins.exchange.models import Import
 from plugins.recurring.models import Recurrence
+from plugins.support.tests.rows import one_of_each
 from plugins.webhooks.models import Webhook
 from splits.models import (
     Allocation,
@@ -31,7 +32,6 @@ from splits.models import (
     Split,
 )
 from tests.admin_client import AdminClient, tables, text
-from tests.admin_rows import one_of_each
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
 from tests.stored import everything_stored
 from trips.models import Invitation, JournalEntry, Member, Trip

@@ -1,6 +1,5 @@
-"""Members in the admin site, and admin columns for rows of a trip."""
+"""Members and invitations in the admin site."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django import forms
@@ -10,9 +9,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.support import csv_columns
 from tripcompanion.adminsite.base import Columns, ReadOnlyAdmin, RulesAdmin, StateFilter, link
-from tripcompanion.currency.formats import format_amount, in_order
-from trips import csv_columns
+from trips.admin import money_column, person
 from trips.models import Invitation, Member
 from users.models import User, Via
 
@@ -24,29 +23,6 @@ def caller_of(request: HttpRequest) -> User:
     return caller
 
 
-def trip_currency(row: Any) -> str:
-    return row.trip.currency
-
-
-def money_column(
-    name: str, label: Any, currency_of: Callable[[Any], str] = trip_currency, **options: Any
-) -> Any:
-    """An admin column for the amount `name` of a row, in minor units, aligned by its class.
-
-    It is sorted by the amount, unless `options` say otherwise.
-    """
-    options = {"ordering": in_order(name, "trip__currency")} | options
-
-    @admin.display(description=label, **options)
-    def column(row: Any) -> str:
-        return format_amount(getattr(row, name), currency_of(row))
-
-    # The class of the cells in a list contains this name; `admin.css` uses it to align them.
-    column.__name__ = name
-    column.is_amount = True
-    return column
-
-
 BALANCE = money_column("balance_minor", gettext_lazy("balance"))
 SUMS = (
     BALANCE,
@@ -56,17 +32,6 @@ SUMS = (
     money_column("received_minor", gettext_lazy("received")),
     money_column("owed_minor", gettext_lazy("owed")),
 )
-
-
-def person(name: str, label: Any) -> Any:
-    """An admin column with a link to the user `name` of a row."""
-
-    @admin.display(description=label, ordering=f"{name}__name")
-    def column(row: Any) -> str:
-        user = getattr(row, name)
-        return link(user, user.shown_name)
-
-    return column
 
 
 @admin.display(description=gettext_lazy("added by"))
@@ -115,6 +80,9 @@ class MemberForm(forms.ModelForm):
     def _get_validation_exclusions(self) -> set[str]:
         """Skip the uniqueness of trip and user, which `Member.add` checks."""
         return {*super()._get_validation_exclusions(), "trip"}  # type: ignore[misc]
+
+
+admin.site.unregister(Member)
 
 
 @admin.register(Member)

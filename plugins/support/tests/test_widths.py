@@ -9,10 +9,10 @@ from django.contrib.admin.models import LogEntry
 
 from plugins.attachments.models import Attachment
 from plugins.recurring.models import Recurrence
+from plugins.support.tests.rows import one_of_each
 from plugins.webhooks.models import Webhook
 from splits.models import Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient
-from tests.admin_rows import one_of_each
 from tests.chromium import Page, chromium
 from tests.server import Server
 from trips.models import Member, Trip

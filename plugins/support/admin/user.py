@@ -22,6 +22,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
+from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS, caller_of
+from plugins.support.admin.session import accounts_locked
 from tripcompanion.adminsite.base import (
     RulesAdmin,
     StateFilter,
@@ -35,10 +37,8 @@ from tripcompanion.adminsite.csv_export import named
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
-from trips.admin.member import BALANCE, MEMBER_COLUMNS, caller_of
 from trips.deletion import delete_account
 from trips.models import Member, show_addresses_to, trips_led_alone_by
-from users.admin import accounts_locked
 from users.emails import email_key
 from users.export import archive_of
 from users.models import EmailTaken, Session, User
@@ -112,6 +112,9 @@ class AccountState(StateFilter):
         "deleted": (gettext_lazy("deleted"), {"deleted_at__isnull": False}),
         "guests": (gettext_lazy("guests"), {"is_guest": True}),
     }
+
+
+admin.site.unregister(User)
 
 
 @admin.register(User)

@@ -1,4 +1,4 @@
-"""The tag `{% dashboard %}`, which shows the figures of `splits.reports.dashboard`."""
+"""The tag `{% dashboard %}`, which shows the figures of `plugins.support.figures`."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date
@@ -9,8 +9,8 @@ from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
+from plugins.support import figures
 from splits.models import AuditRun
-from splits.reports import dashboard as figures
 from tripcompanion.adminsite.base import formatted, page_url
 from tripcompanion.currency.formats import format_amount
 from trips.models import Trip

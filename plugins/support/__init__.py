@@ -1,0 +1,1 @@
+"""Pages of the admin site with which administrators help."""

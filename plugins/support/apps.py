@@ -1,0 +1,7 @@
+"""App configuration."""
+
+from tripcompanion.plugin import Plugin
+
+
+class SupportConfig(Plugin):
+    name = "plugins.support"
