@@ -79,3 +79,30 @@ def test_with_an_event_that_no_column_takes_the_service_does_not_start(
 def test_the_core_starts_alone(project: Path) -> None:
     done = run(project, "manage.py", "check", SECRET_KEY=SECRET, PLUGINS="")
     assert done.returncode == 0, done.stderr
+
+
+#: Reads every list of the admin site as an administrator.
+ADMIN_SITE = """
+import django
+django.setup()
+from django.contrib import admin
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
+from users.models import User
+call_command("migrate", verbosity=0)
+ada = User.register("ada@example.com", "correct-horse-four-green", role="ADMIN")
+client = Client()
+client.force_login(ada)
+names = [f"{m._meta.app_label}_{m._meta.model_name}" for m in admin.site._registry]
+urls = [reverse(f"admin:{name}_changelist") for name in names]
+urls += ["/admin/", reverse("admin:users_user_change", args=[ada.pk])]
+print(sorted(names), {client.get(url).status_code for url in urls})
+"""
+
+
+def test_the_core_alone_shows_its_rows_in_the_admin_site(project: Path) -> None:
+    variables = {"DATABASE_URL": "sqlite://:memory:", "ALLOWED_HOSTS": "testserver"}
+    done = run(project, "-c", f"{LOAD}\n{ADMIN_SITE}", SECRET_KEY=SECRET, PLUGINS="", **variables)
+    names = ["splits_expense", "splits_settlement", "trips_member", "trips_trip", "users_user"]
+    assert done.stdout.splitlines()[-1:] == [f"{names} {{200}}"], done.stderr

@@ -7,13 +7,12 @@ from django.db import IntegrityError, transaction
 from rest_framework.exceptions import NotFound
 
 from splits.reports.audit import differences
-from tests.admin_client import AdminClient, text
+from tests.admin_client import AdminClient
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import (
     PASSWORD,
     TripFactory,
-    UserFactory,
     add_guest,
     join,
     purge,

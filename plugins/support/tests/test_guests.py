@@ -1,7 +1,5 @@
 """Guests in the admin site."""
 
-import pytest
-
 from plugins.support.figures import new_accounts
 from tests.admin_client import AdminClient, text
 from tests.factories import UserFactory, add_guest
