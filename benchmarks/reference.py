@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from functools import cached_property
 from typing import Any
 
+from benchmarks.baseline.shapes import OPTIONAL
 from benchmarks.data import DAYS, FIRST_DAY, MEMBERS, is_old
 
 _UNKNOWN = {
@@ -107,10 +108,8 @@ class Reference:
             "splitAmounts": None,
             "paidBy": payer,
             "payers": [{"user": payer, "amount": amount}],
-            "receiptUrl": None,
-            "notes": "",
-            "tags": [],
-            **dict.fromkeys(("items", "tax", "tip", "discount")),
+            **{name: value if value != "[]" else [] for name, (_, value) in OPTIONAL.items()},
+            **dict.fromkeys(("tax", "tip", "discount")),
             "splits": splits,
         }
 
