@@ -269,6 +269,10 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return set_limits
 
 
+#: The member of the trip with each role, as a fixture.
+WITH_ROLE = {TripRole.OWNER: "olga", TripRole.EDITOR: "ed", TripRole.VIEWER: "vera"}
+
+
 def one_of_the_cast(name: str, **fields: Any) -> User:
     """A user whose e-mail address has the first name."""
     return UserFactory(name=name, email=f"{name.split()[0].lower()}@example.com", **fields)

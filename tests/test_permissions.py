@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from rest_framework.test import APIClient
 
 from plugins.attachments.rights import CanAttach
-from tests.cast import Api
+from tests.cast import WITH_ROLE, Api
 from tests.document import operation_at
 from tests.factories import TripFactory, join
 from tests.scoped import ALL, script_of
@@ -28,7 +28,7 @@ from users.scopes import Scope
 
 pytestmark = pytest.mark.once
 
-CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True))
+CAST = dict(zip(CALLERS, (*WITH_ROLE.values(), "sam", None, "ada"), strict=True))
 IN_TRIP = [end for end in endpoints() if issubclass(end.view, InTripViewSet)]
 REFUSED = {401, 403, 404, 409}
 PROMISED = {

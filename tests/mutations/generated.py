@@ -8,13 +8,13 @@ from pathlib import Path
 from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
 
+from tests.cast import WITH_ROLE
 from tests.mutations.mutant import ROOT, Mutant
 from trips.roles import TABLE, Access
 
 _CELLS = ("_ANY", "_OWN", "_NONE")
 #: Not the tests that read the table themselves: the change must be detected over HTTP.
 _ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
-_WHO = {"OWNER": "olga", "EDITOR": "ed", "VIEWER": "vera"}
 _CONSTRAINT_TESTS = (
     "tests/splits/test_constraints.py tests/security/test_stored.py "
     "plugins/recurring/tests/test_recurring.py::test_the_database_has_each_date_once "
@@ -44,7 +44,7 @@ def role_cells() -> Iterator[Mutant]:
             wrong = "_NONE" if access is Access.ANY else "_ANY"
             new = line[0].replace(line[1], ", ".join([*cells[:at], wrong, *cells[at + 1 :]]))
             name = f"{can.name} of {role}: {access.name} becomes {wrong[1:]}"
-            yield Mutant(name, str(file), line[0], new, f"{_ROLE_TEST}[{_WHO[role]}-{can}]")
+            yield Mutant(name, str(file), line[0], new, f"{_ROLE_TEST}[{WITH_ROLE[role]}-{can}]")
 
 
 def constraints() -> Iterator[Mutant]:

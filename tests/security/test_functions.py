@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.cast import Api
+from tests.cast import WITH_ROLE, Api
 from tests.factories import PASSWORD, UserFactory, join
 from tests.security.environment import Environment
 from tests.stored import everything_stored
@@ -18,7 +18,6 @@ from users.models import User
 
 pytestmark = pytest.mark.once
 
-ROLES = {"olga": 0, "ed": 1, "vera": 2}
 #: One route for each capability, which shows what the role may do.
 SHOWN_BY = {can: next(row for row in ROWS if row.can is can) for can in Can}
 OPEN = {str(row) for row in ROWS if row.statuses and row.statuses.get("anonymous") != 401}
@@ -36,7 +35,9 @@ def play(api: Api, trip: Trip, row: Row, user: User, own: bool) -> int:
 
 
 @pytest.mark.parametrize("can", Can)
-@pytest.mark.parametrize(("name", "at"), ROLES.items(), ids=ROLES)
+@pytest.mark.parametrize(
+    ("at", "name"), [*enumerate(WITH_ROLE.values())], ids=[*WITH_ROLE.values()]
+)
 def test_t65_each_role_may_do_exactly_what_is_promised(
     request: pytest.FixtureRequest, api: Api, trip: Trip, can: Capability, name: str, at: int
 ) -> None:

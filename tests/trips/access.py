@@ -49,7 +49,7 @@ from users.models import EmailToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
 
-MEMBERS = {"owner": TripRole.OWNER, "editor": TripRole.EDITOR, "viewer": TripRole.VIEWER}
+MEMBERS = {role.lower(): role for role in TripRole}
 #: A literal address, so that nobody asks a resolver.
 PUBLIC_URL = "https://93.184.216.34/in"
 CALLERS = (*MEMBERS, "stranger", "anonymous", "admin")
