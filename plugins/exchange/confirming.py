@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
+from plugins.exchange.columns import MODELS, carried
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.models import (
     TAKEN,
@@ -30,7 +31,7 @@ from plugins.exchange.own_file import OwnFile
 from plugins.exchange.planning import BATCH_ROWS, require_payments
 from plugins.exchange.restoring import trip_from
 from plugins.exchange.source import SourceFile, as_json
-from splits.models import Allocation, Division, Expense, Settlement
+from splits.models import Allocation, Division, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
 from splits.models.erasing import erase
 from splits.models.items import Items
@@ -39,7 +40,6 @@ from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import JournalEntry, Member, Trip, get_visible_or_404, locked_trip
 from trips.models.conflicts import AlreadyMember
-from trips.models.journal import plain_fields
 from trips.roles import DEFAULT_ROLE, Can
 from users.models import User
 
@@ -172,8 +172,7 @@ def _make_copy(stored: Import, by: User, file: OwnFile | None) -> Import:
         else:
             Member.add(made.trip, by, role=DEFAULT_ROLE, user_id=user_id)
             Merge.order(guest, by, user_id)
-    models = {EntryKind.EXPENSE: Expense, EntryKind.SETTLEMENT: Settlement}
-    ids = {str(kind): list(made.ids[model].values()) for kind, model in models.items()}
+    ids = {kind: list(made.ids[model].values()) for kind, model in MODELS.items()}
     rows = list(stored.rows.exclude(kind=""))
     for row in rows:
         row.object_id = ids[row.kind][row.line - 1]
@@ -212,6 +211,8 @@ def _batches(stored: Import) -> Iterator[list[ImportedRow]]:
 def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement:
     """What is recorded for a row."""
     entry, day = orjson.loads(row.entry), row.entry_date or date.min
+    columns = carried(MODELS[row.kind]).values()
+    fields = {c.name: c.to_python(entry[c.name]) for c in columns if c.name in entry}
     # The plans of the release before have no rates of payments, which they converted.
     rate, rate_day = entry.get("rate"), entry.get("rate_day")
     amounts = {
@@ -228,22 +229,10 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
             sender_id=people[entry["sender"]],
             receiver_id=people[entry["receiver"]],
             settled_on=day,
-            note=entry["note"],
+            **fields,
             **amounts,
         )
-    fields = {
-        **amounts,
-        "entered_minor": entry["entered_amount"],
-        "currency": entry["currency"],
-        "description": entry["description"],
-        "notes": entry["notes"],
-        "category": entry["category"],
-        "receipt_url": entry["receipt_url"],
-        "tags": entry.get("tags", []),
-        "expense_date": day,
-    }
-    plain = plain_fields(Expense)
-    fields |= {plain[name].name: value for name, value in entry.get("own", {}).items()}
+    amounts |= {"entered_minor": entry["entered_amount"], "currency": entry["currency"]}
     participants = tuple(people[key] for key, _value in entry["entered"])
     entered = {people[key]: value for key, value in entry["entered"] if value is not None}
     items = Items.of(entry.get("items"), entry["currency"])
@@ -251,7 +240,7 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
         items = items.renamed({int(key): people[key] for key, _value in entry["entered"]})
     exact = entry["parts"]
     return NewExpense(
-        fields=fields,
+        fields={**fields, **amounts, "expense_date": day},
         paid_by_user={people[key]: minor for key, minor in entry["payers"]},
         division=Division(entry["split_type"], participants, entered or None, items),
         exact_parts=None if exact is None else {people[key]: minor for key, minor in exact},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 
 #: The type, in a class whose `date` is a field.
 Day = date
@@ -60,10 +60,11 @@ class DescribedComment:
 class Row:
     """What all entries have. `key` is the id in the source, or None if it has none.
 
-    An amount is in minor units of `currency`. `rate` is how many units of the trip's currency one
-    unit of `currency` is worth; only our own file has its source and day. `converted_minor` is the
-    amount in the trip's currency, if the file has it; it takes precedence. `instant` is the time in
-    the words of a source whose `date` depends on the caller's time zone. `made_at` is when it was
+    `fields` are the other columns that the caller enters, by name; see `columns.carried`. An amount
+    is in minor units of `currency`. `rate` is how many units of the trip's currency one unit of
+    `currency` is worth; only our own file has its source and day. `converted_minor` is the amount
+    in the trip's currency, if the file has it; it takes precedence. `instant` is the time in the
+    words of a source whose `date` depends on the caller's time zone. `made_at` is when it was
     entered, in our own file.
     """
 
@@ -71,6 +72,7 @@ class Row:
     date: date
     amount_minor: int
     currency: str
+    fields: Mapping[str, Any]
     key: str | None = None
     instant: str = ""
     made_at: str = ""
@@ -79,6 +81,15 @@ class Row:
     rate_day: Day | None = None
     converted_minor: int | None = None
     notes: tuple[Note, ...] = ()
+
+    #: One of `models.EntryKind`, and the columns of what it was and of what else is to be said.
+    kind: ClassVar = "settlement"
+    title_column: ClassVar = "note"
+    remark_column: ClassVar = "note"
+
+    @property
+    def title(self) -> str:
+        return self.fields[self.title_column]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +105,20 @@ class DescribedExpense(Row):
     trip's currency if `converted_minor` is given.
     """
 
-    description: str = ""
-    notes_text: str = ""
-    category: str = "OTHER"
     payers: tuple[tuple[str, int], ...] = ()
     split_type: str = "EQUAL"
     entered: tuple[tuple[str, int | None], ...] = ()
     parts: tuple[tuple[str, int], ...] | None = None
-    comments: tuple[DescribedComment, ...] = ()
-    receipt_url: str | None = None
-    tags: tuple[str, ...] = ()
     items: object = None
-    #: The row of our own file: `fitting` takes from it what no other service has.
-    own: Mapping[str, Any] = field(default_factory=dict)
+    comments: tuple[DescribedComment, ...] = ()
+
+    kind: ClassVar = "expense"
+    title_column: ClassVar = "description"
+    remark_column: ClassVar = "notes"
+
+    @property
+    def people(self) -> set[str]:
+        return {key for key, _value in (*self.payers, *self.entered)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +127,10 @@ class DescribedSettlement(Row):
 
     sender: str = ""
     receiver: str = ""
-    note: str = ""
+
+    @property
+    def people(self) -> set[str]:
+        return {self.sender, self.receiver}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +139,8 @@ class SkippedRow:
 
     line: int
     reason: Note
-    description: str = ""
+    title: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 Entry = DescribedExpense | DescribedSettlement | SkippedRow
@@ -139,7 +155,6 @@ class TripDescription:
     person and currency. `is_own` is for our own export, of which a new trip is made as it was.
     """
 
-    format: str
     currency: str
     people: tuple[Person, ...]
     read_entries: Callable[[], Iterator[Entry]]
@@ -151,6 +166,7 @@ class TripDescription:
     start_date: date | None = None
     end_date: date | None = None
     is_own: bool = False
+    format: str = ""
 
     @property
     def entries(self) -> Iterable[Entry]:

@@ -1,16 +1,18 @@
 """An entry of a file as the ledger can record it: its texts, its amount in the trip's currency."""
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import replace
 from datetime import date
 from decimal import Context, Decimal
 from typing import Any
 
+from django.core.exceptions import ValidationError as ModelError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from plugins.exchange.columns import carried
 from plugins.exchange.currencies import SUCCESSORS
 from plugins.exchange.description import (
     FIRST_DAY,
@@ -24,7 +26,7 @@ from plugins.exchange.description import (
 )
 from plugins.exchange.formats.entries import apportioned
 from plugins.exchange.formats.reading import RowError, plain
-from splits.models import Category, Expense, Rate, Settlement
+from splits.models import Expense, Rate, Settlement
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
 from splits.models.items import EXTRAS, Items
@@ -36,7 +38,6 @@ from splits.serializers.expense import ExpenseRequest, items_of
 from tripcompanion.api.serializers import MAX_URL_CHARS
 from tripcompanion.currency.amounts import ENDED, EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
 from trips.models.default_division import MAX_WEIGHT
-from trips.models.journal import plain_fields
 
 #: What both databases store of a rate.
 _SIGNIFICANT = Context(prec=15)
@@ -44,10 +45,6 @@ _LAST_DECIMAL = Decimal(1).scaleb(-15)
 _MAX_RATE = Decimal(10) ** 6
 #: What was entered is in the currency of the expense.
 _OF_ONE_CURRENCY = {"MANUAL", *KEPT_TYPES}
-#: The plain fields of an expense that a file of another service may have, too.
-_OF_ALL_FILES = {
-    *("description", "expenseDate", "category", "splitType", "receiptUrl", "notes", "tags"),
-}
 
 
 class Fitting:
@@ -72,32 +69,25 @@ class Fitting:
         is_settlement = isinstance(entry, DescribedSettlement)
         if not entry.amount_minor or (is_settlement and entry.amount_minor < 0):
             raise RowError("no_amount")
-        if is_settlement:
-            if entry.sender == entry.receiver:
-                raise RowError("to_oneself")
-            entry, cut = _cut(entry, "note", longest(Settlement, "note"))
-        else:
+        if is_settlement and entry.sender == entry.receiver:
+            raise RowError("to_oneself")
+        if not is_settlement:
             _require_division(entry)
-            entry, cut = _cut(entry, "description", longest(Expense, "description"))
-            notes += cut
-            if not entry.description:
-                entry = replace(entry, description=_("Expense"))
-                notes.append(Note("no_description"))
-            entry, cut = _cut(entry, "notes_text", longest(Expense, "notes"))
+        fields, cut = _fitted_fields(entry)
+        if not is_settlement and not fields["description"]:
+            fields["description"] = _("Expense")
+            notes.append(Note("no_description"))
+        entry = replace(entry, fields=fields)
+        if not is_settlement:
             entry, cut_comments = self._with_comments(entry)
             cut += cut_comments
         self.require_people(entry)
         entry, converted = self._in_use(self._in_trip_currency(entry))
-        notes += converted
-        return entry, notes + cut
+        return entry, notes + converted + cut
 
     def require_people(self, entry: Any) -> None:
         """Raise `RowError` if it names somebody who is not in the file."""
-        if isinstance(entry, DescribedSettlement):
-            people = {entry.sender, entry.receiver}
-        else:
-            people = {key for key, _value in (*entry.payers, *entry.entered)}
-        if not people <= self.people:
+        if not entry.people <= self.people:
             raise RowError("unknown_person")
 
     def _in_trip_currency(self, entry: Any) -> Any:
@@ -127,12 +117,10 @@ class Fitting:
         if minor is None:
             minor = convert(entry.amount_minor, entry.currency, currency, rate or Decimal(1))
         amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
-        name = "note" if isinstance(entry, DescribedSettlement) else "notes_text"
-        text = "\n".join(filter(None, [getattr(entry, name), amount]))
-        if len(text) <= longest(
-            Settlement if name == "note" else Expense, name.removesuffix("_text")
-        ):
-            entry = replace(entry, **{name: text})
+        name = entry.remark_column
+        text = "\n".join(filter(None, [entry.fields[name], amount]))
+        if len(text) <= longest(_model_of(entry), name):
+            entry = replace(entry, fields={**entry.fields, name: text})
         restated = replace(_restated(entry, currency, minor), rate=None, converted_minor=None)
         return restated, [Note("converted", {"amount": amount})]
 
@@ -159,7 +147,8 @@ class Fitting:
         amount_minor, rate, source, day = self._converted(entry)
         if not 0 < abs(amount_minor) <= to_minor(MAX_AMOUNT, self.currency):
             raise RowError("amount_out_of_range")
-        amounts = {
+        common = {
+            **entry.fields,
             "amount": amount_minor,
             "entered_amount": entry.amount_minor,
             "currency": entry.currency,
@@ -168,18 +157,12 @@ class Fitting:
             "rate_day": day,
         }
         if isinstance(entry, DescribedSettlement):
-            people = {"sender": entry.sender, "receiver": entry.receiver}
-            return {**amounts, **people, "note": entry.note}
+            return {**common, "sender": entry.sender, "receiver": entry.receiver}
         split_type, entered = entry.split_type, entry.entered
         if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
             split_type = "SHARES"
         return {
-            **amounts,
-            "description": entry.description,
-            "notes": entry.notes_text,
-            "category": entry.category if entry.category in Category.values else Category.OTHER,
-            "receipt_url": _web_address(entry.receipt_url),
-            "tags": clean_tags(plain(tag)[:MAX_TAG_CHARS] for tag in entry.tags)[:MAX_TAGS],
+            **common,
             "payers": entry.payers,
             "split_type": split_type,
             "entered": entered,
@@ -189,7 +172,6 @@ class Fitting:
             if entry.converted_minor is None
             else self.described.currency,
             "comments": [comment.text for comment in entry.comments],
-            "own": _own_fields(entry),
         }
 
     def _with_comments(self, entry: DescribedExpense) -> tuple[DescribedExpense, list[Note]]:
@@ -339,38 +321,47 @@ def items_from(shown: Any, currency: str, people: Mapping[int, int], line: int) 
         raise wrong from error
 
 
-def _own_fields(entry: DescribedExpense) -> dict[str, Any]:
-    """The plain fields of our own file that no other service has. Raises `RowError`."""
-    names = (plain_fields(Expense).keys() - _OF_ALL_FILES) & entry.own.keys()
-    checked = ExpenseRequest().fields if names else {}
-    values = {}
-    for name in names:
-        try:
-            values[name] = checked[name].run_validation(entry.own[name])
-        except ValidationError as error:
-            raise RowError("bad_value", name=name) from error
-    return values
-
-
 def longest(model: Any, name: str) -> int:
     """How many characters a text column takes."""
     return model._meta.get_field(name).max_length
 
 
-def _cut(entry: Any, name: str, limit: int) -> tuple[Any, list[Note]]:
-    """The entry with a text that is not too long and has no control characters."""
-    text = getattr(entry, name)
-    shown = plain(text)
-    if shown == text and len(text) <= limit:
-        return entry, []
-    notes = [Note("cut", {"limit": limit})] if len(shown) > limit else []
-    return replace(entry, **{name: shown[:limit].strip()}), notes
+def _model_of(entry: Any) -> Any:
+    return Settlement if isinstance(entry, DescribedSettlement) else Expense
+
+
+def _fitted_fields(entry: Any) -> tuple[dict[str, Any], list[Note]]:
+    """All columns that are carried, with values that can be recorded: texts are cut."""
+    fields: dict[str, Any] = {}
+    notes: list[Note] = []
+    for column in carried(_model_of(entry)).values():
+        name, value = column.name, entry.fields.get(column.name)
+        if name in _FITTED:
+            value = _FITTED[name](value)
+        elif value is not None and column.max_length and not column.choices:
+            value = plain(value)
+            if len(value) > column.max_length:
+                notes.append(Note("cut", {"limit": column.max_length}))
+                value = value[: column.max_length].strip()
+        try:
+            fields[name] = column.clean(value, None)
+        except ModelError:
+            fields[name] = column.get_default()
+    return fields, notes
 
 
 def _web_address(text: str | None) -> str | None:
     if not text or not text.startswith(("https://", "http://")) or len(text) > MAX_URL_CHARS:
         return None
     return text if text.isprintable() and " " not in text else None
+
+
+def _tags(texts: Iterable[str] | None) -> list[str]:
+    return clean_tags(plain(tag)[:MAX_TAG_CHARS] for tag in texts or ())[:MAX_TAGS]
+
+
+#: What has its own rule of what can be recorded.
+_FITTED: Mapping[str, Callable[[Any], Any]] = {"receipt_url": _web_address, "tags": _tags}
 
 
 def _storable(numerator: Decimal, denominator: Decimal) -> Decimal:

@@ -48,8 +48,7 @@ def identified(trip: TripDescription) -> Iterator[tuple[Entry, Identity | None]]
         if not key:
             seen[digest] += 1
             key = _digest(digest, seen[digest])
-        title = entry.description if isinstance(entry, DescribedExpense) else entry.note
-        yield entry, Identity(key, _digest(trip.format, _time(entry), title), digest)
+        yield entry, Identity(key, _digest(trip.format, _time(entry), entry.title), digest)
 
 
 def _content(
@@ -59,11 +58,11 @@ def _content(
     common = (_time(entry), entry.amount_minor, entry.currency)
     if isinstance(entry, DescribedSettlement):
         people = [names.get(key, key) for key in (entry.sender, entry.receiver)]
-        return (*common, entry.note, people)
+        return (*common, entry.title, people)
     payers = [(names.get(key, key), minor) for key, minor in entry.payers]
     parts = sorted((names.get(key, key), value) for key, value in entry.parts or ())
     entered = sorted((names.get(key, key), value or 0) for key, value in entry.entered)
-    return (*common, entry.description, sorted(payers), parts or entered)
+    return (*common, entry.title, sorted(payers), parts or entered)
 
 
 def _time(entry: DescribedExpense | DescribedSettlement) -> str:
@@ -78,7 +77,7 @@ def _digest(*values: object) -> str:
 def shown_of(entry: DescribedExpense | DescribedSettlement) -> dict[str, Any]:
     """What a plan shows of an entry; `KnownRows.changes` compares it with earlier imports."""
     return {
-        "description": entry.description if isinstance(entry, DescribedExpense) else entry.note,
+        "description": entry.title,
         "date": str(entry.date),
         "amount": f"{to_major(entry.amount_minor, entry.currency):f}",
         "currency": entry.currency,

@@ -16,6 +16,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
+from plugins.exchange.columns import MODELS, carried
 from splits.models import SplitType
 from splits.models.division import OF_AMOUNTS, SCALE
 from splits.models.items import Items, load_items
@@ -287,29 +288,21 @@ class ImportedRow(models.Model):
         ids, entry = self.plan.people, orjson.loads(self.entry)
         # The plans of the release before have payments in the trip's currency only.
         code, rate = entry.get("currency", self.plan.plan.currency), entry.get("rate")
-        amount = {
+        body = {
+            name: entry.get(column.name, column.get_default())
+            for name, column in carried(MODELS[self.kind]).items()
+        }
+        body |= {
             "amount": to_major(entry.get("entered_amount", entry["amount"]), code),
             "currency": code,
             "exchangeRate": None if rate is None else Decimal(rate),
         }
         if self.kind == EntryKind.SETTLEMENT:
-            return {
-                "fromUserId": ids[entry["sender"]],
-                "toUserId": ids[entry["receiver"]],
-                **amount,
-                "settledOn": str(self.entry_date),
-                "note": entry["note"],
-            }
+            people = {"fromUserId": ids[entry["sender"]], "toUserId": ids[entry["receiver"]]}
+            return {**body, **people, "settledOn": str(self.entry_date)}
         split_type = entry["split_type"]
-        body = {
-            "description": entry["description"],
-            **amount,
+        body |= {
             "expenseDate": str(self.entry_date),
-            "category": entry["category"],
-            "notes": entry["notes"],
-            "receiptUrl": entry["receipt_url"],
-            "tags": entry.get("tags", []),
-            **entry.get("own", {}),
             "paidByUserId": ids[entry["payers"][0][0]],
             "payers": [
                 {"userId": ids[key], "amount": to_major(minor, code)}

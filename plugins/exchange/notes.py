@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ParseError
 
 from plugins.exchange.description import UnreadableFile
+from plugins.exchange.formats import PROGRAMS
 
 _TEXTS: Mapping[str, Any] = {
     # Why a file cannot be read. Some are also why a row is skipped.
@@ -55,9 +57,12 @@ _TEXTS: Mapping[str, Any] = {
     "unclear_decimal_mark": gettext_lazy(
         "It is unclear whether 1.234 is one thousand or one and a bit."
     ),
-    "unknown_format": gettext_lazy(
-        "This format is not known. Send an export of Splitwise, Spliit, ihatemoney, Cospend, "
-        "Abrechnung, SplitPro, Settle Up, Tricount or Trip Companion, as CSV or JSON."
+    "unknown_format": format_lazy(
+        gettext_lazy(
+            "This format is not known. Send an export of {programs} or Trip Companion, "
+            "as CSV or JSON."
+        ),
+        programs=", ".join(PROGRAMS),
     ),
     "unknown_split": gettext_lazy("The way of dividing %(text)s is not known."),
     "unknown_version": gettext_lazy("The file has a version that this service does not know."),

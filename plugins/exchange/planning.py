@@ -21,11 +21,7 @@ from rest_framework.generics import get_object_or_404
 from plugins.exchange.balances import compared
 from plugins.exchange.currencies import in_use
 from plugins.exchange.description import (
-    DescribedExpense,
-    DescribedSettlement,
-    Entry,
     Note,
-    SkippedRow,
     TripDescription,
     UnreadableFile,
 )
@@ -210,47 +206,47 @@ class _Plan:
             if position > 2 * settings.QUOTA_CHANGES:
                 raise LimitReached(limit=2 * settings.QUOTA_CHANGES)
 
-    def _row(self, position: int, entry: Entry, identity: Any) -> ImportedRow:
+    def _row(self, position: int, entry: Any, identity: Identity | None) -> ImportedRow:
         row = ImportedRow(position=position, line=entry.line)
-        if isinstance(entry, SkippedRow):
-            if self.is_copy:
-                raise UnreadableFile(entry.reason.code, entry.line, **entry.reason.values)
-            shown = {"description": entry.description}
-            return self._finished(row, Outcome.SKIPPED, shown, [entry.reason])
-        return self._identified(row, entry, identity)
-
-    def _identified(self, row: ImportedRow, entry: Any, identity: Identity) -> ImportedRow:
-        row.key, row.match, row.digest = identity
-        row.entry_date = entry.date
-        is_expense = isinstance(entry, DescribedExpense)
-        row.kind = EntryKind.EXPENSE if is_expense else EntryKind.SETTLEMENT
-        shown = shown_of(entry)
-        changed = self.known.changes(entry, identity, shown)
-        fitted = entry
-        notes: list[Note] = []
+        shown = {"description": entry.title} if identity is None else shown_of(entry)
         try:
-            if changed is None and not self.is_copy:
-                fitted, notes = self.fitting.fitted(entry)
-            if changed is None:
-                row.entry = self._entry_text(fitted)
-            moved = self.fitting.moved(entry)
+            if identity is None:
+                raise RowError(entry.reason.code, **entry.reason.values)
+            outcome, notes = self._outcome(row, entry, identity, shown)
         except RowError as error:
             if self.is_copy:
                 raise error.of_file(row.line) from error
-            return self._finished(row, Outcome.SKIPPED, shown, [*entry.notes, error.note])
-        self.balances.update(moved)
+            outcome, notes = Outcome.SKIPPED, [*entry.notes, error.note]
+            if error.note.code not in _HARMLESS:
+                self.skipped.append(row.line)
+        row.outcome, row.shown, row.notes = outcome, as_json(shown), as_json(_stored(notes))
+        self.counts[outcome] += 1
+        return row
+
+    def _outcome(
+        self, row: ImportedRow, entry: Any, identity: Identity, shown: dict[str, Any]
+    ) -> tuple[Outcome, list[Note]]:
+        """Complete the row of an entry; what becomes of it, and notes. Raises `RowError`."""
+        row.key, row.match, row.digest = identity
+        row.entry_date, row.kind = entry.date, entry.kind
+        changed = self.known.changes(entry, identity, shown)
+        fitted, notes = entry, [*entry.notes]
+        if changed is None:
+            if not self.is_copy:
+                fitted, notes = self.fitting.fitted(entry)
+            row.entry = self._entry_text(fitted)
+        self.balances.update(self.fitting.moved(entry))
+        if notes:
+            self.noted.append(row.line)
         if changed is not None:
-            if entry.notes:
-                self.noted.append(row.line)
-            outcome = Outcome.DIFFERS if changed else Outcome.KNOWN
-            notes = [Note("differs", {"fields": ", ".join(changed)})] if changed else []
-            return self._finished(row, outcome, shown, notes)
+            about = [Note("differs", {"fields": ", ".join(changed)})] if changed else []
+            return (Outcome.DIFFERS if changed else Outcome.KNOWN), about
         self.days = [min([*self.days, entry.date]), max([*self.days, entry.date])]
-        if isinstance(entry, DescribedSettlement):
+        if entry.kind == EntryKind.SETTLEMENT:
             self.pairs.add((entry.sender, entry.receiver))
         self.counts[row.kind] += 1
-        shown |= {"description": shown_of(fitted)["description"]}
-        return self._finished(row, Outcome.NOTED if notes else Outcome.TAKEN, shown, notes)
+        shown["description"] = fitted.title
+        return (Outcome.NOTED if notes else Outcome.TAKEN), notes
 
     def _entry_text(self, entry: Any) -> str:
         """What is recorded; of a copy, what is shown of it, which may be nothing."""
@@ -261,18 +257,6 @@ class _Plan:
             if self.is_copy:
                 return ""
             raise
-
-    def _finished(
-        self, row: ImportedRow, outcome: Outcome, shown: Mapping[str, Any], notes: list[Note]
-    ) -> ImportedRow:
-        row.outcome, row.shown = outcome, as_json(shown)
-        row.notes = as_json([[note.code, dict(note.values)] for note in notes])
-        self.counts[outcome] += 1
-        if outcome == Outcome.SKIPPED and notes[-1].code not in _HARMLESS:
-            self.skipped.append(row.line)
-        if outcome == Outcome.NOTED:
-            self.noted.append(row.line)
-        return row
 
     def require_rights(self, trip: Trip, caller: User) -> None:
         """Raise `PermissionDenied` unless the caller's role covers everything that is planned."""
@@ -318,10 +302,14 @@ class _Plan:
                 {"currency": code, "rate": f"{rate:f}", "rate_source": source, "rate_date": day}
                 for code, (rate, source, day) in sorted(self.fitting.rates.items())
             ],
-            "notes": [[note.code, dict(note.values)] for note in self.notes],
+            "notes": _stored(self.notes),
             "row_count": sum(self.counts[name] for name in Outcome.values),
             "counts": {name: self.counts[name] for name in (*Outcome.values, *EntryKind.values)},
         }
+
+
+def _stored(notes: Iterable[Note]) -> list[Any]:
+    return [[note.code, dict(note.values)] for note in notes]
 
 
 def _known(trip: Trip | None, described: TripDescription) -> KnownRows:

@@ -2179,13 +2179,12 @@ export interface paths {
          * Plan the import of a file; nothing else is written
          * @description Plan the import of a file; nothing else is written.
          *
-         *     The format is recognised from the content: Splitwise, Spliit, ihatemoney, Cospend,
-         *     Abrechnung, SplitPro, Settle Up, Tricount, or the JSON of `exportTrip`. Send a form with the
-         *     file, or a JSON file itself as the body, with what you choose in the query. The plan says
-         *     what would become of every row, who the people of the file are, and how the balances that
-         *     the file claims compare with those of its rows. It has the first 1,000 rows;
-         *     `listImportedRows` has all. It can be changed and confirmed for a day; so long the file is
-         *     kept with it.
+         *     The format is recognised from the content; the problem `unknown_format` lists the known
+         *     ones. Send a form with the file, or a JSON file itself as the body, with what you choose in
+         *     the query. The plan says what would become of every row, who the people of the file are,
+         *     and how the balances that the file claims compare with those of its rows. It has the first
+         *     1,000 rows; `listImportedRows` has all. It can be changed and confirmed for a day; so long
+         *     the file is kept with it.
          */
         post: operations["planImport"];
         delete?: never;

@@ -5,31 +5,22 @@ after the other, `file.records()` CSV. `read_entries` of the description reads t
 time it is called, so that a large file is never in memory as a whole.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Protocol
 
 from plugins.exchange.description import TripDescription, UnreadableFile
-from plugins.exchange.formats import (
-    abrechnung,
-    cospend,
-    ihatemoney,
-    settle_up,
-    spliit_csv,
-    spliit_json,
-    splitpro_csv,
-    splitpro_json,
-    splitwise_api,
-    splitwise_csv,
-    tricount,
-    trip_companion,
-)
 from plugins.exchange.formats.reading import RowError
 from plugins.exchange.source import Head, SourceFile
 
 
 class Format(Protocol):
     """A module for a format. Both functions raise `UnreadableFile` with the line."""
+
+    __name__: str
+    #: The name of the program that writes it.
+    PROGRAM: str
 
     def recognises(self, head: Head) -> bool:
         """Whether a file has this format, by its beginning."""
@@ -38,11 +29,14 @@ class Format(Protocol):
         """What the file says."""
 
 
+_MODULES = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
 #: In the order in which they are tried: the labels of Splitwise's CSV are in any language.
-FORMATS: Iterable[Format] = (
-    *(trip_companion, abrechnung, spliit_json, ihatemoney, splitpro_json, splitwise_api, tricount),
-    *(cospend, settle_up, splitpro_csv, spliit_csv, splitwise_csv),
+FORMATS: list[Format] = sorted(
+    (module for module in _MODULES if hasattr(module, "recognises")),
+    key=lambda known: known.__name__.endswith("splitwise_csv"),
 )
+#: The other programs whose files can be imported.
+PROGRAMS = sorted({known.PROGRAM for known in FORMATS} - {"Trip Companion"}, key=str.casefold)
 
 
 def describe(file: SourceFile) -> TripDescription:
@@ -54,5 +48,7 @@ def describe(file: SourceFile) -> TripDescription:
                     described = known.read(file)
                 except RowError as error:
                     raise error.of_file() from error
-                return replace(described, notes=(*file.notes, *described.notes))
+                name = known.__name__.rpartition(".")[2]
+                notes = (*file.notes, *described.notes)
+                return replace(described, format=described.format or name, notes=notes)
     raise UnreadableFile("unknown_format")

@@ -5,17 +5,13 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from plugins.exchange.description import (
-    DescribedExpense,
-    Entry,
-    Note,
-    TripDescription,
-    UnreadableFile,
-)
+from plugins.exchange.description import Entry, Note, TripDescription, UnreadableFile
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import by_weight, divided, payments
+from plugins.exchange.formats.entries import by_weight, divided, expense, payments
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
+
+PROGRAM = "Abrechnung"
 
 Shares = Mapping[str, Fraction]
 #: An amount in minor units, what each person paid and owes of it, and notes.
@@ -40,7 +36,6 @@ def read(file: SourceFile) -> TripDescription:
     people = reading.people_with_ids(file, "personal_accounts.item")
     books = _Books(file, {person.key for person in people})
     return TripDescription(
-        "abrechnung",
         file.trip_currency(str(texts.get("metadata.currency_identifier") or "")),
         people,
         lambda: reading.each(enumerate(file.items("transactions.item"), 1), books.entries, "name"),
@@ -113,19 +108,10 @@ class _Books:
             return payments(line, sender, parts, title, notes=notes, **fields)
         tags = [str(tag) for tag in row.list("tags")]
         named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
-        found = DescribedExpense(
-            line=line,
-            amount_minor=amount,
-            description=title,
-            notes_text=row.text("description", ""),
-            tags=(*tags, *named),
-            category=reading.category(title, *tags),
-            payers=tuple(payers.items()),
-            notes=notes + ((Note("files_left_out"),) if row.list("files") else ()),
-            **self._division(line, row, amount, parts),
-            **fields,
-        )
-        return [found]
+        fields["notes"] = notes + ((Note("files_left_out"),) if row.list("files") else ())
+        more = {"tags": (*tags, *named)}
+        texts = (title, " ".join([title, *tags]), row.text("description", ""), more)
+        return [expense(line, payers, self._division(line, row, amount, parts), *texts, **fields)]
 
     def _sides(self, row: Record, amount: int, *, is_transfer: bool) -> _Sides:
         """What each person paid and owes of `amount` minor units.

@@ -1,6 +1,7 @@
 """The columns of CSV that are people."""
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 
 from plugins.exchange.formats.numbers import is_some
 from plugins.exchange.formats.reading import clean
@@ -12,6 +13,13 @@ _LEFT = re.compile(
     r"|removid[oa]|usunięt[ya]|borttagen|fjernet|slettet|dihapus|削除済み|已删除|удал[её]н[ао]?)\)",
     re.IGNORECASE,
 )
+
+
+def cells_of(
+    rows: Iterable[tuple[int, Mapping[str, str]]], *names: str
+) -> Iterator[tuple[int, str]]:
+    """The cells of the columns with these names, with their lines."""
+    return ((line, row.get(name) or "") for line, row in rows for name in names)
 
 
 def columns_of_people(file: SourceFile, start: int) -> dict[int, str]:

@@ -16,11 +16,14 @@ from plugins.exchange.description import (
     UnreadableFile,
 )
 from plugins.exchange.formats import reading
+from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import bill, names_in
 from plugins.exchange.formats.numbers import Numbers, is_one, plain_number
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile, fitted
+
+PROGRAM = "Cospend"
 
 #: The names of columns that begin a section, by its name.
 _SECTIONS = {
@@ -51,7 +54,6 @@ def read(file: SourceFile) -> TripDescription:
     project = _Project(file)
     people = tuple(Person(name, name) for name in project.weights)
     return TripDescription(
-        "cospend",
         project.currency,
         people,
         lambda: reading.each(project.rows("bills"), project.entries, "what"),
@@ -67,15 +69,10 @@ class _Project:
         self.weights: dict[str, Decimal] = {}
         #: Whose weight is 0, which counts as 1 in every balance there.
         self.weightless: set[str] = set()
-        self.numbers = Numbers(
-            ((line, row.get("amount", "")) for line, row in self.rows("bills")), is_plain=True
-        )
-        self.dates = Dates(
-            # Where the file has the moment, the date counts for nothing.
-            ((n, row.get("date", "")) for n, row in self.rows("bills") if not row.get("timestamp")),
-            mark=self.numbers.mark,
-            delimiter=file.delimiter,
-        )
+        self.numbers = Numbers(cells_of(self.rows("bills"), "amount"), is_plain=True)
+        # Where the file has the moment, the date counts for nothing.
+        dated = ((line, row) for line, row in self.rows("bills") if not row.get("timestamp"))
+        self.dates = Dates(cells_of(dated, "date"), self.numbers.mark, file.delimiter)
         for _line, row in self.rows("members"):
             self._add(row, "name", "weight")
         for _line, row in self.rows("bills"):
@@ -150,11 +147,11 @@ class _Project:
             self.numbers(row.text("amount")),
             owers,
             self.weights,
+            title or label,
+            label,
+            "\n".join(filter(None, [comment, label])),
             is_payment=row.text("categoryid", "0") == _REIMBURSEMENT,
-            description=title or label,
             notes=notes,
-            label=label,
-            notes_text="\n".join(filter(None, [comment, label])),
             currency=self.currency,
             date=self._day(row),
             instant=row.text("timestamp", ""),

@@ -42,7 +42,7 @@ class Dates:
     """
 
     def __init__(
-        self, cells: Iterable[tuple[int, str]], *, mark: str = ".", delimiter: str = ","
+        self, cells: Iterable[tuple[int, str]], mark: str = ".", delimiter: str = ","
     ) -> None:
         found = [(line, match) for line, text in cells if (match := _YEAR_LAST.match(_tidy(text)))]
         orders = {

@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
+from types import MappingProxyType
 from typing import Any
 
 from plugins.exchange.description import DescribedExpense, DescribedSettlement, Entry, Note
@@ -27,26 +28,23 @@ def divided(
     """The fields of an expense with these exact parts; people without a part do not take part.
 
     It is EQUAL if no two parts differ by more than one minor unit, unless `is_equal` says so.
-    `split` are the split type and what was entered for each person, if the file has both.
+    `split` are the split type and what was entered for each person, if the file has both. Raises
+    `RowError`, also for an amount of zero.
     """
-    parts = tuple((person, minor) for person, minor in shares.items() if minor)
-    if not parts:
-        raise RowError("nobody_takes_part")
-    if min(minor for _person, minor in parts) < 0 < max(minor for _person, minor in parts):
+    parts = {person: minor for person, minor in shares.items() if minor}
+    if not sum(parts.values()):
+        raise RowError("no_amount")
+    least, most = min(parts.values()), max(parts.values())
+    if least < 0 < most:
         raise RowError("negative_part")
+    values: Mapping[str, int | None] = parts
+    split_type = "MANUAL"
     if split is not None:
-        entered = tuple((person, split[1][person]) for person, _minor in parts)
-        return {"split_type": split[0], "entered": entered, "parts": parts}
-    amounts = [minor for _person, minor in parts]
-    if is_equal is None:
-        is_equal = max(amounts) - min(amounts) <= 1
-    if is_equal:
-        return {
-            "split_type": "EQUAL",
-            "entered": tuple((person, None) for person, _minor in parts),
-            "parts": parts,
-        }
-    return {"split_type": "MANUAL", "entered": parts, "parts": parts}
+        split_type, values = split
+    elif is_equal or (is_equal is None and most - least <= 1):
+        split_type, values = "EQUAL", dict.fromkeys(parts)
+    entered = tuple((person, values[person]) for person in parts)
+    return {"split_type": split_type, "entered": entered, "parts": tuple(parts.items())}
 
 
 def by_weight(total: int, weights: Mapping[str, Fraction], seed: int) -> dict[str, Any]:
@@ -114,23 +112,25 @@ def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[s
 def expense(
     line: int,
     paid: Mapping[str, int],
-    shares: Mapping[str, int],
-    *,
+    division: Mapping[str, Any],
+    title: str,
     label: str = "",
-    is_equal: bool | None = None,
-    split: tuple[str, Mapping[str, int]] | None = None,
-    **fields: Any,
+    details: str | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    **row: Any,
 ) -> DescribedExpense:
-    """An expense of what people paid, with exact shares, which add up to that.
+    """An expense of what people paid, with a division of that, such as `divided`.
 
-    `label` is what the source calls its category. A negative amount is a refund. Raises `RowError`
-    for an amount of zero.
+    `label` is what the source calls its category, which is in the notes without other `details`;
+    `more` are further fields. A negative amount is a refund.
     """
-    amount_minor, payers = sum(paid.values()), tuple(paid.items())
-    if not amount_minor:
-        raise RowError("no_amount")
-    fields |= {"category": category(label), **divided(shares, is_equal=is_equal, split=split)}
-    return DescribedExpense(line=line, amount_minor=amount_minor, payers=payers, **fields)
+    fields = {
+        "description": title,
+        "notes": label if details is None else details,
+        "category": category(label),
+    }
+    sums: dict[str, Any] = {"amount_minor": sum(paid.values()), "payers": tuple(paid.items())}
+    return DescribedExpense(line=line, fields={**fields, **more}, **sums, **division, **row)
 
 
 def evenly(
@@ -177,7 +177,7 @@ def payments(
             amount_minor=minor,
             sender=sender,
             receiver=receiver,
-            note=title,
+            fields={"note": title},
             key=f"{key}/{receiver}" if key and len(receivers) > 1 else key,
             **fields,
         )
@@ -211,18 +211,18 @@ def bill(
     amount: Decimal,
     owers: list[str],
     weights: Mapping[str, Decimal],
+    title: str,
+    label: str = "",
+    details: str = "",
     *,
     is_payment: bool,
-    description: str,
     notes: tuple[Note, ...],
-    label: str = "",
-    notes_text: str = "",
-    **fields: Any,
+    **row: Any,
 ) -> Iterable[Entry]:
     """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
-    if description == _NO_BILL and owers == [payer]:
+    if title == _NO_BILL and owers == [payer]:
         return []
-    minor, changed = rounded(amount, fields["currency"])
+    minor, changed = rounded(amount, row["currency"])
     notes += changed
     if not minor:
         raise RowError("no_amount")
@@ -232,16 +232,6 @@ def bill(
     shares = {name: Fraction(weights.get(name, 1)) for name in owers}
     if is_payment and minor > 0 and payer not in shares:
         parts = apportioned(minor, whole_weights(shares), line)
-        return payments(line, payer, parts, description, notes=notes, **fields)
-    found = DescribedExpense(
-        line=line,
-        amount_minor=minor,
-        payers=((payer, minor),),
-        description=description,
-        notes_text=notes_text,
-        category=category(label),
-        notes=notes,
-        **by_weight(minor, shares, line),
-        **fields,
-    )
-    return [found]
+        return payments(line, payer, parts, title, notes=notes, **row)
+    division = by_weight(minor, shares, line)
+    return [expense(line, {payer: minor}, division, title, label, details, notes=notes, **row)]

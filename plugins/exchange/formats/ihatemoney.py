@@ -7,12 +7,15 @@ from typing import Any
 
 from plugins.exchange.description import Entry, Note, TripDescription, UnreadableFile
 from plugins.exchange.formats import reading
+from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import bill, names_in
 from plugins.exchange.formats.numbers import Numbers
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
 from tripcompanion.currency.amounts import ENDED, EXPONENTS
+
+PROGRAM = "ihatemoney"
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
 #: ISO 4217's code for "no currency", which bills have in a project without one.
@@ -31,7 +34,6 @@ def read(file: SourceFile) -> TripDescription:
         raise UnreadableFile("is_settlement_plan")
     bills = _Bills(file)
     return TripDescription(
-        "ihatemoney",
         bills.currency,
         reading.people_named(bills.names),
         lambda: reading.each(bills.rows(), bills.entries, "what"),
@@ -49,12 +51,10 @@ class _Bills:
         #: The names as they stand in the file, in the order in which they occur; first of payers.
         self.written: dict[str, None] = {}
         codes: Counter[str] = Counter()
-        self.numbers = Numbers(self._cells("amount"), is_plain=file.delimiter == ",")
-        self.dates = Dates(
-            self._cells("date"),
-            mark=self.numbers.mark,
-            delimiter=file.delimiter,
-        )
+        # JSON has numbers and dates.
+        rows: Any = self.rows if file.kind == "csv" else list
+        self.numbers = Numbers(cells_of(rows(), "amount"), is_plain=file.delimiter == ",")
+        self.dates = Dates(cells_of(rows(), "date"), self.numbers.mark, file.delimiter)
         for line, row in self.rows():
             try:
                 record = Record(row)
@@ -87,11 +87,6 @@ class _Bills:
         for line, row in self.file.records():
             yield line, dict(zip(header, row, strict=False))
 
-    def _cells(self, name: str) -> Iterator[tuple[int, str]]:
-        """The cells of a column; JSON has none."""
-        if self.file.kind == "csv":
-            yield from ((line, row.get(name, "")) for line, row in self.rows())
-
     def _number(self, row: Record, name: str) -> Decimal:
         return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
 
@@ -114,9 +109,9 @@ class _Bills:
             self._number(row, "amount"),
             [reading.unguarded(name) for name in owers],
             self.weights,
+            reading.unguarded(row.text("what", "")),
             is_payment=kind == "Reimbursement",
             date=self.dates(row.text("date")),
             currency=code,
-            description=reading.unguarded(row.text("what", "")),
             notes=notes,
         )

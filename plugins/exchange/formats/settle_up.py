@@ -7,12 +7,15 @@ from typing import Any
 
 from plugins.exchange.description import Entry, Note, TripDescription
 from plugins.exchange.formats import reading
+from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
-from plugins.exchange.formats.entries import completed, expense, payments
+from plugins.exchange.formats.entries import completed, divided, expense, payments
 from plugins.exchange.formats.numbers import Numbers, is_one
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
 from tripcompanion.currency.amounts import to_major
+
+PROGRAM = "Settle Up"
 
 _SEPARATOR = ";"
 
@@ -24,7 +27,6 @@ def recognises(head: Head) -> bool:
 def read(file: SourceFile) -> TripDescription:
     table = _Table(file)
     return TripDescription(
-        "settle_up",
         file.trip_currency(*table.currencies),
         reading.people_named(table.names),
         lambda: reading.each(file.named_records(), table.entries, "Purpose"),
@@ -51,21 +53,11 @@ class _Table:
         self.names = [name for name in names if name]
         self.currencies = [code for code, _count in main.most_common() + used.most_common()]
         self.main = main.most_common(1)[0][0] if main else ""
-        columns = ("Amount", "Split amounts", "Converted amount")
-        self.numbers = Numbers(
-            (
-                (line, cell)
-                for line, row in file.named_records()
-                for column in columns
-                for cell in listed(row.get(column, ""))
-            ),
-            is_plain=True,
-        )
-        self.dates = Dates(
-            ((line, row.get("Date & time", "")) for line, row in file.named_records()),
-            mark=self.numbers.mark,
-            delimiter=file.delimiter,
-        )
+        lists = cells_of(file.named_records(), "Amount", "Split amounts", "Converted amount")
+        amounts = ((line, cell) for line, cells in lists for cell in listed(cells))
+        self.numbers = Numbers(amounts, is_plain=True)
+        days = cells_of(file.named_records(), "Date & time")
+        self.dates = Dates(days, self.numbers.mark, file.delimiter)
 
     def _amounts(self, row: Record, people: str, amounts: str, currency: str) -> dict[str, Decimal]:
         names, cells = listed(row.text(people)), listed(row.text(amounts))
@@ -98,8 +90,6 @@ class _Table:
             return payments(line, payer, shares, title, notes=notes, **fields)
         if kind == "transfer":
             notes = (*notes, Note("payment_of_several"))
-        fields |= {"description": title or label or "Settle Up", "label": label}
-        fields["notes_text"] = label
-        if "Receipt" in row:
-            fields["receipt_url"] = row.text("Receipt")
-        return [expense(line, paid, shares, notes=notes, **fields)]
+        fields |= {"more": {"receipt_url": row.text("Receipt", "")}, "notes": notes}
+        texts = (title or label or "Settle Up", label)
+        return [expense(line, paid, divided(shares), *texts, **fields)]

@@ -7,13 +7,15 @@ from typing import Any
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, TripDescription
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.columns import columns_of_people
+from plugins.exchange.formats.columns import cells_of, columns_of_people
 from plugins.exchange.formats.dates import Dates
-from plugins.exchange.formats.entries import completed, expense, in_original, payments
+from plugins.exchange.formats.entries import completed, divided, expense, in_original, payments
 from plugins.exchange.formats.numbers import Cell, Numbers, plain_number
 from plugins.exchange.formats.reading import RowError
 from plugins.exchange.formats.spliit_json import decimals
 from plugins.exchange.source import Head, SourceFile
+
+PROGRAM = "Spliit"
 
 _COLUMNS = [
     *("Date", "Description", "Category", "Currency", "Cost", "Original cost"),
@@ -30,7 +32,6 @@ def read(file: SourceFile) -> TripDescription:
     has_payments = any("Yes" in row for _line, row in file.records())
     better = (Note("better_as_json"),) if has_payments and len(table.people) > 2 else ()
     return TripDescription(
-        "spliit_csv",
         table.currency,
         table.people,
         lambda: reading.each(table.rows(), table.entries, "Description"),
@@ -56,11 +57,7 @@ class _Table:
             for line, row in file.records()
             for at in (cost_at, *self.columns)
         )
-        self.dates = Dates(
-            ((line, row["Date"]) for line, row in self.rows()),
-            mark=self.numbers.mark,
-            delimiter=file.delimiter,
-        )
+        self.dates = Dates(cells_of(self.rows(), "Date"), self.numbers.mark, file.delimiter)
         codes = sorted({row[code_at].strip() for _line, row in file.records()})
         self.currency = file.trip_currency(*codes)
         self.unit = reading.smallest(self.currency, decimals(self.currency))
@@ -90,9 +87,8 @@ class _Table:
         if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
             return payments(line, payer, shares, title, notes=notes, **fields)
         signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
-        fields |= {"description": title, "notes_text": reading.clean(row["Category"])}
-        fields |= {"label": row["Category"], "notes": notes}
-        entry = expense(line, {payer: cost}, signed, **fields)
+        label = reading.clean(row["Category"])
+        entry = expense(line, {payer: cost}, divided(signed), title, label, notes=notes, **fields)
         return [self._in_original(row, entry) if cost > 0 else entry]
 
     def _payer(self, cost: int, cells: dict[str, Decimal]) -> str:

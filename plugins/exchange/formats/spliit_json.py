@@ -8,9 +8,11 @@ from typing import Any
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import DescribedExpense, Entry, Note, TripDescription
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import expense, in_original, payments
+from plugins.exchange.formats.entries import divided, expense, in_original, payments
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
+
+PROGRAM = "Spliit"
 
 #: Currencies that have no decimals in Spliit; ISO 4217 gives some of them two.
 _WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
@@ -42,7 +44,6 @@ def read(file: SourceFile) -> TripDescription:
     digits = decimals(code)
     entry = partial(_entry, currency, digits, {person.key for person in people})
     return TripDescription(
-        "spliit_json",
         currency,
         people,
         lambda: reading.each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
@@ -84,17 +85,12 @@ def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) 
     names = (label.text("name", ""), label.text("grouping", ""))
     if row.text("recurrenceRule", "NONE") not in {"NONE", ""}:
         notes += (Note("repeats"),)
-    fields |= {
-        "description": title or names[0],
-        "notes_text": row.text("notes", ""),
-        "label": " ".join(names),
-        "notes": notes,
-    }
     split = None
     if mode in _SPLITS:
         split = _SPLITS[mode], {person: 100 * weight for person, weight in weights.items()}
-    paid = {payer: amount}
-    found = expense(line, paid, shares, is_equal=mode == "EVENLY", split=split, **fields)
+    division = divided(shares, is_equal=mode == "EVENLY", split=split)
+    texts = (title or names[0], " ".join(names), row.text("notes", ""))
+    found = expense(line, {payer: amount}, division, *texts, notes=notes, **fields)
     return [_in_original(row, currency, digits, found) if amount > 0 else found]
 
 

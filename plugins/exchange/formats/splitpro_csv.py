@@ -15,12 +15,15 @@ from plugins.exchange.description import (
     TripDescription,
 )
 from plugins.exchange.formats import reading
+from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
-from plugins.exchange.formats.entries import expense
+from plugins.exchange.formats.entries import divided, expense
 from plugins.exchange.formats.numbers import Numbers
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile, fitted
 from tripcompanion.currency.amounts import EXPONENTS
+
+PROGRAM = "SplitPro"
 
 _CALLER = "You"
 
@@ -33,7 +36,6 @@ def read(file: SourceFile) -> TripDescription:
     table = _Table(file)
     people = (Person(_CALLER, _CALLER, is_caller=True), Person(table.friend, table.friend))
     return TripDescription(
-        "splitpro_csv",
         file.trip_currency(*table.currencies),
         people,
         lambda: reading.each(_rows(file), table.entries, "Name"),
@@ -95,16 +97,10 @@ class _Table:
         self.friend = friend if count else file.name.rpartition(".")[0].strip() or "Friend"
         codes = Counter(row.get("Currency", "").strip() for row in rows)
         self.currencies = [code for code, _count in codes.most_common()]
-        columns = ("Amount", "You Lent", "You Owe", "Settlement")
-        self.numbers = Numbers(
-            ((line, row.get(name, "")) for line, row in _rows(file) for name in columns),
-            is_plain=True,
-        )
-        self.dates = Dates(
-            ((line, row.get("Expense Date", "")) for line, row in _rows(file)),
-            mark=self.numbers.mark,
-            delimiter=file.delimiter,
-        )
+        amounts = cells_of(_rows(file), "Amount", "You Lent", "You Owe", "Settlement")
+        self.numbers = Numbers(amounts, is_plain=True)
+        days = cells_of(_rows(file), "Expense Date")
+        self.dates = Dates(days, self.numbers.mark, file.delimiter)
 
     def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
         row = Record(value)
@@ -121,7 +117,7 @@ class _Table:
             raise RowError("half_a_conversion")
         if kind == "SETTLEMENT":
             minor = reading.to_minor(self.numbers(row.text("Settlement")), currency)
-            fields |= {"amount_minor": minor, "note": title}
+            fields |= {"amount_minor": minor, "fields": {"note": title}}
             return [DescribedSettlement(line=line, sender=payer, receiver=other, **fields)]
         amount = reading.to_minor(self.numbers(row.text("Amount")), currency)
         cell = row.text("You Lent" if payer == _CALLER else "You Owe")
@@ -132,18 +128,10 @@ class _Table:
         if kind == "EQUAL" and not is_half:
             notes += (Note("more_people"),)
         label = row.text("Category", "")
-        found = expense(
-            line,
-            {payer: amount},
-            {payer: amount - share, other: share},
-            is_equal=kind == "EQUAL" and is_half,
-            notes=notes,
-            description=title or label,
-            notes_text=label,
-            label=label,
-            **fields,
-        )
-        return [found]
+        fields["notes"] = notes
+        parts = {payer: amount - share, other: share}
+        division = divided(parts, is_equal=kind == "EQUAL" and is_half)
+        return [expense(line, {payer: amount}, division, title or label, label, **fields)]
 
     def _share(self, cell: str, currency: str) -> tuple[int, tuple[Note, ...]]:
         """A share in minor units.

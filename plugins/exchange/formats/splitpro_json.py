@@ -12,6 +12,8 @@ from plugins.exchange.formats.entries import payments
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
 
+PROGRAM = "SplitPro"
+
 #: The "group" of what is owed outside of groups.
 _OUTSIDE = "0"
 #: An amount, in minor units.
@@ -35,7 +37,6 @@ def read(file: SourceFile) -> TripDescription:
     people = tuple(account.person(key) for key in sorted(known, key=lambda k: (len(k), k)))
     codes = [str(row["currency"]) for row in balances]
     return TripDescription(
-        "splitpro_json",
         file.trip_currency(str(group.values.get("defaultCurrency") or ""), *codes),
         people,
         lambda: reading.each(enumerate(balances, start=1), _entries, ""),

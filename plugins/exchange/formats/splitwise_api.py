@@ -16,9 +16,11 @@ from plugins.exchange.description import (
     TripDescription,
 )
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import completed, evenly, expense, payments
+from plugins.exchange.formats.entries import completed, divided, evenly, expense, payments
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
+
+PROGRAM = "Splitwise"
 
 #: The user who writes comments of the system.
 _SYSTEM = "0"
@@ -68,7 +70,6 @@ def read(file: SourceFile) -> TripDescription:
     if debts and not rows:
         notes += (Note("balances_only"),)
     return TripDescription(
-        "splitwise_api",
         file.trip_currency(*currencies, *(currency for _person, currency in claimed)),
         tuple(people.values()),
         lambda: (
@@ -198,18 +199,9 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
     is_equal = None if row.text("creation_method", "") == "equal" else False
     if row.text("repeat_interval", "never") not in {"never", ""}:
         notes += (Note("repeats"),)
-    found = expense(
-        line,
-        paid,
-        owed,
-        is_equal=is_equal,
-        description=title or label,
-        notes_text=row.text("details", ""),
-        label=label,
-        notes=notes,
-        comments=tuple(_comments(row)),
-        **fields,
-    )
+    texts = (title or label, label, row.text("details", ""))
+    fields |= {"notes": notes, "comments": tuple(_comments(row))}
+    found = expense(line, paid, divided(owed, is_equal=is_equal), *texts, **fields)
     return [evenly(found, sides[1])]
 
 

@@ -16,6 +16,7 @@ from plugins.exchange.formats.dates import Dates, is_date
 from plugins.exchange.formats.entries import (
     apportioned,
     completed,
+    divided,
     evenly,
     expense,
     payments,
@@ -24,6 +25,8 @@ from plugins.exchange.formats.entries import (
 from plugins.exchange.formats.numbers import Cell, Numbers, is_some
 from plugins.exchange.formats.reading import RowError
 from plugins.exchange.source import Head, SourceFile
+
+PROGRAM = "Splitwise"
 
 _LABELS = 5
 #: Of every amount, also in currencies that have more.
@@ -67,7 +70,6 @@ def read(file: SourceFile) -> TripDescription:
     table = _Table(file, dict(zip(columns, (person.key for person in people), strict=True)))
     match = _FILE_NAME.fullmatch(file.name)
     return TripDescription(
-        "splitwise_csv",
         table.currency,
         people,
         lambda: reading.each(table.rows(), table.entries, "description"),
@@ -87,11 +89,8 @@ class _Table:
             for line, row in file.records()
             for at in (3, *people)
         )
-        self.dates = Dates(
-            ((line, row[0]) for line, row in file.records()),
-            mark=self.numbers.mark,
-            delimiter=file.delimiter,
-        )
+        days = ((line, row[0]) for line, row in file.records())
+        self.dates = Dates(days, self.numbers.mark, file.delimiter)
         used = Counter(row[4] for _line, row in file.records() if not self._is_total(row))
         self.currency = file.trip_currency(*(code for code, _count in used.most_common()))
         self.claimed = dict(self._claimed())
@@ -137,9 +136,7 @@ class _Table:
         if is_payment and len(plus) == len(minus) == 1:
             minor = reading.to_minor(values[plus[0]], currency)
             return payments(line, plus[0], {minus[0]: minor}, title, notes=notes, **fields)
-        fields["description"] = title
-        fields["label"] = row["category"]
-        fields["notes_text"] = reading.clean(row["category"])
+        fields |= {"title": title, "label": reading.clean(row["category"])}
         notes += (Note("payment_of_several"),) if is_payment else ()
         if cost < 0 and len(minus) > 1:
             cost, notes = -cost, (*notes, Note("turned_around"))
@@ -177,4 +174,4 @@ def _expense(
         gained = apportioned(lent, whole_weights({k: Fraction(v) for k, v in plus.items()}), lent)
         paid = {person: gained[person] + whole[person] for person in plus}
     paid, whole = ({who: sign * part for who, part in side.items()} for side in (paid, whole))
-    return evenly(expense(line, paid, whole, notes=notes, **fields), shares)
+    return evenly(expense(line, paid, divided(whole), notes=notes, **fields), shares)

@@ -8,10 +8,12 @@ from typing import Any
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import completed, expense, payments
+from plugins.exchange.formats.entries import completed, divided, expense, payments
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
 from tripcompanion.currency.amounts import to_major
+
+PROGRAM = "Tricount"
 
 _ENTRIES = "all_registry_entry"
 
@@ -26,7 +28,6 @@ def read(file: SourceFile) -> TripDescription:
     # Of a long list, the service answers a page.
     has_more = any(path.endswith("Pagination.older_url") for path in file.head.texts)
     return TripDescription(
-        "tricount",
         registry.currency,
         tuple(registry.people.values()),
         lambda: reading.each(enumerate(registry.items(_ENTRIES), start=1), registry.entries, ""),
@@ -120,17 +121,10 @@ class _Registry:
         label = row.text("category_custom", "") or row.text("category", "")
         # Whoever got an income is its "payer".
         sign = -1 if kind == "INCOME" else 1
-        found = expense(
-            line,
-            {payer: sign * amount},
-            {person: sign * minor for person, minor in shares.items()},
-            description=title or label or "Tricount",
-            notes_text=label,
-            label=label,
-            notes=notes + self._original(row),
-            **fields,
-        )
-        return [found]
+        division = divided({person: sign * minor for person, minor in shares.items()})
+        fields["notes"] = notes + self._original(row)
+        title = title or label or "Tricount"
+        return [expense(line, {payer: sign * amount}, division, title, label, **fields)]
 
     def _shares(self, row: Record) -> dict[str, Decimal]:
         """Everybody's part. Those of expenses are negative there."""

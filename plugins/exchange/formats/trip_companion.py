@@ -9,6 +9,9 @@ from decimal import Decimal
 from itertools import starmap
 from typing import Any
 
+from django.db.models import CharField, JSONField, TextField
+
+from plugins.exchange.columns import carried
 from plugins.exchange.description import (
     DescribedComment,
     DescribedExpense,
@@ -21,8 +24,11 @@ from plugins.exchange.description import (
 )
 from plugins.exchange.formats.reading import Record, RowError, each, to_minor
 from plugins.exchange.source import Head, SourceFile
+from splits.models import Expense, Settlement
 from splits.models.rate import ECB
 from splits.money import own_parts
+
+PROGRAM = "Trip Companion"
 
 FORMAT, VERSION = "trip-companion", 1
 #: What was entered for a part, by the split type, with its decimals; EQUAL and ITEMIZED have none.
@@ -144,18 +150,13 @@ def _expense(
         made_at=row.text("createdAt", ""),
         date=row.day("expenseDate"),
         **_amounts(row, row.minor("entered", own), own, currency),
-        description=row.text("description"),
-        notes_text=row.text("notes", ""),
-        category=row.text("category"),
-        receipt_url=row.text("receiptUrl", ""),
-        tags=tuple(map(str, row.list("tags"))),
+        fields=_fields(Expense, row),
         payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
         split_type=split_type,
         entered=tuple((str(key), value) for key, value in entered.items()),
         parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
         items=row.values.get("items") if split_type == "ITEMIZED" else None,
         comments=tuple(map(_comment, comments)),
-        own=row.values,
     )
 
 
@@ -180,6 +181,20 @@ def _amounts(row: _Row, entered_minor: int, own: str, currency: str) -> dict[str
     }
 
 
+def _fields(model: Any, row: _Row) -> dict[str, Any]:
+    """The columns that are carried as they are, by their names here."""
+    found: dict[str, Any] = {}
+    for name, column in carried(model).items():
+        if isinstance(column, CharField | TextField):
+            text = row.text(name, "" if column.blank else None)
+            found[column.name] = text or (None if column.null else "")
+        elif isinstance(column, JSONField):
+            found[column.name] = list(map(str, row.list(name)))
+        elif name in row:
+            found[column.name] = row.values[name]
+    return found
+
+
 def _comment(row: _Row) -> DescribedComment:
     return DescribedComment(row.text("text", ""), row.text("createdById"))
 
@@ -197,5 +212,5 @@ def _settlement(line: int, row: _Row, currency: str) -> DescribedSettlement:
         **_amounts(row, entered_minor, own, currency),
         sender=row.text("senderId"),
         receiver=row.text("receiverId"),
-        note=row.text("note", ""),
+        fields=_fields(Settlement, row),
     )

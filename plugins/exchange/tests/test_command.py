@@ -3,12 +3,14 @@
 import re
 import shlex
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import translation
 
+from plugins.exchange.formats import FORMATS, PROGRAMS
 from plugins.exchange.models import Import
 from plugins.exchange.tests.samples import SAMPLES, SPLITWISE_CSV
 from splits.reports.audit import differences
@@ -16,16 +18,10 @@ from tests.document import ROOT
 from trips.models import Trip
 from users.models import User
 
-#: The rows of the table in the README, and the formats of the files in their commands.
+#: The samples of each program, whose commands are in the table of the README.
 SYSTEMS = {
-    "Splitwise": ("splitwise_csv", "splitwise_api"),
-    "Spliit": ("spliit_json",),
-    "ihatemoney": ("ihatemoney",),
-    "Cospend": ("cospend",),
-    "Abrechnung": ("abrechnung",),
-    "SplitPro": ("splitpro_csv",),
-    "Settle Up": ("settle_up",),
-    "Tricount": ("tricount",),
+    program: [known.__name__.rpartition(".")[2] for known in FORMATS if program == known.PROGRAM]
+    for program in PROGRAMS
 }
 
 
@@ -55,9 +51,8 @@ def run(*arguments: str | Path) -> str:
 
 
 def test_the_readme_has_commands_for_every_system() -> None:
-    assert {name: len(formats) for name, formats in SYSTEMS.items()} == {
-        name: len(commands) for name, commands in COMMANDS.items()
-    }
+    assert sorted(COMMANDS) == sorted(PROGRAMS)
+    assert {*chain(*SYSTEMS.values())} == SAMPLES.keys()
 
 
 @pytest.mark.parametrize(

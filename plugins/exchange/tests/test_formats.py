@@ -137,10 +137,10 @@ def test_deleted_expenses_of_splitwise_are_skipped() -> None:
 def test_what_was_deleted_elsewhere_is_named() -> None:
     bills = COSPEND_BILLS.replace("\n", ",deleted\n")
     trip = read(f"{bills}Hut,10,2026-05-01,1777672800,Ana,1,1,Ben,n,0,1\n", currency="EUR")
-    assert [entry.description for entry in trip.entries] == ["Hut"]
+    assert [entry.title for entry in trip.entries] == ["Hut"]
     assert skipped(trip) == {2: "deleted_in_source"}
     trip = read(samples.TRICOUNT.replace('"NORMAL","status":"ACTIVE"', '"NORMAL","status":"GONE"'))
-    assert [entry.description for entry in trip.entries] == ["Hut"]
+    assert [entry.title for entry in trip.entries] == ["Hut"]
     assert skipped(trip) == {1: "deleted_in_source"}
     gone = [{"activityType": "DELETE_EXPENSE", "data": title} for title in ("Sauna", None)]
     trip = read(json.dumps(SPLIIT | {"activities": [*gone, {"activityType": "UPDATE_GROUP"}, 7]}))
@@ -249,7 +249,7 @@ def test_a_guard_before_a_formula_is_taken_off_once() -> None:
     row = '"2026-05-02","\'=1+1","","EUR","5.00",,,,"No","Evenly",2.5,-2.5'
     header = samples.SPLIIT_CSV.splitlines()[0].replace('"Ana"', '"\'=Ana"')
     trip = read(f"{header}\n{row}\n")
-    assert entries(trip)[0].description == "=1+1"
+    assert entries(trip)[0].title == "=1+1"
     assert trip.people[0].name == "=Ana"
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import CharField, TextField
 
 from plugins.exchange.confirming import confirm
 from plugins.exchange.models import Import
@@ -18,7 +17,6 @@ from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from trips.models import Trip
-from trips.models.journal import plain_fields, plain_values
 from trips.roles import TripRole
 from users.models import User
 
@@ -83,20 +81,6 @@ def test_the_trip_knows_every_row_of_its_own_file(
     outcomes = [row["outcome"] for row in plan(content, tripId=lived.pk).json()["rows"]]
     assert outcomes[:2] == ["differs", "taken"]
     assert set(outcomes[2:]) <= {"known", "taken"}
-
-
-def test_every_plain_field_reaches_a_trip_with_other_entries(
-    api: Api, imported: Any, trip: Trip, olga: User
-) -> None:
-    expense = spend(trip, 1000, paid_by=olga, among=[olga], category="FOOD", tags=["wine"])
-    plain = [f for f in plain_fields(Expense).values() if isinstance(f, CharField | TextField)]
-    texts = {field.name: "http://a.io" for field in plain if not field.choices}
-    Expense.objects.filter(pk=expense.pk).update(**texts)
-    expense.refresh_from_db()
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
-    imported(file_of(api, trip, olga), tripId=other.pk)
-    assert plain_values(other.expenses.get()) == plain_values(expense)
 
 
 def test_rows_with_the_ids_of_others_are_new(api: Api, plan: Any, lived: Trip, olga: User) -> None:

@@ -49,7 +49,10 @@ def test_transactions_of_abrechnung_are_exact(
     assert codes(trip) == ["deleted_come_back"]
     assert balances(trip) == {("1", "CHF"): expected, ("2", "CHF"): -expected}
     (entry,) = entries(trip)
-    assert (entry.rate, entry.tags) == (Decimal("0.96"), ("food",) + entry.tags[1:])
+    assert (entry.rate, entry.fields["tags"]) == (
+        Decimal("0.96"),
+        ("food",) + entry.fields["tags"][1:],
+    )
 
 
 def test_an_item_of_nobody_is_refused() -> None:
@@ -70,7 +73,7 @@ def test_events_pass_on_to_events_and_name_a_tag() -> None:
     content["events"] += [{"id": 4, "name": "Alps", "clearing_shares": {"3": 1, "2": 1}}]
     trip = abrechnung(json.dumps(content), debitor_shares={"4": 1.0}, positions=[])
     assert balances(trip) == {("1", "CHF"): 1650, ("2", "CHF"): -1650}
-    assert entries(trip)[0].tags == ("food", "Alps")
+    assert entries(trip)[0].fields["tags"] == ("food", "Alps")
     # An event can also have paid.
     trip = abrechnung(creditor_shares={"3": 1.0}, debitor_shares={"2": 1.0}, positions=[])
     assert balances(trip) == {("1", "CHF"): 1100, ("2", "CHF"): -1100}

@@ -42,7 +42,7 @@ def test_a_backslash_escapes_nothing_in_cospend() -> None:
     row = '"C:\\",9,2026-05-01,,Ana,1,1,"Ana,Ben",n,0'
     quoted = '"a ""b""",9,2026-05-01,,Ana,1,1,"Ana,Ben",n,0'
     trip = read(cospend(row, quoted), currency="EUR")
-    assert [entry.description for entry in entries(trip)] == ["C:\\", 'a "b"']
+    assert [entry.title for entry in entries(trip)] == ["C:\\", 'a "b"']
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,18 @@ def test_bills_of_cospend_for_one_person_each_may_be_one_expense() -> None:
         7: ["perhaps_one_expense"],
         8: ["repeats"],
     }
-    assert entries(trip)[2].category == "FOOD"
+    assert entries(trip)[2].fields["category"] == "FOOD"
 
 
 def test_a_project_of_cospend_has_notes_categories_and_rates_of_today() -> None:
     trip = read(samples.COSPEND_CSV)
     (entry,) = entries(trip)
     assert (codes(trip), noted(trip)) == (["rates_of_today"], {6: ["repeats"]})
-    assert (entry.notes_text, entry.category) == ("two nights, cash\nLodging", "ACCOMMODATION")
-    assert entry.description == "Hut (250 CZK)"
+    assert (entry.fields["notes"], entry.fields["category"]) == (
+        "two nights, cash\nLodging",
+        "ACCOMMODATION",
+    )
+    assert entry.title == "Hut (250 CZK)"
     assert refused(cospend("Bus,9,2026-05-01,,Ana,1,1,Ben,n,0")) == "currency_needed"
 
 
@@ -85,7 +88,7 @@ def test_old_files_of_cospend_are_no_bills_of_ihatemoney() -> None:
         trip = read(header.format(extra) + rows.format(cell, cell) + table, currency="EUR")
         assert trip.format == name
         assert {person.name for person in trip.people} == {"Ana", "Ben", "Cleo"}
-        assert [entry.description for entry in entries(trip)] == ["Bus"]
+        assert [entry.title for entry in entries(trip)] == ["Bus"]
 
 
 @pytest.mark.parametrize("moment", ["-90000000000", "99999999999999", "1e40"])

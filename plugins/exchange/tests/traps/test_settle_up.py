@@ -44,6 +44,10 @@ def test_rows_of_settle_up_have_links_emoji_and_several_payers() -> None:
     trip = settle_up(row.format("expense"), row.format("transfer"))
     assert noted(trip) == {2: ["rounded_shares"], 3: ["rounded_shares", "payment_of_several"]}
     first = entries(trip)[0]
-    assert (first.receipt_url, first.category, first.description) == (link, "FOOD", "🍕")
+    assert (first.fields["receipt_url"], first.fields["category"], first.title) == (
+        link,
+        "FOOD",
+        "🍕",
+    )
     assert first.payers == (("A", 600), ("B", 400))
     assert skipped(settle_up(OWN.replace("Ana;Ben", "Ana;Ana"))) == {2: "named_twice"}

@@ -88,13 +88,13 @@ def test_a_payment_of_spliit_to_several_is_several() -> None:
 
 def test_dates_of_spliit_are_never_converted() -> None:
     (entry,) = entries(read(samples.SPLIIT_JSON, zone=ZoneInfo("America/Lima")))
-    assert (str(entry.date), entry.category) == ("2026-05-01", "ACCOMMODATION")
+    assert (str(entry.date), entry.fields["category"]) == ("2026-05-01", "ACCOMMODATION")
 
 
 def test_expenses_of_spliit_may_repeat_and_have_no_category() -> None:
     content = spliit(recurrenceRule="WEEKLY", category=None, splitMode="EVENLY")
     assert noted(read(content)) == {1: ["repeats"]}
-    assert entries(read(content))[0].category == "OTHER"
+    assert entries(read(content))[0].fields["category"] == "OTHER"
 
 
 def spliit_csv(names: str, *rows: str) -> TripDescription:

@@ -60,7 +60,7 @@ def test_quotes_in_names_of_splitpro_are_not_doubled(cell: str, title: str) -> N
     row = f'Cleo "C",{cell},hotel,"60,00",EQUAL,2026-05-01 20:15:00,EUR,0,"30,00",0'
     trip = splitpro(row, row)
     assert balances(trip) == {('Cleo "C"', "EUR"): 6000, ("You", "EUR"): -6000}
-    assert [(entry.category, entry.description) for entry in entries(trip)] == [
+    assert [(entry.fields["category"], entry.title) for entry in entries(trip)] == [
         ("ACCOMMODATION", title)
     ] * 2
 

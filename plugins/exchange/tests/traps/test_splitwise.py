@@ -107,8 +107,12 @@ def test_descriptions_of_splitwise_may_have_lines_and_the_category_stands_in() -
     row = '2026-05-01,"two\nlines, ""x"" 🙂",Food and drink - Other,4.00,EUR,2.00,-2.00\n'
     empty = "2026-05-02,,Dining out,4.00,EUR,2.00,-2.00\n"
     first, second = entries(read(f"{SPLITWISE},Ana,Ben\n{row}{empty}"))
-    assert (first.description, first.category) == ('two\nlines, "x" 🙂', "FOOD")
-    assert (second.description, second.category, second.line) == ("Dining out", "FOOD", 4)
+    assert (first.title, first.fields["category"]) == ('two\nlines, "x" 🙂', "FOOD")
+    assert (second.title, second.fields["category"], second.line) == (
+        "Dining out",
+        "FOOD",
+        4,
+    )
 
 
 def test_a_refund_to_several_is_turned_around() -> None:
@@ -142,7 +146,7 @@ def test_an_expense_of_splitwise_is_kept_exactly(
 ) -> None:
     trip = read(splitwise(BILL | fields))
     assert (kinds(trip), noted(trip)) == ([kind], {1: notes} if notes else {})
-    assert entries(trip)[0].notes_text == (fields.get("details") or "")
+    assert entries(trip)[0].fields["notes"] == (fields.get("details") or "")
     assert claimed(trip) == balances(trip)
 
 

@@ -50,4 +50,4 @@ def test_entries_of_tricount_have_categories_of_their_own() -> None:
         samples.TRICOUNT, *ENTRY, category="OTHER", category_custom="Bar", description=""
     )
     (entry,) = entries(read(content))
-    assert (entry.description, entry.category) == ("Bar", "FOOD")
+    assert (entry.title, entry.fields["category"]) == ("Bar", "FOOD")

@@ -1,0 +1,95 @@
+"""What is entered for an expense or a payment goes through an import, or is on a list here."""
+
+from typing import Any
+
+import pytest
+
+from plugins.exchange.columns import carried
+from plugins.exchange.tests.copies import file_of
+from splits.models import Expense, Settlement
+from splits.serializers.expense import ExpenseRequest
+from splits.serializers.settlement import SettlementRequest
+from tests.cast import Api
+from tests.factories import TripFactory, join
+from tests.splits.ledger import exact
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+#: Other values than the defaults, of every column that is carried.
+VALUES = {
+    "expenses": {
+        "description": "Fish",
+        "category": "FOOD",
+        "receiptUrl": "https://x.pt/7.pdf",
+        "notes": "For six.",
+        "tags": ["north"],
+    },
+    "settlements": {"note": "By hand."},
+}
+REQUESTS: dict[str, Any] = {"expenses": ExpenseRequest, "settlements": SettlementRequest}
+MODELS: dict[str, Any] = {"expenses": Expense, "settlements": Settlement}
+
+
+def bodies(kind: str, olga: User, ed: User) -> list[dict[str, Any]]:
+    """The requests that together have every field."""
+    money = {**VALUES[kind], "amount": 10, "currency": "USD", "exchangeRate": 0.5}
+    if kind == "settlements":
+        return [
+            {**money, "fromUserId": ed.pk, "toUserId": olga.pk, "settledOn": "2026-05-14"},
+        ]
+    shares = {str(olga.pk): 1, str(ed.pk): 2}
+    items = [{"name": "Cod", "amount": 9, "shares": shares}]
+    paid = {"payers": [{"userId": ed.pk, "amount": 4}, {"userId": olga.pk, "amount": 6}]}
+    return [
+        {**money, "expenseDate": "2026-05-14", **body}
+        for body in (
+            {
+                **paid,
+                "splitType": "SHARES",
+                "participantUserIds": [olga.pk, ed.pk],
+                "splitAmounts": shares,
+            },
+            {
+                "paidByUserId": ed.pk,
+                "splitType": "ITEMIZED",
+                "items": items,
+                **{"tax": 1, "tip": 1, "discount": 1},
+            },
+        )
+    ]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("kind", VALUES)
+def test_these_are_the_columns_that_are_carried(kind: str) -> None:
+    assert carried(MODELS[kind]).keys() == VALUES[kind].keys()
+
+
+@pytest.mark.either
+@pytest.mark.parametrize("kind", VALUES)
+def test_every_field_of_a_request_goes_through_an_import(
+    api: Api, trip: Trip, olga: User, ed: User, plan: Any, imported: Any, kind: str
+) -> None:
+    sent = bodies(kind, olga, ed)
+    assert {name for body in sent for name in body} == REQUESTS[kind]().fields.keys()
+    client = api(olga)
+    for body in sent:
+        answer = client.post(f"/api/trips/{trip.pk}/{kind}", body)
+        assert answer.status_code == 201, answer.json()
+    other = TripFactory(currency=trip.currency)
+    for user in (olga, ed):
+        join(other, user, TripRole.OWNER)
+    content = file_of(api, trip, olga)
+    where = {"tripId": other.pk, "mapping": {ed.shown_name: ed.pk}}
+    planned = [row["object"] for row in plan(content, **where).json()["rows"]]
+    assert [{**row, **body} for row, body in zip(planned, sent, strict=True)] == planned
+    imported(content, **where)
+    url, query = f"/api/trips/{other.pk}/{kind}", "?ordering=createdAt" * (kind == "expenses")
+    before, after = (
+        exact(client.get(f"/api/trips/{pk}/{kind}{query}"))["items"] for pk in (trip.pk, other.pk)
+    )
+    own = {"id", "tripId", "createdAt", "updatedAt", "splits"}
+    assert [{**row, **dict.fromkeys(own)} for row in after] == [
+        {**row, **dict.fromkeys(own)} for row in before
+    ], url
