@@ -1,7 +1,6 @@
 """Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
 import gc
-import os
 import re
 import sqlite3
 import time
@@ -32,6 +31,7 @@ from tests.migrated import migrated_database
 from tests.programs import require
 from tests.server import Server, running_server
 from tests.stored import filled
+from tests.walked import answers
 from tripcompanion.api import throttling
 from trips.models import Trip
 from trips.roles import TripRole
@@ -129,14 +129,11 @@ def _static_files_on_demand() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _stored_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Store files of attachments in a temporary folder, also those of servers and commands."""
-    folder = str(tmp_path_factory.mktemp("attachments"))
-    store = {**settings.STORAGES["attachments"], "OPTIONS": {"location": folder}}
-    with (
-        override_settings(STORAGES={**settings.STORAGES, "attachments": store}),
-        patch.dict(os.environ, ATTACHMENTS_STORE=folder),
-    ):
+def _elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What apps write outside of the database goes into temporary folders."""
+    with ExitStack() as stack:
+        for writing_to in answers("writing_to"):
+            stack.enter_context(writing_to(str(tmp_path_factory.mktemp("files"))))
         yield
 
 

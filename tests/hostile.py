@@ -7,19 +7,14 @@ import json
 from collections.abc import Iterator, Mapping
 from copy import copy
 from datetime import timedelta
-from io import BytesIO
 from typing import Any
 
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from plugins.attachments.models import Attachment
-from plugins.attachments.storage import keep
-from plugins.exchange.tests.samples import SPLITWISE_API
 from tests.document import Operation, resolved
 from tests.factories import PASSWORD
+from tests.walked import answers
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session
 from users.tokens import token_pair
@@ -269,36 +264,23 @@ class World:
         settlement["settledOn"] = "2026-05-20"
         in_dollars = settlement | {"currency": "USD", "exchangeRate": 0.9}
         trip_url = f"/api/trips/{trip.pk}"
-        expense = self._made(f"{trip_url}/expenses", equally)
-        other = self._made(f"{trip_url}/expenses", equally | {"tags": ["wine"]})
-        other_trip = self._made("/api/trips", plan | {"defaultDivision": None})
+        expense = self.made(f"{trip_url}/expenses", equally)
+        other = self.made(f"{trip_url}/expenses", equally | {"tags": ["wine"]})
+        other_trip = self.made("/api/trips", plan | {"defaultDivision": None})
         split_url = f"/api/expenses/{expense['id']}/splits"
-        comment = self._made(f"/api/expenses/{expense['id']}/comments", {"text": "Tasty."})
+        comment = self.made(f"/api/expenses/{expense['id']}/comments", {"text": "Tasty."})
         mine, eds = (split["id"] for split in expense["splits"])
         assert self.client.delete(f"{split_url}/{eds}").status_code == 204
-        settled = self._made(f"{trip_url}/settlements", settlement)
+        settled = self.made(f"{trip_url}/settlements", settlement)
         plan_tag = self.client.get(f"{trip_url}/settle-up").headers["ETag"].strip('"')
         day_after = timezone.now() + timedelta(days=1)
         script = {"name": "Import", "scopes": ["trips:read", "expenses:write"], "tripId": trip.pk}
         script["expiresAt"] = day_after.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        token = self._made("/api/users/me/tokens", script)
-        invitation = self._made(f"{trip_url}/invitations", {})
-        webhook = {"url": "https://93.184.216.34/in", "tripId": trip.pk, "events": ["expense.*"]}
-        webhook_id = self._made("/api/webhooks", webhook)["id"]
-        message = self.client.post(f"/api/webhooks/{webhook_id}/test").json()
-        imported = self._made("/api/imports?currency=EUR", json.loads(SPLITWISE_API))
-        chosen = {"title": "Hut", "destination": "Alps", "currency": "EUR", "timeZone": "UTC"}
-        chosen |= {"mapping": {"Ana": olga.pk}, "exchangeRates": {"CHF": 0.95}, "group": "Alps"}
-        monthly = {"rule": "FREQ=MONTHLY;BYMONTHDAY=-1", "timeZone": "Europe/Lisbon"}
-        monthly |= {"startsOn": day_after.date().isoformat()}
-        monthly["expense"] = {name: equally[name] for name in equally if name != "expenseDate"}
-        recurrence = self._made(f"{trip_url}/recurring", monthly)
+        token = self.made("/api/users/me/tokens", script)
+        invitation = self.made(f"{trip_url}/invitations", {})
         filtered = {"name": "Wine", "query": "tag=wine"}
         self.ids = {
-            "filterId": self._made("/api/users/me/filters", filtered)["id"],
-            "recurrenceId": recurrence["id"],
-            "webhookId": webhook_id,
-            "deliveryId": message["id"],
+            "filterId": self.made("/api/users/me/filters", filtered)["id"],
             "invitationId": invitation["id"],
             "token": invitation["token"],
             "tokenId": token["id"],
@@ -308,15 +290,13 @@ class World:
             "expenseId": expense["id"],
             "tagName": "wine",
             "commentId": comment["id"],
-            "attachmentId": self._attached(expense["id"]),
-            "importId": imported["id"],
             "splitId": mine,
             "settlementId": settled["id"],
             "code": trip.code,
             "email": ed.email,
         }
         self.member_id = ed.pk
-        self.guest_id = self._made(f"{trip_url}/guests", {"name": "Grandma"})["user"]["id"]
+        self.guest_id = self.made(f"{trip_url}/guests", {"name": "Grandma"})["user"]["id"]
         self.bodies = {
             "POST /api/users/register": [account],
             "POST /api/users/login": [{"email": olga.email, "password": PASSWORD}],
@@ -343,14 +323,6 @@ class World:
                 }
             ],
             "POST /api/users/me/tokens": [script],
-            "POST /api/webhooks": [webhook],
-            "PATCH /api/webhooks/{webhookId}": [
-                {"url": webhook["url"], "events": ["*"], "state": "off"}
-            ],
-            "PATCH /api/imports/{importId}": [
-                chosen | {"tripId": trip.pk},
-                chosen | {"asNewTrip": True},
-            ],
             "POST /api/trips": [plan, weighted],
             "PUT /api/trips/{tripId}": [plan, weighted],
             "PATCH /api/trips/{tripId}": [plan, weighted],
@@ -386,14 +358,12 @@ class World:
             ],
             "POST /api/trips/{tripId}/expenses/preview": [by_amount, equally, by_items],
             "POST /api/trips/{tripId}/settlements": [settlement, in_dollars],
-            "POST /api/trips/{tripId}/recurring": [monthly],
-            "POST /api/trips/{tripId}/recurring/preview": [monthly],
-            "PATCH /api/trips/{tripId}/recurring/{recurrenceId}": [monthly],
-            "POST /api/trips/{tripId}/recurring/{recurrenceId}/skip": [
-                {"date": recurrence["next"][0]}
-            ],
             "POST /api/trips/{tripId}/settle-up": [{"tag": plan_tag}],
         }
+        #: An expense that can be recorded.
+        self.equally = equally
+        for fill_world in answers("fill_world"):
+            fill_world(self)
 
     def with_new_client(self) -> "World":
         """The same rows and bodies with a client that has met no other test."""
@@ -408,16 +378,7 @@ class World:
         client.credentials(HTTP_AUTHORIZATION=self.headers["Authorization"])
         return client
 
-    def _attached(self, expense_id: int) -> int:
-        """The id of a file that can be read, and so can its thumbnail."""
-        form = {"file": SimpleUploadedFile("bill.pdf", b"%PDF-1.7\n")}
-        url = f"/api/expenses/{expense_id}/attachments"
-        body = encode_multipart(BOUNDARY, form)
-        made = self.client.post(url, body, content_type=MULTIPART_CONTENT).json()["id"]
-        Attachment.objects.filter(pk=made).update(thumbnail=keep(BytesIO(b"x")))
-        return made
-
-    def _made(self, url: str, body: dict[str, Any]) -> Any:
+    def made(self, url: str, body: dict[str, Any]) -> Any:
         response = self.client.post(url, body)
         assert response.status_code == 201, response.content
         return response.json()

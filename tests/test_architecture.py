@@ -12,7 +12,9 @@ from rest_framework.test import APIClient
 
 from splits.models import Debt, Settlement
 from tests.cast import Api
-from tests.sources import PACKAGES, ROOT, shipped
+from tests.sources import CORE, PACKAGES, ROOT, shipped
+from tests.walked import all_of
+from tripcompanion.plugin import plugins
 from trips.models import Trip
 from users.models import User
 
@@ -194,10 +196,12 @@ def test_no_command_of_djangos_core_is_replaced() -> None:
 
 def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
     """`lock_trip` alone asks nothing; it is for joining, `If-Match`, and what the service does."""
+    names = (app.name for app in plugins() if app.name.partition(".")[0] not in CORE)
+    of_plugins = [path for name in names for path in shipped(name.replace(".", "/"))]
     taking = re.compile(r"\block_trip\(|\.select_for_update\(")
     found = {
         str(path.relative_to(ROOT))
-        for path in shipped("trips", "splits", "plugins", "tripcompanion")
+        for path in (*shipped("trips", "splits", "tripcompanion"), *of_plugins)
         if taking.search(path.read_text())
     }
     assert found == {
@@ -207,9 +211,5 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
         "trips/deletion.py",
         "trips/viewsets.py",
         "splits/models/closing.py",
-        "plugins/recurring/models.py",
-        # Of their own rows; they lock no trip.
-        "plugins/attachments/models.py",
-        "plugins/exchange/models.py",
-        "plugins/webhooks/models/webhook.py",
+        *all_of("LOCKS"),
     }

@@ -1,6 +1,5 @@
 """A request counts as what it costs: a body by its objects, an export by its time."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -10,14 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from plugins.exchange.tests.samples import SPLITWISE_API
-from plugins.splitwise.tests.conftest import Caller
 from splits.models import Expense
 from splits.reports.balances import Plan
 from tests.cast import Api
 from tests.document import Operation, operations, resolved
 from tests.factories import add_guest, spend
-from tripcompanion.api import throttling
 from tripcompanion.api.throttling import requests_of
 from trips.models import Trip
 from users.models import User
@@ -29,11 +25,6 @@ Limits = Callable[..., None]
 MANY = 1_000
 #: Operations with a limit of their own, at most 60 in an hour.
 WITH_OWN_LIMIT = {"changeImport", "createWebhook", "planImport", "updateWebhook"}
-
-
-@pytest.fixture(autouse=True)
-def _served(settings: Any) -> None:
-    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
 
 
 def rows(count: int, user: User) -> list[dict[str, Any]]:
@@ -69,14 +60,6 @@ def test_an_unused_window_takes_one_body_that_is_larger(
     bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
     statuses = [client.post(bulk, {"create": rows(8, olga)}).status_code for _time in range(2)]
     assert statuses == [200, 429]
-
-
-def test_the_rows_of_a_form_count_as_those_of_json(trip: Trip, olga: User, limits: Limits) -> None:
-    limits(user="10/min")
-    friends = {f"friends__{at}__user_first_name": f"Friend {at}" for at in range(6)}
-    caller = Caller(olga)
-    assert len(caller.done("create_friends", form=True, **friends)["users"]) == 6
-    assert "errors" in caller.post("create_friends", 429, **friends)
 
 
 @pytest.mark.parametrize(
@@ -147,36 +130,6 @@ def inserted(captured: CaptureQueriesContext) -> list[str]:
     return [one["sql"] for one in captured if one["sql"].startswith("INSERT")]
 
 
-def test_friends_beyond_the_quota_are_refused_before_the_first_write(
-    olga: User, settings: Any
-) -> None:
-    settings.QUOTA_TRIPS = 3
-    caller = Caller(olga)
-    two = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(2)}
-    assert len(caller.done("create_friends", **two)["users"]) == 2
-    three = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(4)}
-    with CaptureQueriesContext(connection) as captured:
-        assert "3" in str(caller.refused("create_friends", **three))
-    assert inserted(captured) == []
-    # Those who are known need no trip.
-    known = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(3)}
-    assert len(caller.done("create_friends", **known)["users"]) == 3
-    assert Trip.objects.count() == 3
-
-
-def test_a_group_beyond_the_quota_is_refused_before_the_first_write(
-    olga: User, settings: Any
-) -> None:
-    settings.QUOTA_MEMBERS = 3
-    caller = Caller(olga)
-    names = {f"users__{at}__first_name": f"Friend {at}" for at in range(3)}
-    with CaptureQueriesContext(connection) as captured:
-        assert caller.refused("create_group", name="Flat", **names)
-    assert inserted(captured) == []
-    body = {**names, "users__0__first_name": None, "users__0__user_id": olga.pk}
-    assert len(caller.done("create_group", name="Flat", **body)["group"]["members"]) == 3
-
-
 def test_expenses_beyond_the_quota_are_refused_before_the_first_write(
     api: Api, trip: Trip, olga: User, settings: Any
 ) -> None:
@@ -187,51 +140,6 @@ def test_expenses_beyond_the_quota_are_refused_before_the_first_write(
         assert client.post(bulk, {"create": rows(4, olga)}).json()["code"] == "limit_reached"
     assert inserted(captured) == []
     assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
-
-
-EXPORTS = (
-    "/api/users/me/export",
-    "/api/trips/{trip}/export",
-    "/api/trips/{trip}/export?format=xlsx",
-    "/api/trips/{trip}/export?format=csv",
-    "/api/v3.0/get_notifications",
-)
-
-
-@pytest.mark.parametrize("path", EXPORTS)
-def test_what_reads_a_whole_trip_has_one_limit(
-    api: Api, trip: Trip, olga: User, limits: Limits, path: str
-) -> None:
-    limits(export="2/hour")
-    client = Caller(olga).http if "v3.0" in path else api(olga)
-    statuses = [client.get(path.format(trip=trip.pk)).status_code for _time in range(2)]
-    assert statuses == [200, 200]
-    other = EXPORTS[0] if path != EXPORTS[0] else EXPORTS[1].format(trip=trip.pk)
-    assert api(olga).get(other).status_code == 429
-
-
-def test_an_export_that_takes_long_counts_as_several(
-    api: Api, trip: Trip, olga: User, limits: Limits, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits(export="1000/hour")
-    client, path = api(olga), f"/api/trips/{trip.pk}/export"
-    assert [remaining(client.get(path)) for _time in range(2)] == [999, 998]
-    monkeypatch.setitem(throttling.SECONDS_OF_A_REQUEST, "export", 0.0001)
-    client.get(path)
-    assert remaining(client.get(path)) < 990
-
-
-def test_an_import_that_takes_long_counts_as_several(
-    api: Api, olga: User, limits: Limits, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limits(**{"import": "1000/hour"})
-    client, file = api(olga), json.loads(SPLITWISE_API)
-    planned = client.post("/api/imports", file)
-    assert remaining(planned) == 999
-    monkeypatch.setitem(throttling.SECONDS_OF_A_REQUEST, "import", 0.0001)
-    confirmed = client.post(f"{planned['Location']}/confirm")
-    assert (confirmed.status_code, remaining(confirmed)) == (200, 998)
-    assert remaining(client.post("/api/imports", file)) < 990
 
 
 def payment_of_all(trip: Trip) -> dict[str, Any]:

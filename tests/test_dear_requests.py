@@ -3,8 +3,6 @@
 With SQLite, the time of the database is that of the process.
 """
 
-import io
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,11 +17,11 @@ from django.db import connection, transaction
 from django.db.models import F
 from rest_framework.test import APIClient
 
-from plugins.exchange.planning import Choices, plan_import
 from splits.models import Debt
 from splits.reports.balances import Plan
 from tests.factories import settle
 from tests.scoped import ALL, script_of
+from tests.walked import answers, merged, urlconf
 from tests.wide import Wide, copies, wide_account
 from tripcompanion.api import throttling
 from tripcompanion.database.models import ThrottleCounter
@@ -33,7 +31,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 MOST_OF_A_CORE = 0.25
 PEOPLE, EXPENSES = 200, 3_000
-GENERAL, EXPORT, IMPORT = (600, 60), (60, 3600), (30, 3600)
+GENERAL, EXPORT = (600, 60), (60, 3600)
 TRIP = "/api/trips/{trip_id}"
 
 
@@ -46,19 +44,6 @@ def expense(wide: Wide, people: int = PEOPLE, **more: Any) -> dict[str, Any]:
 def two_guests(wide: Wide) -> list[int]:
     guests = wide.trip.members.filter(user__is_guest=True).order_by("-pk")
     return list(guests.values_list("user", flat=True)[:2])
-
-
-def bills(_wide: Wide) -> list[dict[str, Any]]:
-    """A file of ihatemoney."""
-    people = [f"Person {at}" for at in range(50)]
-    bill = {"bill_type": "Expense", "amount": 50, "currency": "EUR", "date": "2026-05-14"}
-    bill |= {"payer_name": people[0], "payer_weight": 1, "owers": people}
-    return [{**bill, "what": f"Boat {at}"} for at in range(400)]
-
-
-def planned(wide: Wide) -> int:
-    file = io.BytesIO(json.dumps(bills(wide)).encode())
-    return plan_import(wide.owner, file, Choices()).pk
 
 
 #: What is dear by its method, path and body, and the quota and seconds of its limit.
@@ -84,20 +69,6 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
             wide,
             amount=20,
             payers=[{"userId": pk, "amount": 1} for pk in expense(wide, 20)["participantUserIds"]],
-        ),
-        GENERAL,
-    ),
-    "100 friends": (
-        "post",
-        "/api/v3.0/create_friends",
-        lambda _wide: {f"friends__{at}__user_first_name": f"Friend {at}" for at in range(100)},
-        GENERAL,
-    ),
-    "a group of 199": (
-        "post",
-        "/api/v3.0/create_group",
-        lambda _wide: (
-            {"name": "Flat"} | {f"users__{at}__first_name": f"Friend {at}" for at in range(199)}
         ),
         GENERAL,
     ),
@@ -138,17 +109,10 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
         lambda wide: {"userId": two_guests(wide)[1]},
         GENERAL,
     ),
-    "a plan of an import": ("post", "/api/imports?currency=EUR", bills, IMPORT),
-    "an import": ("post", "/api/imports/{import_id}/confirm", lambda _wide: None, IMPORT),
     "a page of 100": ("get", f"{TRIP}/expenses?pageSize=100", lambda _wide: None, GENERAL),
     "an explanation": ("get", f"{TRIP}/balances/{{user_id}}", lambda _wide: None, GENERAL),
-    "friends": ("get", "/api/v3.0/get_friends", lambda _wide: None, GENERAL),
-    "expenses of Splitwise": ("get", "/api/v3.0/get_expenses?limit=0", lambda _w: None, GENERAL),
-    "a trip": ("get", f"{TRIP}/export", lambda _wide: None, EXPORT),
-    "a trip as a table": ("get", f"{TRIP}/export?format=csv", lambda _wide: None, EXPORT),
-    "a trip as a spreadsheet": ("get", f"{TRIP}/export?format=xlsx", lambda _wide: None, EXPORT),
     "an account": ("get", "/api/users/me/export", lambda _wide: None, EXPORT),
-    "notifications": ("get", "/api/v3.0/get_notifications", lambda _wide: None, EXPORT),
+    **merged("DEAR"),
 }
 
 
@@ -160,7 +124,7 @@ def _one_window() -> Iterator[None]:
 
 @pytest.fixture
 def wide(db: None, settings: Any) -> Wide:
-    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
+    settings.ROOT_URLCONF = urlconf()
     settings.QUOTA_TRIPS = 10_000
     made = wide_account(2, PEOPLE)
     first = copies(made.expense, EXPENSES, number=f"{made.expense.number} + n")
@@ -204,7 +168,7 @@ def test_no_dear_request_burns_a_quarter_of_a_core(
         **wide.ids,
         "settlement_id": paid.pk,
         "guest_id": two_guests(wide)[0],
-        "import_id": planned(wide),
+        **{name: pk for ids in answers("dear_ids") for name, pk in ids(wide.owner).items()},
     }
     script = APIClient(HTTP_AUTHORIZATION=f"Bearer {script_of(wide.owner, *ALL).token}")
     burnt = {}

@@ -11,17 +11,11 @@ import pytest
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from plugins.attachments.models import Attachment
-from plugins.exchange.tests.reading import planned
-from plugins.recurring.models import Recurrence
-from plugins.saved_filters.models import SavedFilter
-from plugins.webhooks.models import Webhook
-from tests.document import OPERATIONS, parse_yaml, problem_of, read_document
-from tests.factories import PASSWORD, overwrite, spend
-from tests.scoped import script_of
-from tests.trips.access import FILE
+from tests.document import operation_at, parse_yaml, problem_of, read_document
+from tests.factories import PASSWORD, overwrite
+from tests.trips.access import Scene
+from tests.trips.rows import ROWS
 from tripcompanion.openapi.document import _generated, document
-from trips.models import Invitation
 
 pytestmark = pytest.mark.once
 
@@ -240,39 +234,19 @@ def test_guessing_passwords_by_the_form_is_throttled_like_the_api(olga, limits):
 
 
 @pytest.mark.parametrize(
-    "operation",
+    "row",
     [
-        op
-        for op in OPERATIONS
+        row
+        for row in ROWS
         # A file to keep is no page.
-        if op.method == "GET"
-        and "{code}" not in op.path
-        and not op.path.endswith(("/export", "/content", "/thumbnail", ".svg"))
+        if row.method == "GET"
+        and operation_at("GET", row.route)
+        and not row.route.endswith(("/export", "/content", "/thumbnail", ".svg"))
     ],
     ids=str,
 )
-def test_every_endpoint_has_a_page(browser, olga, ed, trip, operation):
-    expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
-    split = expense.splits.get(participant=ed)
-    split.pay(by=ed)
-    ids = {"tripId": trip.pk, "expenseId": expense.pk, "splitId": split.pk, "userId": olga.pk}
-    ids |= {"settlementId": trip.settlements.get().pk, "email": ed.email}
-    ids |= {"code": trip.code, "tokenId": script_of(olga, "trips:read").pk}
-    ids |= {"webhookId": Webhook.register(olga, url="https://93.184.216.34/", events=["*"]).pk}
-    ids |= {"importId": planned(olga).pk}
-    attachment = Attachment.objects.create(trip=trip, created_by=olga, **FILE)
-    ids |= {"attachmentId": attachment.pk}
-    recurrence = Recurrence.objects.create(
-        trip=trip,
-        created_by=olga,
-        rule="FREQ=DAILY",
-        starts_on="2026-05-14",
-        stored_expense="{}",
-    )
-    ids |= {"recurrenceId": recurrence.pk}
-    ids |= {"filterId": SavedFilter.save_for(olga, name="Wine", query="tag=wine").pk}
-    ids |= {"token": Invitation.issue(trip, olga, role="VIEWER").token}
-    path = operation.url(ids)
+def test_every_endpoint_has_a_page(browser, olga, trip, row):
+    path = row.route.format(**Scene(trip, olga, own=True).ids(row.route))
     response = browser.get(path)
     page = response.content.decode()
     assert response.status_code == 200

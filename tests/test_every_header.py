@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.test import Client, override_settings
 
-from plugins.splitwise.tests.conftest import DOCUMENT as SPLITWISE
 from tests import strange
 from tests.document import ANY_IDS, METHODS, OPERATIONS
 from tests.hostile import World
 from tests.stored import rolled_back
+from tests.walked import all_of, urlconf
 
 pytestmark = pytest.mark.once
 
@@ -35,8 +35,8 @@ ALL_METHODS = (*METHODS, "head", "options", "trace", "query")
 def paths() -> Iterator[str]:
     """Every path of our documents, of pages and of the doors beside them, each once."""
     yield from {operation.path: None for operation in OPERATIONS}
-    yield from (f"/api/v3.0{path}" for path in SPLITWISE["paths"])
-    yield from (*strange.PAGES, "/api/mcp", "/", "/api", "/oauth/token", "/nothing")
+    yield from all_of("PATHS")
+    yield from (*strange.PAGES, "/", "/api", "/nothing")
 
 
 def test_the_table_has_every_header_of_the_document() -> None:
@@ -50,7 +50,7 @@ def test_the_table_has_every_header_of_the_document() -> None:
         for one in product(["somebody", "nobody"], VALUES)
     ],
 )
-@override_settings(ROOT_URLCONF="plugins.splitwise.tests.urls")
+@override_settings(ROOT_URLCONF=urlconf())
 def test_no_header_is_an_error_of_the_server(
     db: None, stored_world: World, who: str, header: str
 ) -> None:

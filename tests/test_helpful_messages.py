@@ -4,12 +4,9 @@ import gzip
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from rest_framework.test import APIClient
 
-from plugins.exchange.formats import FORMATS
 from tests.cast import Api
 from tests.document import problem_of
 from tests.users.logins import log_in
@@ -191,22 +188,6 @@ def test_a_compressed_body(api: Api, olga: User, coding: str, language: str, tex
     assert client.get("/api/trips", headers=says).status_code == 200
     plain = {"Content-Encoding": "identity"}
     assert client.post("/api/trips", {"title": "x"}, headers=plain).status_code == 400
-
-
-@pytest.mark.parametrize(
-    ("language", "text"), [("en", "Send an export of"), ("es", "Envíe una exportación de")]
-)
-def test_a_file_of_no_known_format(api: Api, olga: User, language: str, text: str) -> None:
-    file = SimpleUploadedFile("table.csv", b"a,b,c\n1,2,3\n")
-    says = {"Accept-Language": language}
-    form = encode_multipart(BOUNDARY, {"file": file})
-    refused = api(olga).generic("POST", "/api/imports", form, MULTIPART_CONTENT, headers=says)
-    said = detail(refused, 400)
-    assert text in said
-    assert refused.json()["code"] == "unknown_format"
-    for known in FORMATS:
-        [service, *_kind] = known.__name__.rpartition(".")[2].split("_")
-        assert service in said.lower(), known
 
 
 def test_a_path_and_a_host_that_do_not_exist(settings: Any) -> None:

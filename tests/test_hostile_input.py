@@ -16,7 +16,7 @@ from tripcompanion.api.parsing import MAX_OPEN_BYTES
 # What one database refuses by an error the other one stores; either is noticed.
 pytestmark = pytest.mark.either
 
-#: Without those whose body is a file; see `plugins/exchange/tests/test_hostile_files.py`.
+#: Without those whose body is a file, for which plugins have tests.
 WITH_BODY = [operation for operation in OPERATIONS if "properties" in (operation.body or {})]
 WITHOUT_BODY = [
     op

@@ -12,7 +12,9 @@ from tests.factories import UserFactory, join
 from tests.replay import assert_replayed
 from tests.splits.ledger import exact
 from tests.stored import everything_stored
-from tests.trips.access import ROWS, Row, Scene, call
+from tests.trips.access import Row, Scene, call
+from tests.trips.rows import ROWS
+from tests.walked import merged
 from trips.models import Invitation, JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import User
@@ -28,15 +30,12 @@ CALLERS = {
 }
 COMMENTS = "/api/expenses/{expense_id}/comments"
 SPLITS = "/api/expenses/{expense_id}/splits"
-#: The rows that each writing request of `access.ROWS` makes; all others make none.
+#: The rows that each writing request of `rows.ROWS` makes; all others make none.
 WRITTEN = {
     "DELETE /api/users/me": ["member.left"],
     "DELETE /api/users/{user_id}": ["member.left"],
     "POST /api/trips": ["trip.created", "member.joined"],
     "POST /api/trips/join": ["member.joined"],
-    "POST /api/imports/{import_id}/confirm": [
-        *("trip.created", "member.joined", "guest.added", "expense.created", "settlement.created")
-    ],
     "PUT /api/trips/{trip_id}": ["trip.changed"],
     "PATCH /api/trips/{trip_id}": ["trip.changed"],
     "DELETE /api/trips/{trip_id}": ["trip.deleted"],
@@ -68,13 +67,11 @@ WRITTEN = {
     f"POST {COMMENTS}": ["comment.created"],
     f"PUT {COMMENTS}/{{comment_id}}": ["comment.changed"],
     f"DELETE {COMMENTS}/{{comment_id}}": ["comment.deleted"],
-    "POST /api/expenses/{expense_id}/attachments": ["expense.changed"],
-    "POST /api/trips/{trip_id}/attachments": ["trip.changed"],
-    "DELETE /api/attachments/{attachment_id}": ["trip.changed"],
     f"POST {SPLITS}": ["split.added"],
     f"DELETE {SPLITS}/{{split_id}}": ["split.deleted"],
     f"PUT {SPLITS}/{{split_id}}/pay": ["split.paid", "settlement.created"],
     f"PUT {SPLITS}/{{split_id}}/unpay": ["split.unpaid", "settlement.deleted"],
+    **merged("WRITTEN"),
 }
 Cast = dict[str, User]
 

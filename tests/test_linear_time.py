@@ -5,9 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.exchange.source import LONG_NUMBER
-from plugins.exchange.tests.reading import read
-from plugins.exchange.tests.samples import SPLITPRO_CSV
 from tripcompanion.adminsite.csv_export import defused
 from tripcompanion.observability.logs import without_secrets
 
@@ -58,20 +55,3 @@ def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(
 )
 def test_addresses_tokens_and_passwords_are_masked(line: str, masked: str) -> None:
     assert without_secrets(line) == masked
-
-
-def test_a_name_of_splitpro_with_many_lines_is_read_once() -> None:
-    header = SPLITPRO_CSV.splitlines()[0]
-
-    def act(lines: str) -> None:
-        list(read(f"{header}\n{lines}", currency="EUR").entries)
-
-    assert least_seconds(act, "a\n" * 60_000) < 30 * least_seconds(act, "a\n" * 7_500)
-
-
-def test_long_numbers_are_looked_for_once() -> None:
-    """As long as nearly each could be."""
-    number = "9" * 999 + "\n"
-    assert least_seconds(LONG_NUMBER.search, number * 64) < (
-        20 * least_seconds(LONG_NUMBER.search, "x" * 64_000)
-    )

@@ -10,7 +10,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from plugins.exchange.tests.conftest import send_form
 from splits.models import Expense
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts
@@ -94,21 +93,7 @@ def test_titles_and_breadcrumbs_have_the_names_of_what_they_show(
 def test_what_has_no_name_of_its_own_is_named_after_what_it_is_about(
     api: Api, olga: User, ed: User, trip: Trip
 ) -> None:
-    body = {
-        "description": "Rent",
-        "amount": 850,
-        "splitType": "EQUAL",
-        "participantUserIds": [ed.pk],
-    }
-    rule = {"rule": "FREQ=MONTHLY", "startsOn": "2026-05-14", "expense": body}
-    made = api(olga).post(f"/api/trips/{trip.pk}/recurring", rule)
-    exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
-    planned = send_form(api(olga), exported.getvalue(), "trip.json")
-    rent = f"/api/trips/{trip.pk}/recurring/{made.json()['id']}"
-    assert f'href="{rent}">Rent<' in page_of(olga, f"/api/trips/{trip.pk}/recurring")
     names = {
-        rent: "Rent",
-        f"/api/imports/{planned.json()['id']}": trip.title,
         f"/api/trips/{trip.pk}/balances/{ed.pk}": "Ed Editor",
         f"/api/trips/{trip.pk}/guests/{ed.pk}": "Ed Editor",
     }
@@ -226,36 +211,6 @@ def test_a_form_is_empty(olga: User, trip: Trip, expense: Expense) -> None:
         assert not any(body.values())
         method = client.put if path.endswith(f"/{trip.pk}") else client.post
         assert method(path, body, "application/json").status_code == 400
-
-
-def test_the_labels_of_a_form_are_words(olga: User) -> None:
-    labels = {
-        language: re.findall(
-            r"<label[^>]*>\s*(.*?)\s*</label>", page_of(olga, "/api/imports", language)
-        )
-        for language in ("en", "es")
-    }
-    assert {"File", "Trip id", "Time zone", "As new trip"} < set(labels["en"])
-    assert {"Archivo", "Id del viaje", "Zona horaria", "Como viaje nuevo"} < set(labels["es"])
-
-
-def test_a_form_with_a_file_can_be_sent_with_the_file_alone(
-    api: Api, olga: User, trip: Trip, expense: Expense
-) -> None:
-    exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
-    page = page_of(olga, "/api/imports")
-    assert re.search(r'<input name="file"\s+type="file"', page)
-    selects = re.findall(r'<select[^>]* name="(\w+)">\s*<option value="(\w*)"', page)
-    assert selects == [("currency", ""), ("asNewTrip", "")]
-    texts = dict.fromkeys(re.findall(r'<input name="(\w+)" class', page), "")
-    assert {"title", "mapping"} < texts.keys()
-    empty = {**texts, **dict(selects)}
-    sent = send_form(api(olga), exported.getvalue(), "trip.json", **empty)
-    assert sent.status_code == 201, sent.json()
-    assert re.search(
-        r'<input name="file"\s+type="file"',
-        page_of(olga, f"/api/expenses/{expense.pk}/attachments"),
-    )
 
 
 def test_a_form_needs_only_what_is_required(olga: User, trip: Trip) -> None:

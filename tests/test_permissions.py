@@ -8,16 +8,17 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from rest_framework.test import APIClient
 
-from plugins.attachments.rights import CanAttach
 from tests.cast import WITH_ROLE, Api
 from tests.document import operation_at
 from tests.factories import TripFactory, join
 from tests.scoped import ALL, script_of
 from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
-from tests.trips.access import CALLERS, ROWS, Row, Scene, call, endpoints
-from tests.trips.scopes import AREAS, OPEN, SCOPES_OF, scope_of, scopes_of
+from tests.trips.access import CALLERS, OPEN, Row, Scene, call, endpoints
+from tests.trips.rows import ROWS
+from tests.trips.scopes import AREAS, SCOPES_OF, scope_of, scopes_of
 from tests.users.logins import bearer
+from tests.walked import merged
 from tripcompanion.urls import API
 from trips.models import Trip
 from trips.roles import TABLE, Can, TripRole, may_grant
@@ -44,10 +45,9 @@ PROMISED = {
     Can.COMMENT:            ("any", "any",  "any"),
     Can.CHANGE_COMMENTS:    ("own", "own",  "own"),
     Can.DELETE_COMMENTS:    ("any", "own",  "own"),
-    CanAttach.ATTACH:             ("any", "any",  "own"),
-    CanAttach.DELETE: ("any", "own",  "own"),
     Can.MANAGE_MEMBERS:     ("any", "none", "none"),
     Can.MANAGE_TRIP:        ("any", "none", "none"),
+    **merged("PROMISED"),
 }  # fmt: skip
 
 
@@ -103,7 +103,6 @@ def test_the_table_of_roles_is_the_promised_one() -> None:
     assert {
         can: tuple(access[role].value for role in TripRole) for can, access in TABLE.items()
     } == PROMISED
-    assert set(TABLE) == {*Can, *CanAttach}
 
 
 @pytest.mark.parametrize(

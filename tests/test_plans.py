@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from benchmarks.open_debts import fill
-from plugins.statistics.report import KINDS, Statistics
 from splits.models import Split
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.cast import Api
-from tests.factories import TripFactory, UserFactory
 from users.models import User
 
 pytestmark = citus.hides_plans
@@ -35,7 +32,6 @@ BIG = {*LEDGER, "trips_member", "trips_trip", "trips_journalentry"}
 #: A small part of all debts that there are.
 CLOSED_DEBTS = 500
 _READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE|INSERT INTO trips_journalentry")
-_OWN_PARTS = re.compile('"splits_split" "?own"?')
 _NODE_OF_SQLITE = re.compile(r"SCAN (\w+)")
 
 
@@ -124,7 +120,6 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
         "settlements": lambda: mine.get(f"{path}/settlements"),
         "balances": lambda: mine.get(f"{path}/balances"),
         "settle-up": lambda: mine.get(f"{path}/settle-up"),
-        "between": lambda: mine.get(f"/api/users/me/between/{debtor.pk}"),
         "my trips": lambda: mine.get("/api/trips/my-trips"),
         "pending debts": lambda: theirs.get(f"/api/users/{debtor.pk}/pending-debts"),
         "total debt": lambda: theirs.get(f"/api/users/{debtor.pk}/total-debt"),
@@ -157,14 +152,6 @@ def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
             "settle": lambda: mine.post(f"{path}/settlements", there),
             "close": lambda: mine.post(f"{path}/settlements", back),
             "page": lambda: mine.get(f"{path}/expenses?pageSize=50"),
-            **{
-                f"by {kind}, {day}": lambda query=f"by={kind}&asOf={day}": mine.get(
-                    f"{path}/statistics?{query}"
-                )
-                for kind in KINDS
-                for day in ("1999-12-31", "2099-12-31")
-            },
-            "my statistics": lambda: mine.get("/api/users/me/statistics"),
             "pending debts": lambda: theirs.get(f"/api/users/{last.pk}/pending-debts"),
             "create": lambda: mine.post(f"{path}/expenses", expense),
             "pending debt": lambda: theirs.get(f"/api/users/{last.pk}/pending-debts"),
@@ -217,14 +204,7 @@ def test_no_request_reads_a_table_from_end_to_end(api: Api, transactional_db: No
     assert [table for table in LEDGER if table in sql] == []
     if connection.vendor == "postgresql":
         assert_looked_up(asked["pending debts"])
-    assert_pairs_are_looked_up(asked)
     assert not scanning(asked_of_a_closed_trip(api))
-
-
-def assert_pairs_are_looked_up(asked: dict[str, list[Statement]]) -> None:
-    _session, _trips, debts, settlements, _person = asked["between"]
-    assert "debt_open" in plan_of(*debts)
-    assert "settlement_sent" in plan_of(*settlements)
 
 
 def plan_of(sql: str, values: Any) -> str:
@@ -256,16 +236,3 @@ def test_a_scan_would_be_noticed() -> None:
 def test_the_debts_of_a_split_are_found_without_those_of_the_whole_trip() -> None:
     plan = Split.objects.with_open_amounts().filter(trip=1).explain()
     assert plan.count("USING INDEX debt_of_split (trip_id=? AND split_id=?)") == 2
-
-
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has statistics")
-@pytest.mark.django_db
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "member"])
-def test_ones_own_part_is_read_from_an_index_alone(kind: str) -> None:
-    with CaptureQueriesContext(connection) as captured:
-        Statistics(TripFactory(), UserFactory(), date(2026, 5, 18), kind)
-    [sums] = [sql for query in captured if _OWN_PARTS.search(sql := query["sql"])]
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN QUERY PLAN {sums}")
-        plan = [row[-1] for row in cursor.fetchall()]
-    assert any("own USING COVERING INDEX split_of_participant" in step for step in plan)

@@ -2,15 +2,11 @@
 
 import time
 from io import StringIO
-from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
-from plugins.exchange.tests.samples import SPLITWISE_CSV
 from tripcompanion.observability import progress
 from tripcompanion.observability.progress import Progress
-from users.models import User
 
 
 class Screen(StringIO):
@@ -60,13 +56,3 @@ def test_a_quick_command_says_nothing() -> None:
     with Progress("Reading", log) as watch:
         assert [*watch([1, 2])] == [1, 2]
     assert log.getvalue() == ""
-
-
-@pytest.mark.usefixtures("impatient")
-def test_an_import_says_what_it_reads_and_records(olga: User, tmp_path: Path) -> None:
-    path, log = tmp_path / "file.csv", StringIO()
-    path.write_text(SPLITWISE_CSV)
-    arguments = (str(path), "--user", olga.email, "--confirm")
-    call_command("import_trip", *arguments, stdout=StringIO(), stderr=log)
-    assert "Reading the file" in log.getvalue()
-    assert "Recording" in log.getvalue()

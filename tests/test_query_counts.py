@@ -3,28 +3,21 @@
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
-from io import BytesIO
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from plugins.attachments.models import Attachment
-from plugins.attachments.storage import keep
-from plugins.exchange.tests.reading import planned
-from plugins.exchange.tests.samples import SPLITPRO_CSV
-from plugins.recurring.models import Recurrence
-from plugins.saved_filters.models import SavedFilter
-from plugins.webhooks.models import Webhook, WebhookDelivery
-from plugins.webhooks.models.delivery import new_message_id
-from splits.models import Comment, Debt, Rate
+from splits.models import Comment, Debt, Rate, SavedFilter
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
 from tests.factories import TripFactory, UserFactory, join, settle, spend
-from tests.trips.access import FILE, endpoints
+from tests.trips.access import endpoints
 from tests.users.logins import bearer
+from tests.walked import all_of, answers, merged
+from tripcompanion.plugin import plugins
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import ScopedToken, Session, User
@@ -35,10 +28,7 @@ SMALL, LARGE = 10, 200
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
-    "/api/users/me/export": 17,
-    "/api/users/me/statistics": 4,
-    "/api/users/me/statistics.svg": 4,
-    "/api/users/me/between/{user_id}": 5,
+    "/api/users/me/export": 1 + sum(len([*app.personal_data()]) for app in plugins()),
     "/api/users/me/sessions": 3,
     "/api/users/me/filters": 3,
     "/api/users/me/filters/{filter_id}": 2,
@@ -61,9 +51,6 @@ QUERIES = {
     "/api/trips/{trip_id}/expenses": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/history": 7,
-    "/api/trips/{trip_id}/export": 17,
-    "/api/trips/{trip_id}/statistics": 4,
-    "/api/trips/{trip_id}/statistics.svg": 4,
     "/api/trips/{trip_id}/tags": 3,
     "/api/trips/{trip_id}/expenses/{expense_id}/history": 8,
     "/api/trips/{trip_id}/settlements": 3,
@@ -73,22 +60,9 @@ QUERIES = {
     "/api/trips/{trip_id}/balances/{user_id}": 5,
     "/api/trips/{trip_id}/settle-up": 3,
     "/api/expenses/{expense_id}/comments": 4,
-    "/api/trips/{trip_id}/recurring": 4,
-    "/api/trips/{trip_id}/recurring/{recurrence_id}": 2,
-    "/api/expenses/{expense_id}/attachments": 4,
-    "/api/trips/{trip_id}/attachments": 4,
-    "/api/attachments/{attachment_id}": 2,
-    "/api/attachments/{attachment_id}/content": 2,
-    "/api/attachments/{attachment_id}/thumbnail": 2,
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,
     "/api": 1,
-    "/api/changes": 2,
-    "/api/webhooks": 3,
-    "/api/webhooks/{webhook_id}": 2,
-    "/api/webhooks/{webhook_id}/deliveries": 4,
-    "/api/imports/{import_id}": 3,
-    "/api/imports/{import_id}/rows": 4,
     "/api/currencies": 0,
     "/api/categories": 0,
     "/api/health": 0,
@@ -96,6 +70,7 @@ QUERIES = {
     "/api/schema": 0,
     "/api/docs": 0,
     "/api/session/login": 0,
+    **merged("QUERIES"),
 }
 #: Those whose rows there are many of.
 LISTS = {
@@ -115,13 +90,8 @@ LISTS = {
     "/api/trips/{trip_id}/balances/{user_id}",
     "/api/trips/{trip_id}/settle-up",
     "/api/expenses/{expense_id}/comments",
-    "/api/trips/{trip_id}/recurring",
-    "/api/expenses/{expense_id}/attachments",
-    "/api/trips/{trip_id}/attachments",
     "/api/expenses/{expense_id}/splits",
-    "/api/webhooks",
-    "/api/webhooks/{webhook_id}/deliveries",
-    "/api/imports/{import_id}/rows",
+    *all_of("LISTS"),
 }
 
 
@@ -168,34 +138,8 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     Invitation.objects.bulk_create(
         Invitation(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
     )
-    for expense in (None, whole):
-        # Each by another, as the comments.
-        for user in people:
-            kept = {"state": "ready", "file": "aa/none", "thumbnail": "aa/none"}
-            attachment = Attachment.objects.create(
-                trip=trip, expense=expense, created_by=user, **FILE | kept
-            )
-    file = keep(BytesIO(b"x"))
-    Attachment.objects.filter(pk=attachment.pk).update(file=file, thumbnail=file)
-    daily = {"rule": "FREQ=DAILY", "time_zone": "UTC", "starts_on": date(2026, 5, 14)}
-    for user in people:
-        recurrence = Recurrence.objects.create(
-            trip=trip, created_by=user, stored_expense="{}", **daily
-        )
-    webhook = Webhook.register(olga, url="https://93.184.216.34/", events=["*"])
-    values = {field.attname: getattr(webhook, field.attname) for field in Webhook._meta.fields}
-    Webhook.objects.bulk_create(Webhook(**values | {"id": None}) for _at in range(rows))
-    WebhookDelivery.objects.bulk_create(
-        WebhookDelivery(webhook=webhook, message_id=new_message_id(), event="webhook.test")
-        for _at in range(rows)
-    )
-    header, row = SPLITPRO_CSV.splitlines()[:2]
-    plan = planned(olga, "\n".join([header, *[row] * rows]))
+    of_plugins = [many(trip, olga, people, whole) for many in answers("many")]
     return {
-        "attachment_id": attachment.pk,
-        "recurrence_id": recurrence.pk,
-        "import_id": plan.pk,
-        "webhook_id": webhook.pk,
         "token": invitation.token,
         "invitation_id": invitation.pk,
         "token_id": token.pk,
@@ -207,6 +151,7 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
         "expense_id": whole.pk,
         "split_id": whole.splits.get(participant=ed).pk,
         "settlement_id": settlement.pk,
+        **dict(item for made in of_plugins for item in made.items()),
     }
 
 

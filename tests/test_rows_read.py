@@ -11,20 +11,19 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from rest_framework.test import APIClient
 
-from plugins.splitwise import people as of_splitwise
-from plugins.splitwise.tests.urls import urlpatterns
 from tests.scoped import ALL, script_of
 from tests.trips.access import endpoints
+from tests.walked import all_of, answers, merged, urlconf
 from tests.wide import Wide, wide_account
 
 #: The most rows of one answer: some for each trip, some for each person of a trip.
 FOR_EACH = 6
-#: Lists that are refused if they are too long: a part of them would have wrong totals.
-REFUSED = {"get_groups", "get_friends"}
 RESIDENT = Path("/proc/self/status")
 MAX_GROWTH_MB = 40
 #: Documents, which are written once for each process.
-WITHOUT_ROWS = {"/api/schema", "schema"}
+WITHOUT_ROWS = {"/api/schema"}
+#: Lists that are refused if they are too long: a part of them would have wrong totals.
+REFUSED = {*all_of("REFUSED")}
 
 
 class Counted(CursorWrapper):
@@ -59,18 +58,14 @@ class Counted(CursorWrapper):
 
 @pytest.fixture(autouse=True)
 def _counted(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
-    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
+    settings.ROOT_URLCONF = urlconf()
     monkeypatch.setattr(connection, "make_cursor", lambda cursor: Counted(cursor, connection))
 
 
 def paths_of(wide: Wide) -> Iterator[tuple[str, str]]:
-    """Each GET with a placeholder that the account has, and its path; `get_…` is of Splitwise's."""
+    """Each GET with a placeholder that the account has, and its path."""
     routes = {end.route: end.route for end in endpoints() if end.method == "GET"}
-    for one in urlpatterns[0].url_patterns:
-        name = re.sub("<id:([a-z_]+)>", r"{\1}", str(one.pattern))
-        if "get" in one.callback.actions and not name.endswith("/"):
-            routes[name] = f"/api/v3.0/{name}"
-    routes["get_comments"] += "?expense_id={expense_id}"
+    routes |= merged("ROUTES")
     for name, route in routes.items():
         if name not in WITHOUT_ROWS and not {*re.findall(r"{(\w+)}", route)} - wide.ids.keys():
             yield name, route.format(**wide.ids)
@@ -79,10 +74,11 @@ def paths_of(wide: Wide) -> Iterator[tuple[str, str]]:
 def costs_of(wide: Wide, api: Any) -> dict[str, tuple[int, int, int]]:
     """Status, statements and rows of every GET."""
     script = APIClient(HTTP_AUTHORIZATION=f"Bearer {script_of(wide.owner, *ALL).token}")
+    of_scripts = merged("ROUTES")
     clients = {pk: api(user) for pk, user in enumerate((wide.owner, wide.friend))}
     costs = {}
     for name, path in paths_of(wide):
-        client = script if "/v3.0/" in path else clients["debt" in path]
+        client = script if name in of_scripts else clients["debt" in path]
         Counted.statements = Counted.rows = 0
         with growing_little(path):
             status = client.get(path).status_code
@@ -110,7 +106,8 @@ def test_rows_grow_with_trips_and_people_but_not_with_their_product(
     api: Any, db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """T205: The rows read grow with trips and people, never with their product."""
-    monkeypatch.setattr(of_splitwise, "MAX_PEOPLE", 1000)
+    for lower_limits in answers("lower_limits"):
+        lower_limits(monkeypatch)
     small, large = costs_of(wide_account(4, 5), api), costs_of(wide_account(60, 40), api)
     assert {name for name, (status, _s, _r) in large.items() if status != 200} == REFUSED
     assert {status for status, _s, _r in small.values()} == {200}

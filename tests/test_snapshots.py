@@ -25,6 +25,7 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
 from tests.trips.access import Scene
+from tests.walked import all_of, merged
 from tripcompanion.database.snapshots import StatementChanged, in_snapshot, snapshot
 from users.models import User
 
@@ -57,13 +58,9 @@ SINGLE = {
     "/api/expenses/users/{user_id}/total-debt",
     "/api/expenses/{expense_id}/splits/{split_id}",
     "/api/invitations/{token}",
-    "/api/webhooks/{webhook_id}",
-    "/api/attachments/{attachment_id}",
-    "/api/trips/{trip_id}/recurring/{recurrence_id}",
-    "/api/attachments/{attachment_id}/content",
-    "/api/attachments/{attachment_id}/thumbnail",
     "/api/health",
     "/api/health/ready",
+    *all_of("SINGLE"),
 }
 #: Pages for browsers, the document of the API and lists of codes; they show nothing that is stored.
 WITHOUT_ROWS = {
@@ -157,9 +154,10 @@ class Flipping:
             "explanation": (self.ed, f"{path}/balances/{self.ed.id}"),
             "pending debts": (self.olga, f"/users/{self.olga.id}/pending-debts"),
             "total debt": (self.olga, f"/users/{self.olga.id}/total-debt"),
-            "statistics": (self.ed, f"{path}/statistics?asOf=2099-12-31"),
-            "my statistics": (self.ed, "/users/me/statistics"),
-            "between": (self.ed, f"/users/me/between/{self.olga.id}"),
+            **{
+                name: (self.ed, shown.format(path=path, olga=self.olga.id))
+                for name, shown in merged("SHOWN").items()
+            },
             "export": (self.vera, "/users/me/export"),
             "trip": (self.olga, path),
             "members": (self.olga, f"{path}/members"),

@@ -1,4 +1,4 @@
-"""With 100,000 messages, mails and changes, the workers find what is due as with a hundred."""
+"""With 100,000 mails a worker finds what is due as with a hundred."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,8 +10,6 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from plugins.webhooks.models import Webhook
-from plugins.webhooks.models.queue import Lease, due
 from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
@@ -27,18 +25,9 @@ pytestmark = citus.hides_plans
 
 ROWS = 100_000
 OTHERS = 300
-BIG = {"splits_webhookdelivery", "trips_journalentry", "users_mail"}
+BIG = {"users_mail"}
 _NUMBERS = (
     "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %s) "
-)
-_JOURNAL = (
-    "INSERT INTO trips_journalentry (trip_id, number, at, via, event, object_id, stored_changes) ",
-    "SELECT %s, n, %s, 'service', 'trip.changed', 1, '{}' FROM numbers",
-)
-_LOG = (
-    "INSERT INTO splits_webhookdelivery (webhook_id, message_id, event, journal_trip_id, number, "
-    "state, by_hand, attempts, created_at, error) ",
-    "SELECT %s, n, 'trip.changed', %s, n, 'delivered', FALSE, 1, %s, '' FROM numbers",
 )
 _MAILS = (
     "INSERT INTO users_mail (user_id, letter, address, language, created_at, due_at, attempts, "
@@ -57,30 +46,20 @@ def fill(statement: tuple[str, str], *values: Any) -> None:
 
 
 @pytest.fixture
-def busy(transactional_db: None) -> tuple[Webhook, Trip, User]:
-    """A webhook that has sent so much, its trip, and a member who wants notices.
-
-    Others have webhooks with nothing to send, and notices that are due tomorrow.
-    """
-    ago, tomorrow = timezone.now() - timedelta(days=20), timezone.now() + timedelta(days=1)
+def busy(transactional_db: None) -> tuple[Trip, User]:
+    """A trip with a member who wants notices; others have some that are due tomorrow."""
+    now = timezone.now()
     people = User.objects.bulk_create(UserFactory.build_batch(OTHERS))
     trips = Trip.objects.bulk_create(TripFactory.build_batch(OTHERS))
     for user, trip in zip(people, trips, strict=True):
-        join(trip, user, TripRole.OWNER)
-        fill(_JOURNAL, 10, trip.pk, ago)
-        hook = Webhook.objects.create(user=user, trip=trip, url="https://hooks.example/")
-        hook.positions.create(trip=trip, number=10)
-        fill(_MAILS, ROWS // OTHERS, user.pk, ago, tomorrow, trip.pk)
+        tomorrow = now + timedelta(days=1)
+        fill(_MAILS, ROWS // OTHERS, user.pk, now, tomorrow, trip.pk)
     trip, owner, reader = TripFactory(), UserFactory(), UserFactory()
     join(trip, owner, TripRole.OWNER)
     join(trip, reader)
-    overwrite(reader, email_verified_at=ago, notice_mode="each")
-    fill(_JOURNAL, ROWS, trip.pk, ago)
-    hook = Webhook.objects.create(user=owner, url="https://hooks.example/", events=["*"])
-    hook.positions.create(trip=trip, number=ROWS - 1)
-    fill(_LOG, ROWS - 1, hook.pk, trip.pk, ago)
+    overwrite(reader, email_verified_at=now, notice_mode="each")
     analyse()
-    return hook, trip, reader
+    return trip, reader
 
 
 @pytest.fixture
@@ -109,28 +88,10 @@ def scanning() -> Callable[[Callable[[], Any]], dict[str, list[str]]]:
 
 
 @pytest.mark.slow
-def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
-    busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
-) -> None:
-    hook, _trip, _reader = busy
-    found: list[Any] = []
-
-    def work() -> None:
-        lease = Lease.claim(served=[hook.user_id])
-        lease.align()
-        found.extend([lease, lease.next()])
-        lease.release()
-
-    assert scanning(work) == {}
-    assert (found[0].webhook, found[1].number) == (hook, ROWS)
-    assert [webhook.pk for webhook in due()] == [hook.pk]
-
-
-@pytest.mark.slow
 def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end(
-    busy: tuple[Webhook, Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
+    busy: tuple[Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
 ) -> None:
-    _hook, trip, reader = busy
+    trip, reader = busy
     owner, turns = trip.members.get(role=TripRole.OWNER).user, Turns("address")
 
     def work() -> None:

@@ -18,8 +18,9 @@ from tests.logs import production_log
 from tests.security import raw
 from tests.security.environment import Environment, no_connections
 from tests.server import Server
-from tests.trips.access import ROWS, endpoints
+from tests.trips.access import endpoints
 from tests.trips.bodies import lisbon
+from tests.trips.rows import ROWS
 from tests.users.logins import log_in, try_to_log_in
 from users.models import User
 

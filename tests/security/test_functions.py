@@ -11,7 +11,8 @@ from tests.factories import PASSWORD, UserFactory, join
 from tests.security.environment import Environment
 from tests.stored import everything_stored
 from tests.test_permissions import PROMISED
-from tests.trips.access import ROWS, TRIP, Row, Scene, call
+from tests.trips.access import TRIP, Row, Scene, call
+from tests.trips.rows import ROWS
 from trips.models import Trip
 from trips.roles import Can, Capability, TripRole
 from users.models import User

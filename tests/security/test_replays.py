@@ -11,8 +11,9 @@ from tests.factories import TripFactory, join, spend
 from tests.scoped import script_of
 from tests.security.environment import NEVER
 from tests.stored import everything_stored
-from tests.trips.access import ROWS, Row, Scene, call, endpoints
+from tests.trips.access import Row, Scene, call, endpoints
 from tests.trips.bodies import lisbon
+from tests.trips.rows import ROWS
 from tests.users.logins import bearer
 from trips.models import Member, Trip
 from trips.roles import TripRole

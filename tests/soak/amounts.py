@@ -31,8 +31,6 @@ def wrong_amounts(entry: Entry, request: Request, state: TripState, source: Any)
             yield from _differs(entry, "amount_minor", request.body["amount"], state.currency)
         case Act.RECORD_EXPENSE | Act.CHANGE_EXPENSE if entry.table == "splits_expense":
             yield from _wrong_expense(entry, request.body, state)
-        case Act.RECUR if entry.table == "splits_expense":
-            yield from _wrong_expense(entry, request.body["expense"], state)
         case Act.COPY_EXPENSE | Act.MOVE_EXPENSE if entry.table == "splits_expense" and entry.new:
             for name in _TAKEN_ALONG:
                 if source is not None and entry.new[name] != source[name]:

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from tests.server import Server
 from tests.soak import log
 from tests.soak.admin_client import AdminClient
-from tests.soak.files import wrong_files
 from tests.soak.journal import Journal
 from tests.soak.judge import Finding, Judge
 from tests.soak.player import Player
-from tests.soak.recurring import recorders
 from tests.soak.world import Client, World
 
 THREADS = 16
@@ -69,16 +67,12 @@ def play(server: Server, seconds: float, seed: str) -> Chapter:
             Player(world, client, journal, admin_client, f"{seed}-{at}", deadline)
             for at, client in enumerate(clients)
         ]
-        with recorders(server), ThreadPoolExecutor(THREADS) as threads:
+        with ThreadPoolExecutor(THREADS) as threads:
             for played in [threads.submit(player.play) for player in players]:
                 played.result()
         entries = log.taken(server.environment["DATABASE_URL"])
-        files = [
-            Finding(text, [request])
-            for text, request in wrong_files(admin_client.read, journal, entries)
-        ]
     judge = Judge(journal, entries)
-    findings = [*judge.run(), *files, *audit(server)]
+    findings = [*judge.run(), *audit(server)]
     statuses = Counter(request.status for request in journal.requests)
     return Chapter(statuses, judge.judged, findings)
 

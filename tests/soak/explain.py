@@ -34,14 +34,11 @@ class Explainer:
             "splits_split": self._of_split,
             "splits_settlement": self._of_settlement,
             "splits_comment": self._of_comment,
-            "attachments_attachment": self._of_attachment,
-            "recurring_recurrence": self._of_recurrence,
         }
         found = [
             request
             for request in finders[entry.table](entry, state)
-            if request.started - _SLACK_SECONDS <= entry.at
-            and (request.act is Act.RECUR or entry.at <= request.ended + _SLACK_SECONDS)
+            if request.started - _SLACK_SECONDS <= entry.at <= request.ended + _SLACK_SECONDS
         ]
         found = [request for request in found if request.may_have_written] or found
         if entry.operation == "INSERT":
@@ -170,19 +167,6 @@ class Explainer:
             expense = state.splits[split].expense
             deleted += self._journal.in_expense(expense, *_DIVIDE, Act.DELETE_EXPENSE)
         return deleted
-
-    def _of_attachment(self, entry: Entry, state: TripState) -> Iterable[Request]:
-        expense = entry.columns["expense_id"]
-        if entry.operation == "DELETE":
-            moved = self._journal.in_expense(expense, Act.MOVE_EXPENSE)
-            return [*self._journal.about(entry.row, Act.DELETE_ATTACHMENT), *moved]
-        sent = self._journal.marked(entry.new["name"].removesuffix(".pdf"))
-        return [*sent, *self._bringing(entry.trip, expense)]
-
-    def _of_recurrence(self, entry: Entry, state: TripState) -> Iterable[Request]:
-        if entry.operation == "DELETE":
-            return self._journal.about(entry.row, Act.END_RECURRENCE)
-        return self._journal.about(entry.trip, Act.RECUR)
 
     def _of_comment(self, entry: Entry, state: TripState) -> Iterable[Request]:
         columns, expense = entry.columns, entry.columns["expense_id"]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from plugins.attachments.rights import CanAttach
 from trips.roles import Can, Capability
 
 #: What a request is about: a row by its id, or a membership by its trip and user.
@@ -52,11 +51,6 @@ class Act(Enum):
     COMMENT = "write a comment", Can.COMMENT
     CHANGE_COMMENT = "change a comment", Can.CHANGE_COMMENTS
     DELETE_COMMENT = "delete a comment", Can.DELETE_COMMENTS
-    ATTACH = "attach a file", CanAttach.ATTACH
-    DELETE_ATTACHMENT = "delete a file", CanAttach.DELETE
-    #: Its expenses are recorded later, by the service.
-    RECUR = "have an expense recur", Can.RECORD
-    END_RECURRENCE = "end a recurring expense", Can.CHANGE_EXPENSES
     READ_PLAN = "read the plan", Can.READ
     CLOSE_ACCOUNT = "close one's account", None
     DELETE_ACCOUNT = "delete an account", None
@@ -79,8 +73,8 @@ _ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
 class Request:
     """One request.
 
-    `key` is the id of what it changes or deletes: an expense, a split, a settlement, a comment, a
-    file, an invitation, a trip or an account, or the pair of a membership; None if the answer alone
+    `key` is the id of what it changes or deletes: an expense, a split, a settlement, a comment, an
+    invitation, a trip or an account, or the pair of a membership; None if the answer alone
     says what it made. `marker` is a text that no other request has in its body.
     """
 

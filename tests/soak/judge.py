@@ -26,13 +26,9 @@ _BEFORE, _AFTER = 12, 4
 _JUDGED = {
     *("trips_trip", "trips_member", "trips_invitation", "users_user"),
     *("splits_expense", "splits_split", "splits_settlement", "splits_comment"),
-    *("attachments_attachment", "recurring_recurrence"),
 }
 #: Tables whose rows change only with another row that is judged.
-_FOLLOWING = {
-    *("splits_split", "splits_settlement"),
-    *("attachments_attachment", "recurring_recurrence"),
-}
+_FOLLOWING = {"splits_split", "splits_settlement"}
 
 
 @dataclass
@@ -63,8 +59,6 @@ class Judge:
         self._explainer = Explainer(journal)
         #: The trips in which a request, by its number, may have left an entry.
         self._written: dict[int, set[int]] = defaultdict(set)
-        #: The dates that were recorded for a request, by its number.
-        self._dates: set[tuple[int, str]] = set()
         self._trips: dict[int, list[Entry]] = defaultdict(list)
         self._expenses: dict[int, list[Entry]] = defaultdict(list)
         for entry in entries:
@@ -101,11 +95,6 @@ class Judge:
             return
         if not any(request.may_have_written for request in lawful):
             self._find("A request that was refused left an entry.", entry, state, lawful)
-        if entry.operation == "INSERT" and entry.table == "splits_expense":
-            date = (candidates[0].number, entry.new.get("expense_date"))
-            if [one.act for one in candidates] == [Act.RECUR] and date in self._dates:
-                self._find("A date was recorded twice.", entry, state, lawful)
-            self._dates.add(date)
         source = self._before(entry, lawful[0].expense)
         for text in wrong_amounts(entry, lawful[0], state, source):
             self._find("Something else was meant.", entry, state, lawful)
@@ -191,8 +180,6 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
     if request.act in _GRANTING and not may_grant(role, entry.new["role"]):
         return False
     is_new = entry.operation == "INSERT" and request.act not in _RESTORING
-    # A file goes along with its expense.
-    is_new &= entry.table != "attachments_attachment" or request.act is Act.ATTACH
     if is_new and entry.new.get("created_by_id", caller) != caller:
         return False
     is_brought = request.act in TRANSFERS and entry.trip == request.key
@@ -230,7 +217,7 @@ def _owners(request: Request, entry: Entry, state: TripState) -> set[int]:
             return {columns["sender_id"], columns["receiver_id"]}
         case Act.DELETE_SETTLEMENT | Act.RESTORE_SETTLEMENT:
             return {columns["created_by_id"]}
-        case Act.CHANGE_COMMENT | Act.DELETE_COMMENT | Act.DELETE_ATTACHMENT | Act.END_RECURRENCE:
+        case Act.CHANGE_COMMENT | Act.DELETE_COMMENT:
             return {columns["created_by_id"]}
         case Act.RESTORE_EXPENSE:
             deleted = state.deleted.get(request.key) if isinstance(request.key, int) else None

@@ -37,8 +37,6 @@ TABLES = {
         *("amount_minor", "note", "split_id", "closing_id"),
     ),
     "splits_comment": ("expense_id", "created_by_id", "text"),
-    "attachments_attachment": ("trip_id", "expense_id", "created_by_id", "name"),
-    "recurring_recurrence": ("trip_id", "created_by_id"),
 }
 #: A guest belongs to one trip, and comes and goes with a membership.
 _OPERATIONS = {"users_user": ("UPDATE",)}

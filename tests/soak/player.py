@@ -5,10 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.soak.admin_client import AdminClient
-from tests.soak.files import FileMoves
 from tests.soak.journal import Act, Journal
 from tests.soak.people import PeopleMoves
-from tests.soak.recurring import RecurringMoves
 from tests.soak.restoring import RestoringMoves
 from tests.soak.world import CURRENCIES, PASSWORD, Client, Person, PlayedTrip, World, amount
 
@@ -18,7 +16,7 @@ _TAGS = ("Fish", "paid in cash", "Ñandú")
 _YOUTH = 40
 
 
-class Player(PeopleMoves, RestoringMoves, FileMoves, RecurringMoves):
+class Player(PeopleMoves, RestoringMoves):
     """Makes moves until `deadline`, a monotonic time. What it does depends on `seed` alone."""
 
     def __init__(
@@ -62,10 +60,6 @@ class Player(PeopleMoves, RestoringMoves, FileMoves, RecurringMoves):
             self._comment: (2, 6),
             self._change_comment: (0, 4),
             self._delete_comment: (0, 4),
-            self._attach: (2, 8),
-            self._delete_attachment: (0, 3),
-            self._recur: (1, 4),
-            self._end_recurrence: (0, 3),
         }
 
     def play(self) -> None:

@@ -3,12 +3,8 @@
 import json
 from typing import Any
 
-import httpx
 import pytest
 
-from plugins.attachments.tests.pictures import PDF
-from plugins.attachments.views import AttachmentViewSet
-from plugins.recurring.views import RecurrenceViewSet
 from splits.views import (
     BalanceViewSet,
     CommentViewSet,
@@ -17,7 +13,6 @@ from splits.views import (
     SettlementViewSet,
     SplitViewSet,
 )
-from tests.soak.files import wrong_files
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
@@ -62,10 +57,6 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.COMMENT: (CommentViewSet, "create"),
     Act.CHANGE_COMMENT: (CommentViewSet, "update"),
     Act.DELETE_COMMENT: (CommentViewSet, "destroy"),
-    Act.ATTACH: (AttachmentViewSet, "create"),
-    Act.DELETE_ATTACHMENT: (AttachmentViewSet, "destroy"),
-    Act.RECUR: (RecurrenceViewSet, "create"),
-    Act.END_RECURRENCE: (RecurrenceViewSet, "destroy"),
 }
 
 
@@ -219,20 +210,6 @@ def test_other_tags_than_were_asked_for_are_found(history: History) -> None:
     assert history.findings == ["Something else was meant. (record an expense)"]
 
 
-@pytest.mark.parametrize("second", ["2026-05-15", "2026-05-16"])
-def test_a_date_that_was_recorded_twice_is_found(history: History, second: str) -> None:
-    body = {"expense": {"amount": 1, "currency": "EUR"}}
-    recurring = history.asks(Act.RECUR, OLGA, TRIP, body, 201)
-    recurring.created = frozenset({1})
-    history.log("recurring_recurrence", 1, None, {"trip_id": TRIP, "created_by_id": OLGA})
-    money = {"amount_minor": 100, "entered_minor": 100, "currency": "EUR", "exchange_rate": None}
-    about = {"trip_id": TRIP, "created_by_id": OLGA, "description": recurring.marker, "tags": []}
-    for row, date in enumerate(("2026-05-15", second)):
-        history.log("splits_expense", row, None, {**money, **about, "expense_date": date})
-    twice = "A date was recorded twice. (have an expense recur)"
-    assert history.findings == [twice] * (second == "2026-05-15")
-
-
 def test_other_items_than_were_asked_for_are_found(history: History) -> None:
     items = [{"name": "Fish", "amount": "0.01", "shares": {str(OLGA): 1}}]
     body = {"description": "", "amount": "0.01", "splitType": "ITEMIZED", "items": items}
@@ -243,51 +220,6 @@ def test_other_items_than_were_asked_for_are_found(history: History) -> None:
     row = {**money, **about, "split_type": "ITEMIZED", "stored_items": stored}
     history.log("splits_expense", 5, None, row)
     assert history.findings == ["Something else was meant. (record an expense)"]
-
-
-@pytest.mark.parametrize("caller", [OLGA, VERA])
-def test_a_viewer_attaches_files_to_their_own_expenses_only(history: History, caller: int) -> None:
-    recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
-    money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
-    about = {"trip_id": TRIP, "created_by_id": OLGA, "description": recorded.marker, "tags": []}
-    history.log("splits_expense", 5, None, {**money, **about})
-    sent = history.asks(Act.ATTACH, caller, 5, None, 201)
-    sent.created = frozenset({7})
-    file = {"trip_id": TRIP, "expense_id": 5, "created_by_id": caller, "name": f"{sent.marker}.pdf"}
-    history.log("attachments_attachment", 7, None, file)
-    assert history.findings == ([] if caller == OLGA else no_right("attach a file"))
-
-
-@pytest.mark.parametrize(
-    ("listed", "content", "found"),
-    [
-        ([7], "request 0", []),
-        ([], "request 0", ["A file is not listed."]),
-        ([7], "request 1", ["A file is not what was sent."]),
-    ],
-)
-def test_a_file_that_is_lost_or_another_is_found(
-    listed: list[int], content: str, found: list[str]
-) -> None:
-    journal = Journal()
-    sent = journal.new(Act.ATTACH, OLGA, 5)
-    sent.status, sent.created = 201, frozenset({7})
-    rows = {
-        ("trips_trip", TRIP): {"deleted_at": None},
-        ("splits_expense", 5): {"trip_id": TRIP},
-        ("attachments_attachment", 7): {"trip_id": TRIP, "expense_id": 5},
-    }
-    entries = [
-        Entry(0, 0, 0, table, "INSERT", row, None, columns)
-        for (table, row), columns in rows.items()
-    ]
-
-    def read(path: str) -> httpx.Response:
-        if path == "/attachments/7/content":
-            return httpx.Response(200, content=PDF + content.encode())
-        return httpx.Response(200, json={"items": [{"id": file} for file in listed]})
-
-    assert [text for text, _request in wrong_files(read, journal, entries)] == found
 
 
 def brings(history: History, act: Act, caller: int, **changed: Any) -> None:

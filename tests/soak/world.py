@@ -25,10 +25,6 @@ _TIMEOUT_SECONDS = 30
 _IMPATIENT_SECONDS = 0.02
 
 
-class Form(dict[str, Any]):
-    """A body that is sent as a form with files."""
-
-
 @dataclass(frozen=True)
 class Person:
     """An account with a token."""
@@ -60,8 +56,6 @@ class PlayedTrip:
     invitations: list[tuple[int, str]] = field(default_factory=list)
     #: Pairs of an expense and a comment.
     comments: list[tuple[int, int]] = field(default_factory=list)
-    attachments: list[int] = field(default_factory=list)
-    recurrences: list[int] = field(default_factory=list)
     deleted_expenses: list[int] = field(default_factory=list)
     deleted_settlements: list[int] = field(default_factory=list)
 
@@ -127,10 +121,9 @@ class Client:
         request.body = body
         timeout = _IMPATIENT_SECONDS if is_impatient else _TIMEOUT_SECONDS
         headers = {"Authorization": f"Bearer {caller.token}"}
-        content: Any = {"files" if isinstance(body, Form) else "json": body}
         request.started = time.time()
         try:
-            response = self._http.request(method, path, **content, headers=headers, timeout=timeout)
+            response = self._http.request(method, path, json=body, headers=headers, timeout=timeout)
         except httpx.TransportError:
             self._http.close()
             self._http = self._open()

@@ -11,7 +11,6 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstraint
 from django.utils import timezone
 
-from plugins.webhooks.models import Webhook, WebhookDelivery, WebhookPosition
 from splits.models import (
     Allocation,
     Debt,
@@ -39,15 +38,12 @@ class Rows(NamedTuple):
     settlement: Settlement
     allocation: Allocation
     deleted_entry: DeletedEntry
-    webhook_position: WebhookPosition
-    webhook_delivery: WebhookDelivery
 
 
 @pytest.fixture
 def rows(trip: Trip, olga: User, ed: User) -> Rows:
     expense = spend(trip, 6000, paid_by=olga, among=[ed])
     settle(trip, ed, olga, 4000)
-    webhook = Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=trip.pk)
     return Rows(
         expense,
         Payer.objects.get(),
@@ -56,8 +52,6 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
         Settlement.objects.get(),
         Allocation.objects.get(),
         DeletedEntry.objects.create(trip=trip, kind="expense", object_id=7, currency="EUR"),
-        webhook.positions.get(),
-        webhook.deliveries.create(event="expense.created", journal_trip_id=trip.pk, number=1),
     )
 
 
@@ -109,8 +103,6 @@ TWICE: list[tuple[str, str]] = [
     ("payer_once_in_expense", "payer"),
     ("split_once_for_a_participant", "split"),
     ("debt_once_to_a_creditor", "debt"),
-    ("webhook_position_unique", "webhook_position"),
-    ("webhook_delivery_unique", "webhook_delivery"),
     ("deleted_once_in_trip", "deleted_entry"),
 ]
 
@@ -172,8 +164,7 @@ def test_a_currency_has_one_positive_rate_a_day(db: None) -> None:
 def test_every_constraint_of_the_ledger_is_violated_here() -> None:
     named = {
         constraint.name
-        for app in ("splits", "webhooks")
-        for model in apps.get_app_config(app).get_models()
+        for model in apps.get_app_config("splits").get_models()
         for constraint in model._meta.constraints
         if isinstance(constraint, CheckConstraint | UniqueConstraint)
     }

@@ -2,7 +2,6 @@
 
 import pytest
 
-from plugins.exchange.tests.copies import copied, file_of
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.cast import Api
@@ -87,23 +86,6 @@ def test_who_leaves_a_place_to_a_guest_comes_back_in_the_place_of_another(
     assert accept(api, sam, invite(api, trip, olga, ben)).status_code == 201
     expected[sam.pk] = expected.pop(ben.pk)
     assert shares(taxi) == expected
-
-
-def test_who_leaves_twice_without_an_answer_leaves_each_place_to_a_guest_of_its_own(
-    sam: User, api: Api, trip: Trip, olga: User, guests: list[User], taxi: Expense
-) -> None:
-    """Both places come from the same account; the one that was taken last is before the first."""
-    first = left_by(sam, trip, taxi, api, olga)
-    second = left_by(sam, trip, taxi, api, olga, first)
-    expected, ann = shares(taxi), guests[0]
-    body = {"participantUserIds": [olga.pk, first.pk, second.pk]}
-    assert api(olga).patch(f"/api/trips/{trip.pk}/expenses/{taxi.pk}", body).status_code == 200
-    assert shares(taxi) == expected
-    assert merge(api, trip, first, ann, olga).status_code == 200
-    expected[ann.pk] = expected.pop(first.pk)
-    assert shares(taxi) == expected
-    copy = copied(file_of(api, trip, olga), olga)
-    assert sorted(shares(copy.expenses.latest("pk")).values()) == sorted(expected.values())
 
 
 def left_by(user: User, trip: Trip, expense: Expense, api: Api, olga: User, *others: User) -> User:

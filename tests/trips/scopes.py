@@ -5,15 +5,6 @@ from typing import Any
 
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from plugins.attachments.rights import CanAttach
-from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
-from plugins.exchange.views import ExportViewSet, ImportViewSet
-from plugins.mcp.views import AssistantView
-from plugins.recurring.views import RecurrenceViewSet
-from plugins.saved_filters.views import SavedFilterViewSet
-from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
-from plugins.sync.views import ChangeViewSet
-from plugins.webhooks.views import WebhookViewSet
 from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
@@ -30,7 +21,8 @@ from splits.views import (
     SplitViewSet,
     TagViewSet,
 )
-from tests.trips.access import endpoints
+from tests.trips.access import OPEN, endpoints
+from tests.walked import merged
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.openapi.document import DocumentView
@@ -48,8 +40,6 @@ from trips.views import (
 from users.browser_views import BrowserLogin, BrowserLogout
 from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
-#: What does not look at who is calling, or asks for any token.
-OPEN = "open"
 #: The scopes of which one opens each capability.
 SCOPES_OF = {
     Can.READ: "trips:read expenses:read",
@@ -63,10 +53,9 @@ SCOPES_OF = {
     Can.COMMENT: "expenses:write",
     Can.CHANGE_COMMENTS: "expenses:write",
     Can.DELETE_COMMENTS: "expenses:write",
-    CanAttach.ATTACH: "expenses:write",
-    CanAttach.DELETE: "expenses:write",
     Can.MANAGE_MEMBERS: "trips:write",
     Can.MANAGE_TRIP: "trips:write",
+    **merged("SCOPES_OF"),
 }
 
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
@@ -78,7 +67,6 @@ AREAS: Mapping[Any, str | None] = {
     SessionViewSet: OPEN,
     HealthViewSet: OPEN,
     DocumentView: OPEN,
-    AssistantView: OPEN,
     SpectacularSwaggerSplitView: OPEN,
     BrowserLogin: OPEN,
     BrowserLogout: OPEN,
@@ -96,34 +84,23 @@ AREAS: Mapping[Any, str | None] = {
     AcceptanceViewSet: "trips",
     InvitationPreviewViewSet: OPEN,
     HistoryViewSet: "trips",
-    ExportViewSet: "trips",
-    StatisticsViewSet: "trips",
-    PersonalStatisticsViewSet: "trips",
-    ChangeViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",
     CommentViewSet: "expenses",
-    AttachmentViewSet: "expenses",
-    RecurrenceViewSet: "expenses",
-    TripAttachmentViewSet: "expenses",
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",
     BalanceViewSet: "expenses",
     ExplanationViewSet: "expenses",
     DebtViewSet: "expenses",
-    ImportViewSet: "expenses",
-    WebhookViewSet: None,
     SavedFilterViewSet: None,
+    **merged("AREAS"),
 }
 
 
 #: What a token needs besides, for what is shown or changed outside of the area.
 MORE = {
     MergeViewSet: ("expenses:read", "expenses:write"),
-    ImportViewSet: ("trips:read", "trips:write"),
-    ExportViewSet: ("expenses:read",),
-    StatisticsViewSet: ("expenses:read",),
-    PersonalStatisticsViewSet: ("expenses:read",),
+    **merged("MORE"),
 }
 
 

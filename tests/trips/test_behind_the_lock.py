@@ -27,15 +27,18 @@ from tests.trips.waiting import (
     locks_all_accounts,
     locks_caller,
 )
+from tests.walked import all_of
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
+#: Of plugins, with `trip_id` and `created_by_id`.
+OWNED_TABLES = all_of("OWNED_TABLES")
 WRITING = {"POST", "PUT", "PATCH", "DELETE"}
 #: They write nothing, or lock no trip: whoever makes a trip is its only member.
 WITHOUT_LOCK = {
     ("POST", "/api/trips"),
     ("POST", "/api/trips/{trip_id}/expenses/preview"),
-    ("POST", "/api/trips/{trip_id}/recurring/preview"),
+    *all_of("WITHOUT_LOCK"),
 }
 
 
@@ -70,21 +73,7 @@ def test_every_writing_route_is_here() -> None:
     }
     here = {(command.method, command.route) for command in COMMANDS}
     joining = {("POST", "/api/trips/join"), ("POST", "/api/invitations/{token}/accept")}
-    # They need a plan; see plugins/exchange/tests/test_import_rights.py.
-    importing = {
-        ("POST", "/api/imports"),
-        ("POST", "/api/imports/{import_id}/confirm"),
-        ("POST", "/api/imports/{import_id}/undo"),
-        ("PATCH", "/api/imports/{import_id}"),
-        ("DELETE", "/api/imports/{import_id}"),
-    }
-    # They send forms; see plugins/attachments/tests/test_attachments.py.
-    attaching = {
-        ("POST", "/api/trips/{trip_id}/attachments"),
-        ("POST", "/api/expenses/{expense_id}/attachments"),
-        ("DELETE", "/api/attachments/{attachment_id}"),
-    }
-    assert routes == here | WITHOUT_LOCK | joining | importing | attaching
+    assert routes == here | WITHOUT_LOCK | joining | {*all_of("WAIT_ELSEWHERE")}
 
 
 @every_command
@@ -178,7 +167,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_comment WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
-        ("DELETE FROM recurring_recurrence WHERE trip_id = %s", trip),
+        *((f"DELETE FROM {table} WHERE trip_id = %s", trip) for table in OWNED_TABLES),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
         ("DELETE FROM splits_deletedentry WHERE trip_id = %s", trip),
         ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
@@ -290,7 +279,7 @@ def test_what_is_anothers_by_now_is_not_changed(
         ("UPDATE splits_payer SET user_id = %s WHERE expense_id IN "
          "(SELECT id FROM splits_expense WHERE trip_id = %s)"),
         ("UPDATE splits_settlement SET created_by_id = %s WHERE trip_id = %s"),
-        ("UPDATE recurring_recurrence SET created_by_id = %s WHERE trip_id = %s"),
+        *(f"UPDATE {table} SET created_by_id = %s WHERE trip_id = %s" for table in OWNED_TABLES),  # noqa: S608 -- names only
     ]  # fmt: skip
     owner, trip = scene.olga.id, scene.trip.id
     assert waiting.refusal(*((text, owner, trip) for text in changes)) == (403, "forbidden")

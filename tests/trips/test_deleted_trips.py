@@ -10,9 +10,6 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from plugins.webhooks.models import Webhook
-from plugins.webhooks.models.queue import Lease
-from plugins.webhooks.sending import message_of
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient, text, told
 from tests.cast import Api
@@ -28,7 +25,6 @@ from tests.factories import (
     spend,
 )
 from tests.scoped import script_of
-from tests.trips.access import PUBLIC_URL
 from tests.trips.bodies import lisbon
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
@@ -63,21 +59,6 @@ def restored(api: Api, trip: Trip, by: User) -> dict[str, Any]:
     assert response.status_code == 200, response.content
     assert list(differences(trip.pk)) == []
     return response.json()
-
-
-def sent() -> list[str]:
-    """The events of the next message of each webhook."""
-    Webhook.objects.update(due_at=timezone.now())
-    events = []
-    while lease := Lease.claim():
-        lease.align()
-        if delivery := lease.next():
-            events.append(delivery.event)
-            assert message_of(lease.webhook, delivery) is not None
-            delivery.delete()
-        Webhook.objects.filter(pk=lease.webhook.pk).update(due_at="2200-01-01T00:00Z")
-        lease.release()
-    return events
 
 
 def everything(api: Api, trip: Trip, user: User) -> dict[str, Any]:
@@ -303,33 +284,6 @@ def test_a_token_restores_only_its_trip_and_with_its_scope(
         listed = client.get(DELETED).json()["total"]
         found[name] = listed, client.post(url(trip, "restore")).status_code
     assert found == {"reads": (1, 403), "of other": (0, 404), "own": (1, 200)}
-
-
-def test_webhooks_say_that_a_trip_was_deleted_and_restored(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
-    for user, trip_id in ((olga, trip.pk), (ed, None)):
-        Webhook.register(user, url=PUBLIC_URL, events=["trip.*"], trip_id=trip_id)
-    assert sent() == []
-    delete(api, trip, olga)
-    assert sent() == ["trip.deleted"] * 2
-    restored(api, trip, olga)
-    assert sent() == ["trip.restored"] * 2
-
-
-def test_webhooks_learn_what_happened_in_a_deleted_trip_once_it_is_restored(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
-    for user, trip_id in ((olga, trip.pk), (ed, None)):
-        Webhook.register(user, url=PUBLIC_URL, events=["*"], trip_id=trip_id)
-    assert sent() == []
-    delete(api, trip, olga)
-    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
-    assert sent() == ["trip.deleted"] * 2
-    assert sent() == []
-    restored(api, trip, olga)
-    assert sorted(sent()) == ["member.left"] * 2
-    assert sent() == ["trip.restored"] * 2
 
 
 def test_nothing_waits_to_be_told_of_a_deleted_trip(

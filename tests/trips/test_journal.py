@@ -3,14 +3,12 @@
 from datetime import timedelta
 from decimal import Decimal
 from io import StringIO
-from typing import Any
 
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from plugins.exchange.tests.copies import copied, file_of, forged
 from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, spend
 from tests.stored import rolled_back
@@ -141,20 +139,6 @@ def test_the_names_of_guests_that_were_merged_before_a_claim_are_removed_too(
     assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     text = " ".join(row.stored_changes for row in rows_of(trip))
     assert [name for name in names if name in text] == ["Grandma"]
-
-
-def test_what_a_file_says_of_claims_keeps_no_account(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
-    for title in ("A", "B"):
-        api(olga).patch(f"/api/trips/{trip.pk}", {"title": title})
-    claim: dict[str, Any] = {"event": "guest.claimed", "objectId": ed.pk}
-    content = forged(file_of(api, trip, ed), "history", 0, **claim, changes={})
-    own_place = {"userId": {"old": ed.pk, "new": ed.pk}}
-    copy = copied(forged(content, "history", 1, **claim, changes=own_place), ed)
-    assert events_of(copy)[:2] == ["guest.claimed", "guest.claimed"]
-    delete_account(ed, by=None)
-    assert not User.objects.active().filter(pk=ed.pk).exists()
 
 
 def test_prune_deletes_the_journal_of_a_trip_that_was_deleted_a_month_ago(

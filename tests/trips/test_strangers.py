@@ -9,7 +9,8 @@ from rest_framework.response import Response
 from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from tests.stored import everything_stored
-from tests.trips.access import EXPENSE, MEMBER, ROWS, SETTLEMENT, SPLIT, SPLITS, Row, Scene, call
+from tests.trips.access import Row, Scene, call
+from tests.trips.rows import EXPENSE, MEMBER, ROWS, SETTLEMENT, SPLIT, SPLITS
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

@@ -1,17 +1,17 @@
 """Commands that are sent while a trip or an account is locked, so that they wait."""
 
-from datetime import timedelta
+import re
 from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
-from django.utils import timezone
 
 from tests import citus
 from tests.locks import answer_after, holding
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, split_path
 from tests.trips.bodies import lisbon
+from tests.walked import all_of, answers
 from trips.roles import Can, Capability, TripRole, access_of
 
 
@@ -96,22 +96,10 @@ def _other_trip(scene: Scene) -> Any:
     return {"tripId": scene.new_trip().id}
 
 
-def _tomorrow() -> str:
-    return (timezone.now().date() + timedelta(days=1)).isoformat()
-
-
-def _recurrence(scene: Scene) -> Any:
-    expense = _expense(scene)
-    del expense["expenseDate"]
-    return {"rule": "FREQ=DAILY", "startsOn": _tomorrow(), "expense": expense}
-
-
 TRIP = "/api/trips/{trip_id}"
 _EXPENSE = f"{TRIP}/expenses/{{expense_id}}"
 _COMMENTS = "/api/expenses/{expense_id}/comments"
 _SPLITS = "/api/expenses/{expense_id}/splits"
-_RECURRING = f"{TRIP}/recurring"
-_RECURRENCE = f"{_RECURRING}/{{recurrence_id}}"
 COMMANDS = [
     Command(Can.MANAGE_TRIP, "PUT", TRIP, lambda _s: lisbon(budget=12.5), True, False),
     Command(Can.MANAGE_TRIP, "PATCH", TRIP, lambda _s: {"budget": 12.5}, True, False),
@@ -141,12 +129,6 @@ COMMANDS = [
     Command(Can.RECORD, "POST", f"{_EXPENSE}/copy", _other_trip),
     Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/move", _other_trip),
     Command(Can.CHANGE_EXPENSES, "PATCH", f"{TRIP}/tags/{{tag_name}}", lambda _s: {"name": "sea"}),
-    Command(Can.RECORD, "POST", _RECURRING, _recurrence, True, False),
-    Command(Can.CHANGE_EXPENSES, "PATCH", _RECURRENCE, lambda _s: {"rule": "FREQ=WEEKLY"}),
-    Command(Can.CHANGE_EXPENSES, "DELETE", _RECURRENCE),
-    Command(Can.CHANGE_EXPENSES, "POST", f"{_RECURRENCE}/pause"),
-    Command(Can.CHANGE_EXPENSES, "POST", f"{_RECURRENCE}/resume"),
-    Command(Can.CHANGE_EXPENSES, "POST", f"{_RECURRENCE}/skip", lambda _s: {"date": _tomorrow()}),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
@@ -157,6 +139,7 @@ COMMANDS = [
         Can.DELETE_SETTLEMENTS, "POST", f"{TRIP}/settlements/{{settlement_id}}/restore"
     ),
     Command(Can.SETTLE, "POST", f"{TRIP}/settle-up", lambda s: {"tag": s.plan_tag()}),
+    *(Command(*fields) for fields in all_of("COMMANDS")),
 ]  # fmt: skip
 
 
@@ -222,9 +205,8 @@ class Waiting:
         if "{tag_name}" in command.route:
             path = f"{self.scene.trip.path}/expenses/{expense['id']}"
             self.scene.ed.done("PATCH", path, {"tags": ["beach"]})
-        if "{recurrence_id}" in command.route:
-            path, body = f"{self.scene.trip.path}/recurring", _recurrence(self.scene)
-            ids["recurrence_id"] = self.scene.ed.done("POST", path, body)["id"]
+        for ids_of_app in answers("waiting_ids"):
+            ids |= ids_of_app(self.scene, re.findall(r"{(\w+)}", command.route))
         return ids | {
             "tag_name": "beach",
             "expense_id": expense["id"],

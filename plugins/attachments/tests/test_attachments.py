@@ -19,12 +19,12 @@ from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
 from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture, send
+from plugins.attachments.tests.walked import FILE
 from plugins.exchange.notes import text_of
 from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from splits.models import DeletedEntry, Expense
 from tests.factories import PASSWORD, TripFactory, join, spend
-from tests.trips.access import FILE
 from trips.models import JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import User

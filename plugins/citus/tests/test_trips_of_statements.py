@@ -15,6 +15,7 @@ from django.urls import get_resolver
 from plugins.citus.management.commands.distribute import distributed_tables
 from tests.compiled_only import compiled_only
 from tests.sources import PACKAGES
+from tests.walked import merged
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate
 from trips.models import CompiledForViewer
 from trips.models.visibility import ViewerParam
@@ -27,12 +28,7 @@ ACROSS = {
     "splits.reports.balances._owed_sums": "What a person owes is of all their trips.",
     "trips.models.trip.trips_of": "A person's trips.",
     "splits.models.reads.splits_of": "By the expense, which the caller may see.",
-    "plugins.statistics.personal._trips": "A person's trips.",
-    "plugins.statistics.personal._shared": "The trips of two people.",
-    "plugins.statistics.personal._sent": "What two people sent each other in all trips.",
-    "plugins.statistics.personal._owed": "What two people owe each other in all trips.",
-    "plugins.statistics.personal._own": "An array of trips, for one's own statistics.",
-    "plugins.statistics.personal._uncovered": "An array of trips, for one's own statistics.",
+    **merged("ACROSS"),
 }
 
 _NAMED = re.compile(r'"(?:\w*trip_id"|trips_trip"\."id") = \(?%s')

@@ -15,6 +15,7 @@ from plugins.exchange.models import Import
 from plugins.exchange.tests.samples import SAMPLES, SPLITWISE_CSV
 from splits.reports.audit import differences
 from tests.document import ROOT
+from tripcompanion.observability import progress
 from trips.models import Trip
 from users.models import User
 
@@ -116,3 +117,18 @@ def test_the_command_takes_who_is_who(olga: User, ed: User, tmp_path: Path) -> N
     path.write_text(SPLITWISE_CSV)
     run(path, "--user", olga.email, "--person", f"Cleo, Jr={ed.pk}", "--confirm")
     assert Trip.objects.get().members.filter(user=ed).exists()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS", 0.001)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_an_import_says_what_it_reads_and_records(olga: User, tmp_path: Path) -> None:
+    path, log = tmp_path / "file.csv", StringIO()
+    path.write_text(SPLITWISE_CSV)
+    arguments = (str(path), "--user", olga.email, "--confirm")
+    call_command("import_trip", *arguments, stdout=StringIO(), stderr=log)
+    assert "Reading the file" in log.getvalue()
+    assert "Recording" in log.getvalue()

@@ -14,7 +14,8 @@ from splits.models import Expense, Settlement
 from tests.cast import Api
 from tests.factories import UserFactory, add_guest, purge, spend
 from tests.splits.test_ledger_machine import Trip as Machine
-from trips.models import Member, Trip
+from trips.deletion import delete_account
+from trips.models import JournalEntry, Member, Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -228,3 +229,18 @@ def test_a_long_trip_in_which_a_guest_was_merged_is_copied(
     assert api(olga).post(url, {"userId": ben.pk}).status_code == 200
     copy = copied(file_of(api, trip, olga), olga)
     assert answers(api, copy, olga) == answers(api, trip, olga)
+
+
+def test_what_a_file_says_of_claims_keeps_no_account(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    for title in ("A", "B"):
+        api(olga).patch(f"/api/trips/{trip.pk}", {"title": title})
+    claim: dict[str, Any] = {"event": "guest.claimed", "objectId": ed.pk}
+    content = forged(file_of(api, trip, ed), "history", 0, **claim, changes={})
+    own_place = {"userId": {"old": ed.pk, "new": ed.pk}}
+    copy = copied(forged(content, "history", 1, **claim, changes=own_place), ed)
+    events = JournalEntry.objects.filter(trip=copy.pk).order_by("number")
+    assert [row.event for row in events][:2] == ["guest.claimed", "guest.claimed"]
+    delete_account(ed, by=None)
+    assert not User.objects.active().filter(pk=ed.pk).exists()

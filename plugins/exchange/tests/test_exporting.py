@@ -7,6 +7,7 @@ from collections import Counter
 from datetime import date
 from decimal import Decimal
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -276,3 +277,17 @@ def test_the_file_has_a_name_and_its_type(api: Api, trip: Trip, olga: User) -> N
     response = api(olga).get(f"/api/trips/{trip.pk}/export")
     assert response["Content-Type"] == "application/json"
     assert response["Content-Disposition"].startswith(f'attachment; filename="trip-{trip.pk}-')
+
+
+def test_the_archive_of_an_account_has_each_trip_as_it_is_exported(
+    api: Api, trip: Trip, ed: User
+) -> None:
+    client = api(ed)
+    response = client.get("/api/users/me/export?format=zip")
+    with ZipFile(io.BytesIO(response.content)) as archive:
+        assert [name for name in archive.namelist() if name.startswith("trips/")] == [
+            f"trips/{trip.pk}.json"
+        ]
+        archived = json.loads(archive.read(f"trips/{trip.pk}.json"))
+    exported = client.get(f"/api/trips/{trip.pk}/export").json()
+    assert archived | {"exportedAt": None} == exported | {"exportedAt": None}

@@ -5,15 +5,20 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 
 from plugins.exchange import models
+from plugins.exchange.formats import FORMATS
 from plugins.exchange.models import Import
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense
 from splits.reports.audit import differences
+from tests.cast import Api
+from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
 from tests.splits.ledger import exact
 from trips.models import Trip
@@ -345,3 +350,23 @@ def test_a_form_and_a_query_are_read_together(api: Any, olga: User) -> None:
     answer = send_form(client, samples.SPLITPRO_CSV.encode(), title="Form", asNewTrip="false")
     assert answer.json()["trip"]["title"] == "Form"
     assert timezone.now().isoformat()[:4] <= answer.json()["expiresAt"][:4]
+
+
+def detail(response: Any, status: int) -> str:
+    return problem_of(response, status)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"), [("en", "Send an export of"), ("es", "Envíe una exportación de")]
+)
+def test_a_file_of_no_known_format(api: Api, olga: User, language: str, text: str) -> None:
+    file = SimpleUploadedFile("table.csv", b"a,b,c\n1,2,3\n")
+    says = {"Accept-Language": language}
+    form = encode_multipart(BOUNDARY, {"file": file})
+    refused = api(olga).generic("POST", "/api/imports", form, MULTIPART_CONTENT, headers=says)
+    said = detail(refused, 400)
+    assert text in said
+    assert refused.json()["code"] == "unknown_format"
+    for known in FORMATS:
+        [service, *_kind] = known.__name__.rpartition(".")[2].split("_")
+        assert service in said.lower(), known

@@ -18,6 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from plugins.attachments.models import Attachment
+from plugins.attachments.tests.walked import FILE
 from plugins.exchange.service_file import (
     Unusable,
     empty_tables,
@@ -29,7 +30,6 @@ from splits.models import Debt
 from tests.cast import Api
 from tests.factories import settle, spend
 from tests.server import ROOT
-from tests.trips.access import FILE
 from trips.models import Trip
 from users.models import User
 

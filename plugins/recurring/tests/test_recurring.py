@@ -1,5 +1,6 @@
 """Expenses that are recorded on each date of a rule."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -18,12 +19,14 @@ from plugins.recurring import models
 from plugins.recurring.models import Recurrence
 from splits.models import DailyRate, Expense
 from splits.models.merge import Merge
+from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, overwrite
 from tests.server import Server
 from tests.splits.journey import Journey, sign_up
 from tests.splits.ledger import Ledger
 from tests.splits.test_audit import audit
+from tests.test_pages import page_of, text_of
 from trips.models import Member, Trip
 from users.models import Mail, User
 
@@ -643,3 +646,13 @@ def test_accounts_take_turns(post: Any, rent: Json, ledger: Ledger, olga: User, 
     assert run() == "10 expenses recorded.\n"
     creators = list(Expense.objects.order_by("pk").values_list("created_by", flat=True))
     assert creators.index(ed.pk) == 1
+
+
+def test_a_page_is_named_after_the_expense(api: Api, olga: User, ed: User, trip: Trip) -> None:
+    expense = {"description": "Rent", "amount": 850, "splitType": "EQUAL"}
+    expense["participantUserIds"] = [ed.pk]
+    path = f"/api/trips/{trip.pk}/recurring"
+    body = {"rule": "FREQ=MONTHLY", "startsOn": "2026-05-14", "expense": expense}
+    rent = f"{path}/{api(olga).post(path, body).json()['id']}"
+    assert f'href="{rent}">Rent<' in page_of(olga, path)
+    assert text_of(re.search(r"<h1>(.*?)</h1>", page_of(olga, rent))[1]) == "Rent"

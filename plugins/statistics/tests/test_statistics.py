@@ -679,3 +679,29 @@ def test_of_many_tags_those_of_most_money_are_shown(api: Any, trip: Any, olga: A
     assert len(shown["groups"]) == 1000
     assert "100 a" not in {group["key"] for group in shown["groups"]}
     assert shown["total"] == (101_000 - 5050) / 100
+
+
+BUDGETS = {"FOOD": 200.5, "TRANSPORT": "33.335"}
+
+
+@pytest.fixture
+def planned(api: Api, trip: Trip, olga: User) -> Trip:
+    response = api(olga).patch(f"/api/trips/{trip.pk}", {"categoryBudgets": BUDGETS})
+    assert response.status_code == 200, response.content
+    assert b'"categoryBudgets":{"FOOD":200.50,"TRANSPORT":33.34}' in response.content
+    trip.refresh_from_db()
+    return trip
+
+
+def test_statistics_compare_each_with_what_was_spent(api: Api, planned: Trip, olga: User) -> None:
+    spend(planned, 1000, paid_by=olga, among=[olga], category="FOOD")
+    spend(planned, 400, paid_by=olga, among=[olga], category="OTHER")
+    path = f"/api/trips/{planned.pk}/statistics?asOf=2099-12-31"
+    groups = api(olga).get(path).json()["groups"]
+    assert [(group["key"], group["paid"], group["planned"]) for group in groups] == [
+        ("FOOD", 10, 200.5),
+        ("OTHER", 4, None),
+        ("TRANSPORT", 0, 33.34),
+    ]
+    picture = b"".join(api(olga).get(f"{path}&format=svg")).decode()
+    assert "10.00\xa0EUR · 200.50\xa0EUR" in picture

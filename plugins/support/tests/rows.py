@@ -2,15 +2,10 @@
 
 from django.utils import timezone
 
-from plugins.attachments.models import Attachment
-from plugins.exchange.confirming import confirm
-from plugins.exchange.tests.reading import planned
-from plugins.recurring.models import Recurrence
-from plugins.webhooks.models import Webhook
 from splits.models import AuditRun, Comment, DailyRate, Expense, Rate
 from splits.models.settlement import today
 from tests.factories import TripFactory, UserFactory, join, settle, spend
-from tests.trips.access import FILE
+from tests.walked import answers
 from trips.models import Invitation, Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
@@ -24,20 +19,16 @@ def one_of_each(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
     own = TripFactory()
     join(own, olga, TripRole.OWNER)
     Invitation.issue(own, olga, role="VIEWER", email="nina@example.com")
-    Webhook.register(olga, url="https://93.184.216.34/", events=["*"], trip_id=own.pk)
     Session.start(olga)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
     expense = spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
     Comment.write(expense, vera, "Tasty.")
-    Recurrence.objects.create(trip=trip, created_by=olga, rule="FREQ=DAILY", starts_on=today())
-    Attachment.objects.create(
-        trip=trip, expense=expense, created_by=user, **FILE | {"thumbnail": "-"}
-    )
     settle(trip, ed, olga, 200)
     settle(trip, ed, olga, 100).remove(by=olga)
     AuditRun.record(timezone.now(), number, ["a difference"] * number)
-    confirm(planned(olga).pk, olga)
+    for one_of_each_list in answers("one_of_each"):
+        one_of_each_list(trip, olga, user, expense)
     for model in (Rate, DailyRate):
         model.objects.get_or_create(currency="USD", per_euro="1.1", day=today())
     return expense

@@ -14,11 +14,10 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from plugins.exchange.tests.reading import planned
-from plugins.webhooks.models import Webhook
 from splits.models import Allocation, Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
+from tests.walked import answers, merged
 from tripcompanion.adminsite import base
 from tripcompanion.adminsite.csv_export import defused
 from trips.models import Invitation, Member, Trip
@@ -32,7 +31,7 @@ SECRETS = {
     ScopedToken: ("digest", "password_fingerprint"),
     Trip: ("code",),
     Invitation: ("digest", "mailed_digest"),
-    Webhook: ("salt", "url"),
+    **merged("SECRETS"),
 }
 
 
@@ -54,8 +53,8 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
         Mail.objects.ask_to_verify(olga)
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
         Invitation.mail_token(Invitation.issue(trip, olga, role="VIEWER").pk)
-        Webhook.register(olga, url="https://93.184.216.34/key", events=["*"])
-        planned(olga)
+        for one_of_each in answers("one_of_each"):
+            one_of_each(trip, olga, olga, expense)
 
     return fill
 

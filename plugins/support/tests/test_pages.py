@@ -7,46 +7,31 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from plugins.attachments.models import Attachment
-from plugins.exchange.models import Import
-from plugins.recurring.models import Recurrence
 from plugins.support.tests.rows import one_of_each
-from plugins.webhooks.models import Webhook
 from splits.models import (
     Allocation,
-    AuditRun,
-    Comment,
-    DailyRate,
     Debt,
-    DeletedEntry,
     Expense,
-    Rate,
     Settlement,
     Split,
 )
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
 from tests.stored import everything_stored
-from trips.models import Invitation, JournalEntry, Member, Trip
-from users.models import Mail, ScopedToken, Session, User
+from trips.models import Member, Trip
+from users.models import ScopedToken, Session, User
 
 pytestmark = pytest.mark.either
 
-LEDGER = (
-    *(Expense, Comment, Settlement, Debt, Allocation, Rate, DailyRate, AuditRun),
-    *(Session, ScopedToken, Mail, LogEntry, Invitation, JournalEntry, Webhook, DeletedEntry),
-    Import,
-    Attachment,
-    Recurrence,
-)
 PEOPLE = (User, Member, Trip)
+#: What nobody may change there.
+BOOKS = [model for model in admin.site._registry if model not in PEOPLE]
 
 
 @pytest.fixture
@@ -110,14 +95,10 @@ def test_there_are_no_groups(admin_client: AdminClient) -> None:
 
 def test_every_page_opens(admin_client: AdminClient, fill: Callable[[int], None]) -> None:
     fill(2)
-    for model in (*PEOPLE, *LEDGER):
+    for model in (*PEOPLE, *BOOKS):
         assert admin_client.list(model).status_code == 200, model
         assert admin_client.list(model, "q=olga").status_code == 200, model
         assert admin_client.page(row_of(model)).status_code == 200, model
-
-
-def test_every_model_with_a_page_is_tested_here() -> None:
-    assert set(admin.site._registry) == {*PEOPLE, *LEDGER}
 
 
 def test_nothing_in_the_books_can_be_added_changed_or_deleted(
@@ -125,7 +106,7 @@ def test_nothing_in_the_books_can_be_added_changed_or_deleted(
 ) -> None:
     fill(1)
     before = everything_stored()
-    for model in LEDGER:
+    for model in BOOKS:
         client, row = admin_client.client, row_of(model)
         assert client.post(admin_client.url(model, "add"), {}).status_code == 403, model
         for page in ("change", "delete"):

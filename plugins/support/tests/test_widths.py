@@ -7,14 +7,12 @@ import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 
-from plugins.attachments.models import Attachment
-from plugins.recurring.models import Recurrence
 from plugins.support.tests.rows import one_of_each
-from plugins.webhooks.models import Webhook
 from splits.models import Comment, Debt, Expense, Settlement
 from tests.admin_client import AdminClient
 from tests.chromium import Page, chromium
 from tests.server import Server
+from tests.walked import answers
 from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, User
 
@@ -40,15 +38,14 @@ def lengthen(text: str) -> None:
     Trip.objects.update(title=text[:100], destination=text[:100])
     Expense.objects.update(description=text[:255], amount_minor=10**14, entered_minor=10**14)
     Comment.objects.update(text=text[:2000])
-    Attachment.objects.update(name=text[:255])
-    Recurrence.objects.update(rule="FREQ=MONTHLY;" * 15, reason_code="not_restorable")
     ScopedToken.objects.update(name=text[:50])
-    Webhook.objects.update(url=f"https://{'long-name.' * 20}example.com/")
     Mail.objects.update(address=f"{WORD[:60]}@{WORD[:50]}.example.com", error=text[:200])
     LogEntry.objects.update(object_repr=text[:200])
     Settlement.objects.update(amount_minor=10**14, credit_minor=10**14)
     Debt.objects.filter(open_minor__gt=0).update(amount_minor=10**14, open_minor=10**14)
     Member.objects.update(paid_minor=10**14, share_minor=0)
+    for lengthen_rows in answers("lengthen"):
+        lengthen_rows(text)
 
 
 @pytest.fixture

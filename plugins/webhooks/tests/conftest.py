@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plugins.webhooks.tests.hooks import register
+from plugins.webhooks.tests.receiver import HOST, Authority, Receiver, receiving, resolving
 from tests.cast import Api
-from tests.receiver import HOST, Authority, Receiver, receiving, resolving
 from trips.models import Trip
 from users.models import User
 

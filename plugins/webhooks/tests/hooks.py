@@ -6,8 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from plugins.webhooks.models import Webhook
+from plugins.webhooks.tests.receiver import Receiver
 from tests.cast import Api
-from tests.receiver import Receiver
 from trips.models import Trip
 from users.models import User
 

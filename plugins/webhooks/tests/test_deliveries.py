@@ -27,9 +27,9 @@ from plugins.webhooks.models.queue import (
 from plugins.webhooks.outgoing import BadAddress, require_reachable
 from plugins.webhooks.sending import deliver, send
 from plugins.webhooks.tests.hooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
+from plugins.webhooks.tests.receiver import HOST, Receiver, never, status
 from tests.cast import Api
 from tests.factories import TripFactory, join
-from tests.receiver import HOST, Receiver, never, status
 from tripcompanion.database.lending import returning
 from trips.models import JournalEntry, Member, Trip
 from trips.roles import TripRole

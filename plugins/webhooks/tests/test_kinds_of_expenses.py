@@ -7,11 +7,11 @@ import pytest
 from plugins.sync.tests.client import Replica, lists
 from plugins.webhooks.sending import deliver
 from plugins.webhooks.tests.hooks import bodies
+from plugins.webhooks.tests.receiver import Receiver
 from splits.models import DailyRate
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, join
-from tests.receiver import Receiver
 from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
 from trips.roles import TripRole

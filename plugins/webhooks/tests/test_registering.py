@@ -6,15 +6,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from plugins.webhooks.mails import WEBHOOK_NEW
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import DeliveryState, new_message_id
 from plugins.webhooks.tests.hooks import URL, WEBHOOKS, register
 from tests.cast import Api
 from tests.factories import PASSWORD, purge
 from tests.stored import everything_stored
+from tests.users.logins import log_in
 from trips.models import Member, Trip
 from trips.roles import TripRole
-from users.models import User
+from users.models import Mail, User
 
 pytestmark = pytest.mark.either
 
@@ -235,3 +237,15 @@ def test_redelivery_of_a_waiting_message_shortens_the_pause(api: Api, olga: User
     api(olga).post(f"{WEBHOOKS}/{webhook.pk}/deliveries/{delivery.pk}/redeliver")
     assert Webhook.objects.get().due_at < later
     assert not WebhookDelivery.objects.get().by_hand
+
+
+def test_a_new_webhook_is_announced_by_mail(api: Api, olga: User) -> None:
+    log_in(olga)
+    hook = register(api, olga)
+    mail = Mail.objects.get()
+    assert (mail.letter, mail.address) == (WEBHOOK_NEW, olga.email)
+    again = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
+    repeated = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
+    assert (repeated.status_code, repeated.json()["code"]) == (409, "already_made")
+    assert repeated.json()["id"] == again.json()["id"] != hook["id"]
+    assert Webhook.objects.count() == 2

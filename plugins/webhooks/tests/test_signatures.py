@@ -10,8 +10,8 @@ from standardwebhooks import WebhookVerificationError
 from plugins.webhooks.models import Webhook
 from plugins.webhooks.sending import deliver
 from plugins.webhooks.tests.hooks import WEBHOOKS, record
+from plugins.webhooks.tests.receiver import Receiver
 from tests.cast import Api
-from tests.receiver import Receiver
 from trips.models import Trip
 from users.models import User
 

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
+from plugins.webhooks.tests.receiver import Handler, Receiver, receiving, status
 from tests.factories import PASSWORD
 from tests.locks import OtherProcess, answer_after
-from tests.receiver import Handler, Receiver, receiving, status
 from tests.server import ROOT, Server, running_server
 from tests.trips.bodies import lisbon
 

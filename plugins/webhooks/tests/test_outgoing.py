@@ -17,7 +17,7 @@ from plugins.webhooks.outgoing import (
     post,
     require_reachable,
 )
-from tests.receiver import (
+from plugins.webhooks.tests.receiver import (
     HOST,
     Answer,
     Authority,

@@ -20,10 +20,9 @@ from django.core.management.color import no_style
 from django.db import connection
 from pytest_django.fixtures import Settings
 
-from plugins.sync.cursor import Cursor
 from tests.cast import Api
 from tests.document import OPERATIONS, Operation
-from tests.receiver import resolving
+from tests.walked import answers, merged
 from tripcompanion.openapi.examples import Example, example_files, examples
 from trips.models import Invitation, Trip
 from users.mail_templates import MailTemplate
@@ -34,8 +33,6 @@ pytestmark = pytest.mark.once
 
 #: The token in the paths of examples, for which the test puts that of a new invitation.
 INVITATION = "tci_h3ZqvX0aR7wQ"
-#: The cursor in the queries of examples; the test puts one for which the trip 1 has changed once.
-CURSOR = ".eJwVyUEKgDAMRNG7zDpiCiK5iUQNVbAVbLsS"
 #: What the clock or chance decides, with what `make examples` writes instead.
 VOLATILE = {
     "at": "2026-05-14T21:40:00Z",
@@ -62,7 +59,7 @@ VOLATILE = {
     "messageId": "msg_0f3c5a7e9b1d4c2f8a6e0b2d4f6a8c0e",
     "link": f"http://localhost:4200/invitation?token={INVITATION}",
     "tripCode": "K7WQ2MXA",
-    "cursor": CURSOR,
+    **merged("VOLATILE"),
     "requestId": "5c1d3f0e9b7a4d60a1c2e3f405162738",
     "device": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
     "address": "203.0.113.7",
@@ -100,12 +97,6 @@ def by_olga() -> User:
     return User.objects.get(email="olga@example.com")
 
 
-def cursor_before_the_last_change(client: Any, user: Any) -> str:
-    cursor = Cursor.read(client.get("/api/changes").json()["cursor"], user)
-    cursor.positions[1] -= 1
-    return cursor.text()
-
-
 def answer(api: Api, operation: Operation, example: Example) -> Any:
     user = User.objects.get(email=f"{example.caller}@example.com") if example.caller else None
     client = api(user)
@@ -120,8 +111,8 @@ def answer(api: Api, operation: Operation, example: Example) -> Any:
     if path.get("token") == INVITATION:
         path["token"] = Invitation.issue(Trip.objects.get(pk=6), by_olga(), role="VIEWER").token
     query = dict(example.query)
-    if query.get("since") == CURSOR:
-        query["since"] = cursor_before_the_last_change(client, user)
+    for fit_query in answers("fit_query"):
+        fit_query(query, client, user)
     url = f"{operation.url(path)}?{urlencode(query)}".rstrip("?")
     data = b"" if body is None else json.dumps(body).encode()
     response = client.generic(operation.method, url, data, "application/json")
@@ -167,7 +158,8 @@ def differences(shown: Any, actual: Any, path: str = "", *, shortened: bool) -> 
 def test_every_example_is_answered_as_the_document_shows(
     demo: None, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    resolving(monkeypatch, hooks_example_com=["93.184.216.34"])
+    for resolve in answers("resolve"):
+        resolve(monkeypatch)
     writing = bool(os.environ.get("WRITE_EXAMPLES"))
     wrong, responses = {}, defaultdict(dict)
     for operation, example in in_reading_order():

@@ -1,0 +1,42 @@
+"""The archive of an account has the files that the account sent."""
+
+import json
+from io import BytesIO
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from rest_framework.test import APIClient
+
+from plugins.attachments.models import Attachment
+from plugins.attachments.storage import discard
+from plugins.attachments.tests.pictures import PDF, send
+from tests.cast import Api
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+def export(client: APIClient) -> Any:
+    response = client.get("/api/users/me/export")
+    assert response.status_code == 200
+    return json.loads(response.content)
+
+
+def test_an_archive_has_ones_own_files(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    client = api(ed)
+    for user in (ed, olga):
+        assert send(api(user), f"/api/trips/{trip.pk}/attachments", PDF).status_code == 201
+    own = Attachment.objects.get(created_by=ed)
+    response = client.get("/api/users/me/export", headers={"accept": "application/zip"})
+    assert response["Content-Type"] == "application/zip"
+    with ZipFile(BytesIO(response.content)) as archive:
+        assert archive.testzip() is None
+        files = [name for name in archive.namelist() if name.startswith("attachments/")]
+        assert files == [f"attachments/{own.pk}.pdf"]
+        assert archive.read(files[0]) == PDF
+        assert json.loads(archive.read("account.json")) == export(client)
+    discard(own.file)
+    answer = client.get("/api/users/me/export?format=zip")
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")

@@ -1,0 +1,31 @@
+"""A copy by a file keeps who bears the odd cents, also in places that somebody left."""
+
+import pytest
+
+from plugins.exchange.tests.copies import copied, file_of
+from splits.models import Expense
+from tests.cast import Api
+from tests.splits.test_merges import merge
+from tests.splits.test_positions import guests, left_by, shares, taxi
+from trips.models import Trip
+from users.models import User
+
+__all__ = ["guests", "taxi"]
+pytestmark = pytest.mark.either
+
+
+def test_who_leaves_twice_without_an_answer_leaves_each_place_to_a_guest_of_its_own(
+    sam: User, api: Api, trip: Trip, olga: User, guests: list[User], taxi: Expense
+) -> None:
+    """Both places come from the same account; the one that was taken last is before the first."""
+    first = left_by(sam, trip, taxi, api, olga)
+    second = left_by(sam, trip, taxi, api, olga, first)
+    expected, ann = shares(taxi), guests[0]
+    body = {"participantUserIds": [olga.pk, first.pk, second.pk]}
+    assert api(olga).patch(f"/api/trips/{trip.pk}/expenses/{taxi.pk}", body).status_code == 200
+    assert shares(taxi) == expected
+    assert merge(api, trip, first, ann, olga).status_code == 200
+    expected[ann.pk] = expected.pop(first.pk)
+    assert shares(taxi) == expected
+    copy = copied(file_of(api, trip, olga), olga)
+    assert sorted(shares(copy.expenses.latest("pk")).values()) == sorted(expected.values())

@@ -1,0 +1,130 @@
+"""What the tests that walk all apps need to know of imports and exports; see `tests/walked.py`."""
+
+import io
+import json
+from typing import Any
+
+from plugins.exchange.confirming import confirm
+from plugins.exchange.models import Import, ImportedRow
+from plugins.exchange.planning import Choices, plan_import
+from plugins.exchange.tests.reading import planned
+from plugins.exchange.tests.samples import SPLITPRO_CSV, SPLITWISE_API
+from plugins.exchange.views import ExportViewSet, ImportViewSet
+from tests.trips.access import ALIEN, TRIP, USER, Row, Scene, everybody, just
+from trips.roles import Can
+
+IMPORT = "/api/imports/{import_id}"
+ROWS = [
+    Row("GET", f"{TRIP}/export", can=Can.READ),
+    Row("POST", "/api/imports", body=just(**json.loads(SPLITWISE_API)),
+        statuses=everybody(201, anonymous=401)),
+    Row("GET", IMPORT, statuses=ALIEN, own=USER),
+    Row("PATCH", IMPORT, body=just(title="Alps"), statuses=ALIEN, own=USER),
+    Row("DELETE", IMPORT, statuses=ALIEN, own=everybody(204)),
+    Row("GET", f"{IMPORT}/rows", statuses=ALIEN, own=USER),
+    Row("POST", f"{IMPORT}/confirm", statuses=ALIEN, own=USER),
+    Row("POST", f"{IMPORT}/undo", statuses=ALIEN, own=everybody(409)),
+]  # fmt: skip
+AREAS = {ExportViewSet: "trips", ImportViewSet: "expenses"}
+MORE = {ExportViewSet: ("expenses:read",), ImportViewSet: ("trips:read", "trips:write")}
+WRITTEN = {
+    f"POST {IMPORT}/confirm": [
+        *("trip.created", "member.joined", "guest.added", "expense.created", "settlement.created")
+    ],
+}
+#: They need a plan; see `test_import_rights.py`.
+WAIT_ELSEWHERE = {
+    ("POST", "/api/imports"),
+    ("POST", f"{IMPORT}/confirm"),
+    ("POST", f"{IMPORT}/undo"),
+    ("PATCH", IMPORT),
+    ("DELETE", IMPORT),
+}
+QUERIES = {f"{TRIP}/export": 17, IMPORT: 3, f"{IMPORT}/rows": 4}
+#: Of its own rows; it locks no trip.
+LOCKS = ["plugins/exchange/models.py"]
+PRUNED = ["plans of imports"]
+ENDS = {("exchange_import", "created_at")}
+LISTS = {f"{IMPORT}/rows"}
+VIOLATIONS = [("imported_row_in_order", "imported", {"position": 1})]
+UNIQUE = {"imported_row_in_order"}
+FILES = ["export?format=csv", "export?format=xlsx"]
+#: What is the same in the Spanish admin site.
+DATA = ["splitpro_csv", "Ben", "Hut, night 1", "Viaje importado"]
+
+
+def ids(scene: Scene, names: list[str]) -> dict[str, int]:
+    return {"import_id": planned(scene.someone).pk} if "import_id" in names else {}
+
+
+def fill_world(world: Any) -> None:
+    world.ids["importId"] = world.made("/api/imports?currency=EUR", json.loads(SPLITWISE_API))["id"]
+    chosen = {"title": "Hut", "destination": "Alps", "currency": "EUR", "timeZone": "UTC"}
+    chosen |= {"mapping": {"Ana": world.ids["userId"]}, "exchangeRates": {"CHF": 0.95}}
+    chosen |= {"group": "Alps"}
+    world.bodies["PATCH /api/imports/{importId}"] = [
+        chosen | {"tripId": world.ids["tripId"]},
+        chosen | {"asNewTrip": True},
+    ]
+
+
+def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
+    header, row = SPLITPRO_CSV.splitlines()[:2]
+    return {"import_id": planned(olga, "\n".join([header, *[row] * len(people)])).pk}
+
+
+def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
+    confirm(planned(olga).pk, olga)
+
+
+def constrained(_trip: Any, olga: Any) -> dict[str, Any]:
+    plan = Import.objects.create(user=olga, format="")
+    for position in (1, 2):
+        ImportedRow.objects.create(plan=plan, position=position, line=position)
+    return {"imported": ImportedRow.objects.filter(plan=plan, position=2)}
+
+
+def bills(_wide: Any) -> list[dict[str, Any]]:
+    """A file of ihatemoney."""
+    people = [f"Person {at}" for at in range(50)]
+    bill = {"bill_type": "Expense", "amount": 50, "currency": "EUR", "date": "2026-05-14"}
+    bill |= {"payer_name": people[0], "payer_weight": 1, "owers": people}
+    return [{**bill, "what": f"Boat {at}"} for at in range(400)]
+
+
+def dear_ids(owner: Any) -> dict[str, int]:
+    file = io.BytesIO(json.dumps(bills(None)).encode())
+    return {"import_id": plan_import(owner, file, Choices()).pk}
+
+
+#: What is dear: method, path, body, and the quota and seconds of its limit.
+DEAR = {
+    "a plan of an import": ("post", "/api/imports?currency=EUR", bills, (30, 3600)),
+    "an import": ("post", "/api/imports/{import_id}/confirm", lambda _wide: None, (30, 3600)),
+    "a trip": ("get", f"{TRIP}/export", lambda _wide: None, (60, 3600)),
+    "a trip as a table": ("get", f"{TRIP}/export?format=csv", lambda _wide: None, (60, 3600)),
+    "a trip as a spreadsheet": (
+        "get",
+        f"{TRIP}/export?format=xlsx",
+        lambda _wide: None,
+        (60, 3600),
+    ),
+}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    client = used.as_ed
+    client("GET", f"{used.trip}/export")
+    client("POST", "imports", {"a": "b"}, 400)
+    plan = client("POST", "imports", json.loads(SPLITWISE_API), 201)
+    client("GET", f"imports/{plan['id']}")
+    client("PATCH", f"imports/{plan['id']}", {"title": "Alps"})
+    client("GET", f"imports/{plan['id']}/rows")
+    client("POST", f"imports/{plan['id']}/confirm")
+    client("POST", f"imports/{plan['id']}/confirm", status=409)
+    client("DELETE", f"imports/{plan['id']}", status=409)
+    client("POST", f"imports/{plan['id']}/undo")
+    client("POST", f"imports/{plan['id']}/undo", status=409)
+    client("DELETE", f"imports/{plan['id']}", status=204)
+    client("GET", f"imports/{plan['id']}", status=404)

@@ -1,0 +1,19 @@
+"""A move to another trip keeps the category that a program gave."""
+
+from plugins.splitwise.models import GivenCategory
+from tests.cast import Api
+from tests.factories import TripFactory, join, spend
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+def test_a_moved_expense_keeps_its_category(api: Api, trip: Trip, olga: User) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    expense = spend(trip, 1000, paid_by=olga, among=[olga])
+    GivenCategory.objects.create(trip=trip, expense_id=expense.pk, category_id=13)
+    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}/move"
+    moved = api(olga).post(path, {"tripId": other.pk})
+    assert moved.status_code == 201, moved.content
+    assert GivenCategory.objects.get(trip=other, expense_id=moved.json()["id"]).category_id == 13

@@ -1,0 +1,53 @@
+"""What the tests that walk all apps need to know of statistics; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
+from tests.trips.access import ME, TRIP, USER, Row, everybody
+from trips.roles import Can
+
+ROWS = [
+    Row("GET", f"{ME}/statistics", statuses=USER),
+    Row("GET", f"{ME}/statistics.svg", statuses=USER),
+    Row("GET", f"{ME}/between/{{user_id}}",
+        statuses=everybody(200, stranger=404, anonymous=401, admin=404),
+        own=everybody(200, stranger=404, admin=404)),
+    Row("GET", f"{TRIP}/statistics", can=Can.READ),
+    Row("GET", f"{TRIP}/statistics.svg", can=Can.READ),
+]  # fmt: skip
+AREAS = {StatisticsViewSet: "trips", PersonalStatisticsViewSet: "trips"}
+MORE = dict.fromkeys(AREAS, ("expenses:read",))
+QUERIES = {
+    f"{ME}/statistics": 4,
+    f"{ME}/statistics.svg": 4,
+    f"{ME}/between/{{user_id}}": 5,
+    f"{TRIP}/statistics": 4,
+    f"{TRIP}/statistics.svg": 4,
+}
+ACROSS = {
+    "plugins.statistics.personal._trips": "A person's trips.",
+    "plugins.statistics.personal._shared": "The trips of two people.",
+    "plugins.statistics.personal._sent": "What two people sent each other in all trips.",
+    "plugins.statistics.personal._owed": "What two people owe each other in all trips.",
+    "plugins.statistics.personal._own": "An array of trips, for one's own statistics.",
+    "plugins.statistics.personal._uncovered": "An array of trips, for one's own statistics.",
+}
+FILES = ["statistics.svg"]
+SHOWN = {
+    "statistics": "{path}/statistics?asOf=2099-12-31",
+    "my statistics": "/users/me/statistics",
+    "between": "/users/me/between/{olga}",
+}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    client = used.as_ed
+    for path in (f"{used.trip}/statistics", "users/me/statistics?year=2026"):
+        client("GET", path)
+        client("GET", path.partition("?")[0] + ".svg")
+    client("GET", f"{used.trip}/statistics?asOf=x", status=400)
+    client("GET", "users/me/statistics?year=x", status=400)
+    people = used.expense["splits"]
+    client("GET", f"users/me/between/{people[0]['participant']['id']}")
+    client("GET", "users/me/between/999999", status=404)

@@ -1,0 +1,38 @@
+"""What the tests that walk all apps need to know of changes; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.sync.cursor import Cursor
+from plugins.sync.views import ChangeViewSet
+from tests.trips.access import USER, Row
+from users.models import User
+
+ROWS = [Row("GET", "/api/changes", statuses=USER)]
+AREAS = {ChangeViewSet: "trips"}
+QUERIES = {"/api/changes": 2}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    client = used.as_ed
+    cursor = client("GET", "changes")["cursor"]
+    client("GET", f"changes?since={cursor}&limit=100")
+    client("GET", "changes?limit=0", status=400)
+    client("GET", "changes?since=x", status=400)
+    user = User.objects.get(name="Ed Editor")
+    expired = Cursor.of(user)
+    expired.positions = {int(used.trip.rpartition("/")[2]): 1_000_000}
+    client("GET", f"changes?since={expired.text()}", status=410)
+
+
+#: The cursor in the queries of examples; the test puts one for which the trip 1 has changed once.
+CURSOR = ".eJwVyUEKgDAMRNG7zDpiCiK5iUQNVbAVbLsS"
+#: What the clock or chance decides in examples, with what they show.
+VOLATILE = {"cursor": CURSOR}
+
+
+def fit_query(query: dict[str, str], client: Any, user: User) -> None:
+    if query.get("since") == CURSOR:
+        cursor = Cursor.read(client.get("/api/changes").json()["cursor"], user)
+        cursor.positions[1] -= 1
+        query["since"] = cursor.text()

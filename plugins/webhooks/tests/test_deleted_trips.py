@@ -1,0 +1,72 @@
+"""What webhooks say of a trip that is deleted and restored."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from plugins.webhooks.models import Webhook
+from plugins.webhooks.models.queue import Lease
+from plugins.webhooks.sending import message_of
+from plugins.webhooks.tests.hooks import URL
+from splits.reports.audit import differences
+from tests.cast import Api
+from tests.factories import PASSWORD
+from trips.models import Trip
+from users.models import User
+
+
+def url(trip: Trip, *parts: Any) -> str:
+    return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
+
+
+def delete(api: Api, trip: Trip, by: User) -> None:
+    assert api(by).delete(url(trip)).status_code == 204
+
+
+def restored(api: Api, trip: Trip, by: User) -> dict[str, Any]:
+    response = api(by).post(url(trip, "restore"))
+    assert response.status_code == 200, response.content
+    assert list(differences(trip.pk)) == []
+    return response.json()
+
+
+def sent() -> list[str]:
+    """The events of the next message of each webhook."""
+    Webhook.objects.update(due_at=timezone.now())
+    events = []
+    while lease := Lease.claim():
+        lease.align()
+        if delivery := lease.next():
+            events.append(delivery.event)
+            assert message_of(lease.webhook, delivery) is not None
+            delivery.delete()
+        Webhook.objects.filter(pk=lease.webhook.pk).update(due_at="2200-01-01T00:00Z")
+        lease.release()
+    return events
+
+
+def test_webhooks_say_that_a_trip_was_deleted_and_restored(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    for user, trip_id in ((olga, trip.pk), (ed, None)):
+        Webhook.register(user, url=URL, events=["trip.*"], trip_id=trip_id)
+    assert sent() == []
+    delete(api, trip, olga)
+    assert sent() == ["trip.deleted"] * 2
+    restored(api, trip, olga)
+    assert sent() == ["trip.restored"] * 2
+
+
+def test_webhooks_learn_what_happened_in_a_deleted_trip_once_it_is_restored(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    for user, trip_id in ((olga, trip.pk), (ed, None)):
+        Webhook.register(user, url=URL, events=["*"], trip_id=trip_id)
+    assert sent() == []
+    delete(api, trip, olga)
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert sent() == ["trip.deleted"] * 2
+    assert sent() == []
+    restored(api, trip, olga)
+    assert sorted(sent()) == ["member.left"] * 2
+    assert sent() == ["trip.restored"] * 2

@@ -1,0 +1,83 @@
+"""What the tests that walk all apps ask of each: its module `tests/walked.py`, if it has one.
+
+That module may have any of these names:
+
+- `ROWS`: who may use its endpoints, each a `tests.trips.access.Row`; `ids(scene, names)` makes what
+  stands for the placeholders of their routes.
+- `PROMISED` and `SCOPES_OF`: by capability, what OWNER, EDITOR and VIEWER may do, and the scopes of
+  which one is needed.
+- `AREAS` and `MORE`: by view, the area of the scope that a token needs, and further scopes.
+- `WRITTEN`: by endpoint, the events that a request writes into the journal.
+- `fill_world(world)`: adds ids and valid bodies to a `tests.hostile.World`.
+- `QUERIES` and `LISTS`: the number of queries of each GET, and which of them show many rows;
+  `many(trip, olga, people, expense)` makes a row for each of the people, and returns ids.
+- `SINGLE`: the GETs whose answer comes from one statement. `SHOWN`: by name, the path of what adds
+  up expenses of a trip.
+- `one_of_each(trip, olga, user, expense)`: makes a row for each of its lists in the admin site, and
+  `lengthen(text)` gives them the longest texts that people can enter. `SECRETS`: by model, the
+  columns that no file of such a list contains. `DATA`: patterns of what these pages show that is
+  the same in English and in Spanish.
+- `COMMANDS`: the fields of a `tests.trips.waiting.Command` for each endpoint that locks the trip;
+  `waiting_ids(scene, names)` makes what they name. `WITHOUT_LOCK` and `WAIT_ELSEWHERE`: those that
+  write in a trip without its lock, and those for which tests of the app show that they wait.
+  `OWNED_TABLES`: the tables of what they change.
+- `ACROSS`: compiled statements on tables of trips that do not name one, each with its reason.
+- `LOCKS`: files that take the lock of a trip, or `FOR UPDATE`, by their paths in the checkout.
+- `DEAR`: by name, a request that takes long: its method, path, body, and the quota and seconds of
+  its limit; `dear_ids(owner)` makes what the paths name.
+- `ROUTES`: by name, the paths of GETs outside of the API, which are called with a token; `REFUSED`:
+  those that are refused if they are too long, and `lower_limits(monkeypatch)` says when.
+- `PRUNED`: what `prune` deletes, in its words; `ENDS`: the table and the column by which it finds
+  that; `READ_WHOLE`: tables that it reads from end to end.
+- `use(used)`: calls every operation as `tests/test_documented_responses.py` does.
+- `made_in_a_session(user)`: makes something that ends when all sessions of the account do, and
+  `still_on()` says of whom something has not ended.
+- `VOLATILE`: by name of a field, what examples show for what the clock or chance decides;
+  `fit_query(query, client, user)` puts it into a query, and `resolve(monkeypatch)` gives hosts in
+  examples an address.
+- `writing_to(folder)`: a context in which files go into a temporary folder, for the whole session.
+- `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.
+  `FILES`: what is added to the path of a trip for a file. `ROOT_URLCONF`: the URL map with routes
+  that are off by default.
+- `VIOLATIONS`: a constraint, the name of a row of `constrained(trip, olga)`, and the columns that
+  violate it; `UNIQUE`: the names of those that SQLite does not name.
+
+Of the modules of tests it imports no other than `factories`, `scoped` and `trips.access`, because
+what asks it is imported before it.
+"""
+
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import chain
+from typing import Any
+
+from django.conf import settings
+
+from tripcompanion.plugin import plugins
+
+
+def _modules() -> Iterator[Any]:
+    for app in plugins():
+        if find_spec(f"{app.name}.tests") and find_spec(f"{app.name}.tests.walked"):
+            yield import_module(f"{app.name}.tests.walked")
+
+
+def answers(name: str) -> list[Any]:
+    """What each module has by this name."""
+    return [getattr(module, name) for module in _modules() if hasattr(module, name)]
+
+
+def all_of(name: str) -> list[Any]:
+    """The items of all lists or sets by this name."""
+    return [*chain.from_iterable(answers(name))]
+
+
+def merged(name: str) -> dict[Any, Any]:
+    """All dictionaries by this name in one."""
+    return {key: value for answer in answers(name) for key, value in answer.items()}
+
+
+def urlconf() -> str:
+    """The URL map with everything that can be turned on."""
+    return next(iter(answers("ROOT_URLCONF")), settings.ROOT_URLCONF)
