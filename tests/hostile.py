@@ -278,9 +278,7 @@ class World:
         script["expiresAt"] = day_after.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         token = self.made("/api/users/me/tokens", script)
         invitation = self.made(f"{trip_url}/invitations", {})
-        filtered = {"name": "Wine", "query": "tag=wine"}
         self.ids = {
-            "filterId": self.made("/api/users/me/filters", filtered)["id"],
             "invitationId": invitation["id"],
             "token": invitation["token"],
             "tokenId": token["id"],
@@ -348,8 +346,6 @@ class World:
             "POST /api/trips/{tripId}/expenses/{expenseId}/copy": [{"tripId": other_trip["id"]}],
             "POST /api/trips/{tripId}/expenses/{expenseId}/move": [{"tripId": other_trip["id"]}],
             "PATCH /api/trips/{tripId}/tags/{tagName}": [{"name": "food"}],
-            "POST /api/users/me/filters": [filtered | {"name": "Cheap"}],
-            "PUT /api/users/me/filters/{filterId}": [filtered],
             "POST /api/expenses/{expenseId}/comments": [{"text": "Tasty."}],
             "PUT /api/expenses/{expenseId}/comments/{commentId}": [{"text": "Very tasty."}],
             "POST /api/expenses/{expenseId}/splits": [

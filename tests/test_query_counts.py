@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Comment, Debt, Rate, SavedFilter
+from splits.models import Comment, Debt, Rate
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
@@ -30,8 +30,6 @@ QUERIES = {
     "/api/users/me": 1,
     "/api/users/me/export": 1 + sum(len([*app.personal_data()]) for app in plugins()),
     "/api/users/me/sessions": 3,
-    "/api/users/me/filters": 3,
-    "/api/users/me/filters/{filter_id}": 2,
     "/api/users/me/tokens": 3,
     "/api/users/me/tokens/{token_id}": 2,
     "/api/users/email/{email}": 2,
@@ -76,7 +74,6 @@ QUERIES = {
 LISTS = {
     "/api/trips/{trip_id}/history",
     "/api/users/me/sessions",
-    "/api/users/me/filters",
     "/api/users/me/tokens",
     "/api/users/{user_id}/pending-debts",
     "/api/expenses/users/{user_id}/pending-debts",
@@ -127,10 +124,6 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     ScopedToken.objects.bulk_create(
         ScopedToken(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
     )
-    saved = SavedFilter.save_for(olga, name="Food", query="category=FOOD")
-    SavedFilter.objects.bulk_create(
-        SavedFilter(user=olga, name=str(at), query="category=FOOD") for at in range(rows)
-    )
     invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER)
     values = {
         field.attname: getattr(invitation, field.attname) for field in Invitation._meta.fields
@@ -143,7 +136,6 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
         "token": invitation.token,
         "invitation_id": invitation.pk,
         "token_id": token.pk,
-        "filter_id": saved.pk,
         "user_id": olga.pk,
         "email": ed.email,
         "code": trip.code,

@@ -38,7 +38,6 @@ CHANGING = ("At", "id", "Id")
 SINGLE = {
     "/api",
     "/api/users/me",
-    "/api/users/me/filters/{filter_id}",
     "/api/users/me/tokens/{token_id}",
     "/api/users/email/{email}",
     "/api/users/{user_id}",

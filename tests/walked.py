@@ -36,6 +36,7 @@ That module may have any of these names:
   `fit_query(query, client, user)` puts it into a query, and `resolve(monkeypatch)` gives hosts in
   examples an address.
 - `writing_to(folder)`: a context in which files go into a temporary folder, for the whole session.
+- `SENDABLE`: what makes something at a path whose answer can be sent back, and with which method.
 - `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.
   `FILES`: what is added to the path of a trip for a file. `ROOT_URLCONF`: the URL map with routes
   that are off by default.

@@ -140,10 +140,6 @@ class Scene:
             ids["session_uuid"] = Session.start(self.someone).pk
         if "token_id" in names:
             ids["token_id"] = script_of(self.someone, Scope.TRIPS_READ).pk
-        if "filter_id" in names:
-            name = f"Food {SavedFilter.objects.count()}"
-            saved = SavedFilter.save_for(self.someone, name=name, query="category=FOOD")
-            ids["filter_id"] = saved.pk
         return ids
 
     def _delete(self, entry: Any) -> None:

@@ -92,7 +92,6 @@ AREAS: Mapping[Any, str | None] = {
     BalanceViewSet: "expenses",
     ExplanationViewSet: "expenses",
     DebtViewSet: "expenses",
-    SavedFilterViewSet: None,
     **merged("AREAS"),
 }
 

@@ -137,3 +137,21 @@ def use(used: Any) -> None:
     as_olga("POST", f"{recurring}/resume")
     as_olga("DELETE", recurring, status=204)
     as_olga("GET", recurring, status=404)
+
+
+def recurrence(client: Any, trip: Any, olga: Any, ed: Any, **fields: Any) -> str:
+    body = {"description": "Rent", "amount": 100, "splitType": "PERCENTAGE", **fields}
+    body |= {"participantUserIds": [ed.pk, olga.pk]}
+    body |= {"splitAmounts": {str(olga.pk): 33.5, str(ed.pk): 66.5}}
+    rule = {"rule": "FREQ=MONTHLY", "startsOn": "2030-05-01", "timeZone": "Europe/Lisbon"}
+    made = client.post(f"/api/trips/{trip.pk}/recurring", {**rule, "expense": body})
+    assert made.status_code == 201, made.json()
+    return f"/api/trips/{trip.pk}/recurring/{made.json()['id']}"
+
+
+def recurrence_in_dollars(client: Any, trip: Any, olga: Any, ed: Any) -> str:
+    return recurrence(client, trip, olga, ed, currency="USD", exchangeRate="0.91")
+
+
+#: Makes what takes back the answer that it gives, and with which method.
+SENDABLE = [(recurrence, "patch"), (recurrence_in_dollars, "patch")]

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django.db.models import F
-
-from plugins.webhooks.models import Webhook, WebhookDelivery
+from plugins.webhooks.models import Webhook, WebhookDelivery, WebhookPosition
 from plugins.webhooks.models.delivery import new_message_id
 from plugins.webhooks.tests.hooks import URL
 from plugins.webhooks.tests.receiver import resolving
@@ -43,8 +41,9 @@ LISTS = {"/api/webhooks", f"{WEBHOOK}/deliveries"}
 SINGLE = {WEBHOOK}
 #: What is the same in the Spanish admin site.
 DATA = [r"(\d+ )?[Ww]ebhooks?", "(Pagination|Search) webhooks"]
+_FIRST = WebhookPosition.objects.order_by("pk").values("trip_id")[:1]
 VIOLATIONS = [
-    ("webhook_position_unique", "position", {"trip_id": F("trip_id") - 1}),
+    ("webhook_position_unique", "position", {"trip_id": _FIRST}),
     ("webhook_delivery_unique", "delivery", {"number": 1}),
 ]
 UNIQUE = {"webhook_position_unique", "webhook_delivery_unique"}
@@ -93,12 +92,12 @@ def lengthen(_text: str) -> None:
 
 def constrained(trip: Any, olga: Any) -> dict[str, Any]:
     hook = Webhook.register(olga, url=URL, events=["*"], trip_id=trip.pk)
-    hook.positions.create(trip_id=trip.pk - 1, number=0)
+    other = hook.positions.create(trip=TripFactory(), number=0)
     made = {"event": "expense.created", "journal_trip_id": trip.pk}
     hook.deliveries.create(number=1, **made)
     second = hook.deliveries.create(number=2, **made)
     return {
-        "position": hook.positions.filter(trip_id=trip.pk),
+        "position": hook.positions.filter(pk=other.pk),
         "delivery": hook.deliveries.filter(pk=second.pk),
     }
 

@@ -1,0 +1,71 @@
+"""What the tests that walk all apps need to know of saved filters; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.saved_filters.models import SavedFilter
+from plugins.saved_filters.views import SavedFilterViewSet
+from tests.trips.access import ALIEN, ME, USER, Row, Scene, everybody, just
+
+FILTERS = f"{ME}/filters"
+FILTER = f"{FILTERS}/{{filter_id}}"
+ROWS = [
+    Row("GET", FILTERS, statuses=USER),
+    Row("POST", FILTERS, body=just(name="Open", query="paid=false"),
+        statuses=everybody(201, anonymous=401)),
+    Row("GET", FILTER, statuses=ALIEN, own=USER),
+    Row("PUT", FILTER, body=just(name="Open", query="paid=false"), statuses=ALIEN, own=USER),
+    Row("DELETE", FILTER, statuses=ALIEN, own=everybody(204)),
+]  # fmt: skip
+AREAS = {SavedFilterViewSet: None}
+QUERIES = {FILTERS: 3, FILTER: 2}
+LISTS = {FILTERS}
+#: In tests of their own.
+VIOLATED_ELSEWHERE = ["one_filter_of_a_name"]
+SINGLE = {FILTER}
+
+
+def ids(scene: Scene, names: list[str]) -> dict[str, int]:
+    if "filter_id" not in names:
+        return {}
+    name = f"Food {SavedFilter.objects.count()}"
+    saved = SavedFilter.save_for(scene.someone, name=name, query="category=FOOD")
+    return {"filter_id": saved.pk}
+
+
+def fill_world(world: Any) -> None:
+    saved = {"name": "Wine", "query": "tag=wine"}
+    world.ids["filterId"] = world.made(FILTERS, saved)["id"]
+    world.bodies |= {
+        f"POST {FILTERS}": [saved | {"name": "Cheap"}],
+        f"PUT {FILTERS}/{{filterId}}": [saved],
+    }
+
+
+def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
+    saved = SavedFilter.save_for(olga, name="Food", query="category=FOOD")
+    SavedFilter.objects.bulk_create(
+        SavedFilter(user=olga, name=str(at), query="category=FOOD") for at in range(len(people))
+    )
+    return {"filter_id": saved.pk}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    client, food = used.as_ed, {"name": "Food", "query": "category=FOOD"}
+    saved = client("POST", "users/me/filters", food, 201)
+    client("POST", "users/me/filters", food, 409)
+    client("POST", "users/me/filters", food | {"query": "a=b"}, 400)
+    client("GET", "users/me/filters")
+    client("GET", f"users/me/filters/{saved['id']}")
+    client("PUT", f"users/me/filters/{saved['id']}", food | {"name": "Meals"})
+    client("DELETE", f"users/me/filters/{saved['id']}", status=204)
+    client("GET", f"users/me/filters/{saved['id']}", status=404)
+
+
+def sendable(client: Any, _trip: Any, _olga: Any, _ed: Any) -> str:
+    made = client.post(FILTERS, {"name": "Fish", "query": "tag=fish"})
+    return f"{FILTERS}/{made.json()['id']}"
+
+
+#: Makes what takes back the answer that it gives, and with which method.
+SENDABLE = [(sendable, "put")]
