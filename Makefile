@@ -189,7 +189,7 @@ schema: .venv/.dev ## Write openapi.yaml, docs/error-codes.md and the JSON schem
 	@WRITE_TOOL_SCHEMAS=1 $(BIN)/python -m pytest -q -n0 plugins/mcp/tests/test_schemas.py
 
 examples: .venv/.dev ## Write the responses of the examples, as the service answers them
-	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q tests/test_examples.py
+	@WRITE_EXAMPLES=1 $(BIN)/python -m pytest -q plugins/demo/tests/test_examples.py
 
 screenshots: .venv/.dev ## Take the pictures of the README in headless Chromium (ARGS=folder: of all pages)
 	@$(BIN)/python -m tests.screenshots $(ARGS)

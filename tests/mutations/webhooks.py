@@ -2,7 +2,7 @@
 
 from tests.mutations.mutant import Guards
 
-_OUTGOING = "tests/test_outgoing.py"
+_OUTGOING = "plugins/webhooks/tests/test_outgoing.py"
 _REGISTERING = "plugins/webhooks/tests/test_registering.py"
 _DELIVERIES = "plugins/webhooks/tests/test_deliveries.py"
 _SIGNATURES = "plugins/webhooks/tests/test_signatures.py"
