@@ -96,6 +96,8 @@ def test_every_event_has_a_sentence_in_both_languages(
     for language in ("en", "es"):
         latest = texts(ledger, vera, language)[-len(Event) :]
         assert not [text for text in latest if "%" in text or not text.endswith(".")]
+        # What an event without a sentence is called.
+        assert not [text for text in latest if "changed something" in text]
 
 
 def test_the_filters_are_combined(ledger: Ledger, olga: User, ed: User, vera: User) -> None:

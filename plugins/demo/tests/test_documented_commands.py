@@ -1,19 +1,14 @@
 """Every command of every document is run where the document says, or there is a reason why not."""
 
 import re
-import shlex
 import subprocess
 from collections.abc import Mapping
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
-from plugins.exchange.tests import samples
 from tests.checkout import make, newcomers_checkout, shell
 from tests.document import ROOT
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -130,43 +125,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     checkout = newcomers_checkout(tmp_path_factory.mktemp("served") / "project")
     assert make(checkout, "run").returncode == 0
     return checkout
-
-
-IMPORTS = (ROOT / "plugins" / "exchange" / "README.md").read_text()
-
-
-def imports() -> list[str]:
-    """The arguments of the commands in *Coming from another service*."""
-    rows = re.findall(r"^\| .* \| .* \| (`.*`) \|$", IMPORTS, re.M)
-    return [found for row in rows for found in re.findall(r"`(\S+\.(?:csv|json)[^`]*)`", row)]
-
-
-FILES = {
-    "alps_2026-05-04_export.csv": samples.SPLITWISE_CSV,
-    "expenses.json": samples.SPLITWISE_API,
-    "spliit.json": samples.SPLIIT_JSON,
-    "alps-bills.json": samples.IHATEMONEY_JSON,
-    "alps.csv": samples.COSPEND_CSV,
-    "alps.json": samples.ABRECHNUNG,
-    "ben.csv": samples.SPLITPRO_CSV,
-    "transactions.csv": samples.SETTLE_UP,
-    "registry.json": samples.TRICOUNT,
-}
-
-
-def test_a_group_of_each_service_is_imported_as_printed(
-    olga: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert sorted(one.split()[0] for one in imports()) == sorted(FILES)
-    command = r"`\.venv/bin/python manage\.py (import_trip)` … `([^`]*)`"
-    [(name, after)] = re.findall(command, IMPORTS)
-    monkeypatch.chdir(tmp_path)
-    for arguments in imports():
-        file, *options = shlex.split(f"{arguments} {after}")
-        Path(file).write_text(FILES[file])
-        said = StringIO()
-        call_command(name, file, *options, stdout=said)
-        assert "Recorded in trip" in said.getvalue(), arguments
 
 
 @pytest.mark.slow
