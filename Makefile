@@ -16,7 +16,7 @@ export PORT DEBUG
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check static short-fuzz \
 	short-chaos lint format schema screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports \
-	mutate chaos backup-drill \
+	mutate test-core plugins-out lines chaos backup-drill \
 	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients node
 
 help: ## List the targets
@@ -64,6 +64,10 @@ test: .venv/.dev ## Run most tests on SQLite, or those in ARGS on both databases
 
 test-all: .venv/.dev ## Run all tests on SQLite and PostgreSQL
 	@$(BIN)/python -m tests.databases
+
+test-core: .venv/.dev ## Run the tests of the core without any plugin, on SQLite (ARGS=--full: all of them)
+	@PLUGINS= $(BIN)/python -m tests.databases --sqlite -n2 tests \
+		$(if $(filter --full,$(ARGS)),$(filter-out --full,$(ARGS)),--in-process $(ARGS))
 
 plugins-out: .venv/.dev ## Take each plugin out of a copy, then all, and check what remains (ARGS=webhooks)
 	@$(BIN)/python -m tests.plugins_out $(ARGS)

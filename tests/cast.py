@@ -57,6 +57,8 @@ gc.set_threshold(20_000, 20, 50)
 SECONDS_IN_A_WINDOW = 5
 #: What `--short` runs on SQLite besides what is marked `once` or `either`: the ledger.
 ON_BOTH = "tests/splits/"
+#: The fixtures of tests that start processes, which takes them seconds.
+STARTING = {"server", "http", "project", "checkout", "served", "tab"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,6 +66,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--short",
         action="store_true",
         help="without what is marked `slow`; what is marked `either` on SQLite, the ledger on both",
+    )
+    parser.addoption(
+        "--in-process",
+        action="store_true",
+        help="without what is marked `slow`, needs a program, or starts servers and commands",
     )
     parser.addoption(
         "--after-test",
@@ -76,6 +83,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Skip the tests that are marked `once` unless the database is SQLite; see the options."""
     if config.getoption("short"):
         _keep(_is_in_short_run, config, items)
+    if config.getoption("in_process"):
+        _keep(_is_in_process, config, items)
     if config.getoption("after_test") and connection.vendor == "sqlite":
         _keep(_needs_a_program, config, items)
     if connection.vendor != "sqlite":
@@ -104,6 +113,12 @@ def _keep(
 
 def _needs_a_program(item: pytest.Item) -> bool:
     return item.get_closest_marker("needs") is not None
+
+
+def _is_in_process(item: pytest.Item) -> bool:
+    if item.get_closest_marker("slow") or _needs_a_program(item):
+        return False
+    return STARTING.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def _is_in_short_run(item: pytest.Item) -> bool:

@@ -1,8 +1,10 @@
 """Takes plugins out of a copy of the tree: `make plugins-out`, or with the names of some.
 
 For each, and for all at once: its folder, those of plugins that require it, and their lines in the
-settings are deleted. Then the checks, the migrations and the document of what remains are run, and
-nothing that remains may name what is gone. With `--tests`, the tests of the core are run as well.
+settings are deleted. Then the checks, the migrations and the document of what remains are run.
+Nothing of the core and of its tests may name what is gone. Without any plugin, the tests of the
+core are run as `make test-core` runs them; without one of them, the tests that walk the URL map,
+for the core and the plugins that remain. With `--tests`, all tests that remain are run each time.
 """
 
 import os
@@ -22,9 +24,20 @@ from tripcompanion.plugin import Plugin
 _COMMANDS = (
     ("check",),
     ("makemigrations", "--check", "--dry-run"),
-    ("spectacular", "--validate", "--fail-on-warn", "--file", os.devnull),
+    # The tests read it.
+    ("spectacular", "--validate", "--fail-on-warn", "--file", "openapi.yaml"),
     ("migrate_safely", "--verbosity", "0"),
 )
+#: What walks the URL map, the models and the document of all apps.
+WALKING = [
+    "tests/test_every_plugin.py",
+    "tests/test_documented_responses.py",
+    "tests/test_query_counts.py",
+    "tests/test_openapi.py",
+    "tests/test_plugins.py",
+    "tests/security/test_stored.py",
+    "tests/users/test_prune.py",
+]
 
 
 def requirements() -> dict[str, set[str]]:
@@ -61,10 +74,11 @@ def copy_without(gone: Collection[str], root: Path) -> None:
     file.write_text("".join(kept))
 
 
-def faults(gone: Collection[str], root: Path, *, with_tests: bool) -> Iterator[str]:
-    """What is wrong with the copy at `root`, a line for each."""
+def faults(gone: Collection[str], root: Path, chosen: list[str]) -> Iterator[str]:
+    """What is wrong with the copy at `root`, a line for each; `chosen` are arguments of pytest."""
     named = re.compile("|".join(rf"\b{name.replace('.', '[./]')}\b" for name in gone))
-    for path in shipped(*CORE):
+    tests = (ROOT / "tests").rglob("*.py")
+    for path in (*shipped(*CORE), *tests):
         here = root / path.relative_to(ROOT)
         yield from (
             f"{path.relative_to(ROOT)} names {found}" for found in named.findall(here.read_text())
@@ -76,8 +90,7 @@ def faults(gone: Collection[str], root: Path, *, with_tests: bool) -> Iterator[s
         "DATABASE_URL": f"sqlite:///{root / 'db.sqlite3'}",
     }
     commands = [[sys.executable, "manage.py", *command] for command in _COMMANDS]
-    if with_tests:
-        commands.append([sys.executable, "-m", "pytest", "-q", "-m", "not slow"])
+    commands.append([sys.executable, "-m", "pytest", "-q", "-n2", *chosen])
     for command in commands:
         done = subprocess.run(
             command, cwd=root, env=environment, capture_output=True, text=True, check=False
@@ -100,7 +113,9 @@ def main(arguments: list[str]) -> int:
         title = "all" if gone == set(required) else ", ".join(sorted(gone))
         with tempfile.TemporaryDirectory() as folder:
             copy_without(gone, Path(folder))
-            found = list(faults(gone, Path(folder), with_tests=with_tests))
+            suite = WALKING if gone != set(required) else ["tests", "--in-process"]
+            suite = ["-m", "not slow"] if with_tests else suite
+            found = list(faults(gone, Path(folder), suite))
         sys.stdout.write(f"without {title}: {len(found) or 'no'} faults\n")
         sys.stdout.writelines(f"    {line}\n" for line in found)
         sys.stdout.flush()

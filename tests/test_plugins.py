@@ -36,6 +36,12 @@ def test_the_core_names_no_plugin() -> None:
     assert found == set()
 
 
+def test_no_test_of_the_core_names_a_plugin() -> None:
+    named = re.compile("|".join(rf"\bplugins[./]{app.label}\b" for app in OPTIONAL) or "(?!)")
+    files = (ROOT / "tests").rglob("*.py")
+    assert [str(path) for path in files if named.search(path.read_text())] == []
+
+
 @pytest.mark.parametrize("app", OPTIONAL, ids=lambda app: app.label)
 def test_a_plugin_imports_only_what_it_requires(app: Plugin) -> None:
     folder = Path(app.path).relative_to(ROOT).as_posix()

@@ -37,6 +37,8 @@ That module may have any of these names:
   examples an address.
 - `writing_to(folder)`: a context in which files go into a temporary folder, for the whole session.
 - `SENDABLE`: what makes something at a path whose answer can be sent back, and with which method.
+- `GUARDS`: mutants of its locks, as `tests/mutations/locks.py` has them; `CONSTRAINT_TESTS`: where
+  its constraints are violated, if not by `VIOLATIONS`; `VIOLATED_ELSEWHERE`: which ones.
 - `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.
   `FILES`: what is added to the path of a trip for a file. `ROOT_URLCONF`: the URL map with routes
   that are off by default.

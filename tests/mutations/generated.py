@@ -10,15 +10,14 @@ from django.db.migrations.loader import MigrationLoader
 
 from tests.cast import WITH_ROLE
 from tests.mutations.mutant import ROOT, Mutant
+from tests.walked import all_of
 from trips.roles import TABLE, Access
 
 _CELLS = ("_ANY", "_OWN", "_NONE")
 #: Not the tests that read the table themselves: the change must be detected over HTTP.
 _ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
-_CONSTRAINT_TESTS = (
-    "tests/splits/test_constraints.py tests/security/test_stored.py "
-    "plugins/recurring/tests/test_recurring.py::test_the_database_has_each_date_once "
-    "plugins/saved_filters/tests/test_saved_filters.py::test_a_name_is_used_once_by_an_account"
+_CONSTRAINT_TESTS = " ".join(
+    ["tests/splits/test_constraints.py tests/security/test_stored.py", *all_of("CONSTRAINT_TESTS")]
 )
 _WITHOUT = '''"""A constraint is dropped."""
 

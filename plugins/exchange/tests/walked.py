@@ -128,3 +128,27 @@ def use(used: Any) -> None:
     client("POST", f"imports/{plan['id']}/undo", status=409)
     client("DELETE", f"imports/{plan['id']}", status=204)
     client("GET", f"imports/{plan['id']}", status=404)
+
+
+_AT_ONCE = "PG plugins/exchange/tests/test_importing_at_once.py"
+_IMPORTING = "plugins/exchange/tests/test_importing.py -k"
+#: Locks, and what is checked again behind them; see `tests/mutations/`.
+GUARDS = {
+    "plugins/exchange/models.py": [
+        ("import locked before the accounts that it names",
+         "        User.objects.lock({user.pk, *named} - {None})\n", "", _AT_ONCE),
+        ("plan deleted while it is confirmed", ".select_for_update()", "",
+         f"{_AT_ONCE} -k is_locked"),
+    ],
+    "plugins/exchange/confirming.py": [
+        ("payments of others by somebody demoted",
+         "                require_payments(locked, by,", "                list(",
+         "plugins/exchange/tests/test_import_rights.py -k by_now"),
+        ("import in another currency", "locked.require_currency(plan.currency)", "pass",
+         f"{_IMPORTING} another_currency"),
+        ("two plans of a file confirmed", "_require_new_rows(stored, locked)", "pass",
+         f"{_IMPORTING} two_plans"),
+        ("touched import undone", "if _is_touched(stored, locked, ids):", "if False:",
+         f"{_IMPORTING} touched"),
+    ],
+}  # fmt: skip

@@ -65,6 +65,9 @@ COMMANDS = [
 ]  # fmt: skip
 #: By two workers at once.
 VIOLATED_ELSEWHERE = ["occurrence_once"]
+CONSTRAINT_TESTS = [
+    "plugins/recurring/tests/test_recurring.py::test_the_database_has_each_date_once"
+]
 OWNED_TABLES = ["recurring_recurrence"]
 
 

@@ -21,6 +21,9 @@ QUERIES = {FILTERS: 3, FILTER: 2}
 LISTS = {FILTERS}
 #: In tests of their own.
 VIOLATED_ELSEWHERE = ["one_filter_of_a_name"]
+CONSTRAINT_TESTS = [
+    "plugins/saved_filters/tests/test_saved_filters.py::test_a_name_is_used_once_by_an_account"
+]
 SINGLE = {FILTER}
 
 

@@ -64,3 +64,14 @@ REFUSED = {"get_groups", "get_friends"}
 def lower_limits(monkeypatch: Any) -> None:
     """Let a list be too long with a thousand people."""
     monkeypatch.setattr(people, "MAX_PEOPLE", 1000)
+
+
+#: Locks; see `tests/mutations/`.
+GUARDS = {
+    "plugins/splitwise/views/groups.py": [
+        ("friends are locked in the order of the list",
+         "with accounts_locked(self.caller, people):\n            require_friend",
+         "with transaction.atomic():\n            require_friend",
+         "PG plugins/splitwise/tests/test_races.py"),
+    ],
+}  # fmt: skip
