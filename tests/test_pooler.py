@@ -155,7 +155,7 @@ import sys
 from django.db import OperationalError, connection, transaction
 from django.db.models.expressions import RawSQL
 from users.models import User
-from trips.models.journal import fetch_all
+from tripcompanion.compiled import fetch_all
 from tripcompanion.database.snapshots import snapshot
 def code(act):
     try:
@@ -195,7 +195,7 @@ def test_waits_are_limited_in_and_outside_of_transactions(pooled: Pooled, server
 
 
 def test_without_a_time_out_a_command_takes_as_long_as_it_likes(server: Server) -> None:
-    program = "import sys; from trips.models.journal import fetch_all as f;"
+    program = "import sys; from tripcompanion.compiled import fetch_all as f;"
     program += "sys.stdout.write(str(f('SELECT 1 FROM pg_sleep(%s)', [3])))"
     shown = server.manage("shell", "--no-imports", "-c", program, DATABASE_TIMEOUT="0")
     assert shown.stdout == "[(1,)]"

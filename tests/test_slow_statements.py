@@ -15,10 +15,10 @@ from tests.locks import answer_after
 from tests.logs import production_log
 from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
+from tripcompanion.compiled import fetch_all
 from tripcompanion.database.postgresql.cursors import PreparingCursor
 from tripcompanion.observability.slow_statements import MAX_CHARS, log_slow_statements
 from trips.models import Trip
-from trips.models.journal import fetch_all
 from users.models import User
 
 Lines = Callable[[], list[dict[str, Any]]]

@@ -41,6 +41,8 @@ class Part(NamedTuple):
     weight_e4: int | None = None
 
 
+#: Those that this release knows. `SplitType.values` would collect them at each call.
+SPLIT_TYPES = frozenset(SplitType.values)
 #: The column of a `Part` that stores the entered value, by split type.
 ENTERED_COLUMN: Mapping[str, str] = {
     SplitType.MANUAL: "entered_minor",

@@ -22,6 +22,7 @@ from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.division import (
     ENTERED_COLUMN,
     OF_AMOUNTS,
+    SPLIT_TYPES,
     Division,
     Money,
     Part,
@@ -177,7 +178,7 @@ class Expense(models.Model):
         """What was entered, by user id; None if nothing was. For an expense `with_details`."""
         if not self.is_division:
             return None
-        column = ENTERED_COLUMN.get(SplitType(self.split_type))
+        column = ENTERED_COLUMN.get(self.split_type)
         if column is None:
             return None
         values = {str(row.participant_id): getattr(row, column) for row in self.loaded_splits}
@@ -252,9 +253,8 @@ class Expense(models.Model):
             payments, parts = expense.divide(paid_by_user, division, payers_field)
             locked.count_expense()
             expense._write(payments, parts, by)
-            people = {payer.user for payer in expense.loaded_payers}
-            people |= {split.participant for split in expense.loaded_splits}
-            if wanting := {user.pk for user in people if user.may_want_notices}:
+            people = locked.present_people
+            if wanting := {pk for pk in {*payments, *parts} if people[pk].may_want_notices}:
                 expense.notify("expense.created", Q(pk__in=wanting), by)
             return expense
 
@@ -439,7 +439,7 @@ class Expense(models.Model):
     @property
     def is_division(self) -> bool:
         """Whether the splits follow from `split_type`, and not from one of a newer release."""
-        return self.divided and self.split_type in SplitType.values
+        return self.divided and self.split_type in SPLIT_TYPES
 
     def divided_by_hand(self) -> None:
         """Save that the splits are no longer a division, after one was added or deleted."""

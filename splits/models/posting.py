@@ -23,7 +23,7 @@ from splits.models.settlement import (
 )
 from splits.models.split import Split
 from splits.money import Places
-from tripcompanion.compiled import insert
+from tripcompanion.compiled import insert, new_rows
 from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip
 from trips.models.events import Event
@@ -112,13 +112,13 @@ class ExpensePosting:
         payers = self._rewrite_payers(paid_by_user)
         # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
-        splits = insert(
-            [
-                Split(**self._expense(), participant_id=user_id, **part._asdict())
-                for user_id, part in parts.items()
-                if user_id not in kept
-            ]
+        where = self._expense()
+        rows = (
+            {**where, "participant_id": user_id, **part._asdict()}
+            for user_id, part in parts.items()
+            if user_id not in kept
         )
+        splits = insert(new_rows(Split, rows))
         debts = insert(new_debts(self.trip.pk, splits, owed))
         self._cover_by_credit(splits, debts, owed)
         is_new = not self.paid_by_user
@@ -180,12 +180,11 @@ class ExpensePosting:
             return []
         if self.paid_by_user:
             Payer.objects.filter(**self._expense()).delete()
-        return insert(
-            [
-                Payer(**self._expense(), user_id=user_id, **payment._asdict())
-                for user_id, payment in paid_by_user.items()
-            ]
+        rows = (
+            {**self._expense(), "user_id": user_id, **payment._asdict()}
+            for user_id, payment in paid_by_user.items()
         )
+        return insert(new_rows(Payer, rows))
 
     def _drop(self, split_ids: list[int]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
@@ -239,18 +238,19 @@ def debts_and_sums(
 
 def new_debts(trip_id: int, splits: Iterable[Split], owed: Owed) -> list[Debt]:
     """The unsaved debts of new splits, which nothing covers yet."""
-    return [
-        Debt(
-            trip_id=trip_id,
-            split_id=split.pk,
-            debtor_id=debtor_id,
-            creditor_id=creditor_id,
-            amount_minor=amount_minor,
-            open_minor=amount_minor,
-        )
+    rows = (
+        {
+            "trip_id": trip_id,
+            "split_id": split.pk,
+            "debtor_id": debtor_id,
+            "creditor_id": creditor_id,
+            "amount_minor": amount_minor,
+            "open_minor": amount_minor,
+        }
         for split in splits
         for (debtor_id, creditor_id), amount_minor in owed[split.participant_id].items()
-    ]
+    )
+    return new_rows(Debt, rows)
 
 
 def people_in(trip_id: int, expense_id: int) -> Q:

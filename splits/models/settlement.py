@@ -415,8 +415,16 @@ def open_debts_of(trip: Param, split: Param) -> DebtQuerySet:
     return rows.annotate(**{"has_credit": Exists(credit)})
 
 
+@CompiledQuery
+def any_credit(trip: Param) -> models.QuerySet[Settlement, tuple[int]]:
+    rows = Settlement.with_offsets.filter(trip=trip, credit_minor__gt=0)
+    return rows.order_by().values_list("pk")[:1]
+
+
 def allocate_credit(trip_id: int, debts: Iterable[Debt]) -> list[Allocation]:
     """Unsaved allocations of unused credit to the debts, the oldest credit first."""
+    if not any_credit.first(trip=trip_id):
+        return []
     credits = credit_between.fetch(
         trip=trip_id,
         senders={debt.debtor_id for debt in debts},

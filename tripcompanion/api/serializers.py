@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from copy import copy
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
@@ -140,7 +139,8 @@ def _copied(field: Any) -> Any:
     DRF makes a deep copy, which runs the constructor of each field: 0.15 ms for the body of an
     expense, instead of 0.04.
     """
-    twin = copy(field)
+    twin = object.__new__(type(field))
+    twin.__dict__ = field.__dict__.copy()
     if hasattr(field, "child"):
         twin.child = _copied(field.child)
         twin.child.parent = twin

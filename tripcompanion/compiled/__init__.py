@@ -9,7 +9,18 @@ from tripcompanion.compiled.statements import (
     CompiledQuery,
     CompiledUpdate,
     Param,
+    fetch_all,
     insert,
+    new_rows,
 )
 
-__all__ = ["ArrayParam", "CompiledQuery", "CompiledUpdate", "Param", "insert", "serialize"]
+__all__ = [
+    "ArrayParam",
+    "CompiledQuery",
+    "CompiledUpdate",
+    "Param",
+    "fetch_all",
+    "insert",
+    "new_rows",
+    "serialize",
+]

@@ -23,7 +23,7 @@ Seen = dict[tuple[int, Any], tuple[Any, Any]]
 #: Serializes a row.
 Read = Callable[[Any, Seen], Any]
 
-#: Fields whose value needs no conversion; the renderer handles dates and times.
+#: Fields whose value, or list of values, needs no conversion; the renderer handles dates and times.
 _PLAIN = (
     serializers.IntegerField,
     serializers.CharField,
@@ -60,7 +60,7 @@ def _reading(shape: Any) -> Read:
 
 def _expression(field: Any, value: str, names: dict[str, Any]) -> str:
     """Python that converts the `value` of a field; it adds what it calls to `names`."""
-    if isinstance(field, _PLAIN):
+    if isinstance(field.child if isinstance(field, serializers.ListField) else field, _PLAIN):
         return value
     call = f"call_{len(names)}"
     if isinstance(field, serializers.ListSerializer):

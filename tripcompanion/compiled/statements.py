@@ -28,7 +28,7 @@ from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import orjson
-from django.db import DEFAULT_DB_ALIAS, connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Expression, F, OuterRef, Prefetch, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.sql import UpdateQuery
@@ -87,8 +87,9 @@ class ArrayParam(Param):
         return models.Q(**{f"{column}__in": list(values)})
 
     def of(self, values: Mapping[str, Any]) -> Any:
-        numbers = list(values[self.name])
-        return numbers if connection.vendor == "postgresql" else json.dumps(numbers)
+        numbers = json.dumps(list(values[self.name]))
+        # As text: psycopg looks at each element of a list to find the type of the array.
+        return f"{{{numbers[1:-1]}}}" if connection.vendor == "postgresql" else numbers
 
 
 class _Among(models.Lookup):
@@ -115,7 +116,7 @@ class Statement(NamedTuple):
 
     def fetch(self, values: Mapping[str, Any], *more: Any) -> list[Any]:
         """All results for these values, and `more` that follow them."""
-        return self.make(_fetch_all(self.sql, [*self.in_order(values), *more]))
+        return self.make(fetch_all(self.sql, [*self.in_order(values), *more]))
 
     def chunks(self, values: Mapping[str, Any]) -> Iterator[list[Any]]:
         """All results, at most a hundred of them in memory at a time."""
@@ -261,6 +262,21 @@ class _Part(models.Subquery):
                 row.__dict__.update(inherited)
 
 
+def new_rows(model: type[Instance], rows: Iterable[dict[str, Any]]) -> list[Instance]:
+    """Unsaved rows of a model with these columns, without signals and without the constructor.
+
+    All have the same columns; the others have the same defaults.
+    """
+    found = list(rows)
+    given = set(*found[:1])
+    fields = model._meta.concrete_fields
+    others = {f.attname: f.get_default() for f in fields if f.attname not in given}
+    made = [_loaded(model, others | values, {}) for values in found]
+    for row in made:
+        row._state.adding = True
+    return made
+
+
 def insert(rows: Iterable[Instance]) -> list[Instance]:
     """Insert unsaved rows of one model with one statement, and set their ids.
 
@@ -270,9 +286,10 @@ def insert(rows: Iterable[Instance]) -> list[Instance]:
     if rows and not IS_COMPILING:
         return type(rows[0])._base_manager.bulk_create(rows)
     for some in _portions(rows):
-        keys = _fetch_all(*_insertion(some))
+        keys = fetch_all(*_insertion(some))
+        name = some[0]._meta.pk.attname
         for row, (key,) in zip(some, keys, strict=True):
-            row.pk, row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
+            row.__dict__[name], row._state.adding, row._state.db = key, False, DEFAULT_DB_ALIAS
     return rows
 
 
@@ -394,11 +411,12 @@ def _in_json(functions: list[Any], column: Any) -> Callable[[Any], Any] | None:
 
 
 def _cursor() -> Any:
-    return getattr(connection, "prepared_cursor", connection.cursor)()
+    own: Any = connections[DEFAULT_DB_ALIAS]
+    return own.prepared_cursor() if hasattr(own, "prepared_cursor") else own.cursor()
 
 
-def _fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
-    """Run a statement and return its rows."""
+def fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
+    """Run a statement, such as one that the ORM cannot express, and return its rows."""
     with _cursor() as cursor:
         cursor.execute(sql, values)
         return cursor.fetchall()

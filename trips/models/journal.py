@@ -7,7 +7,7 @@ a row, with two exceptions: deleting an account empties what the rows hold of th
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import camel_case
+from tripcompanion.compiled import fetch_all
 from tripcompanion.plugin import MAX_EVENT_CHARS
 from trips.models.events import Event, all_events, object_type_of
 from trips.models.visibility import InTripQuerySet
@@ -295,13 +296,6 @@ _PLACES = {
         ),
     },
 }
-
-
-def fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
-    """Run a statement that the ORM cannot express; PostgreSQL keeps it prepared."""
-    with getattr(connection, "prepared_cursor", connection.cursor)() as cursor:
-        cursor.execute(sql, values)
-        return cursor.fetchall()
 
 
 def as_text(changes: Any) -> str:

@@ -27,7 +27,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import MAX_INTEGER
-from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, Param, fetch_all
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,
@@ -43,7 +43,6 @@ from trips.models.journal import (
     Entry,
     JournalEntry,
     entries_between,
-    fetch_all,
     write,
 )
 from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip, trip_key

@@ -19,8 +19,8 @@ To use Django's backend instead, set `django.db.backends.postgresql` and remove 
 """
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from select import POLLIN, poll
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -177,8 +177,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             "PgBouncer 1.22 or newer with max_prepared_statements above 0"
         )
 
-    @contextmanager
-    def prepared_cursor(self) -> Iterator[Any]:
+    def prepared_cursor(self) -> Any:
         """A cursor that keeps statements prepared on the server and reads binary values.
 
         With query logging or a `prepare_threshold` of None, this is Django's own cursor, whose
@@ -189,12 +188,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.ensure_connection()
             if self.connection.prepare_threshold is not None:
                 self.validate_no_broken_transaction()
-                with self.wrap_database_errors, PreparingCursor(self.connection) as cursor:
-                    cursor.database = self
-                    yield cursor
-                return
-        with self.cursor() as cursor:
-            yield cursor
+                return PreparingCursor(self.connection, self)
+        return self.cursor()
 
     def chunked_cursor(self) -> Any:
         """A server-side cursor; outside of a transaction of a pooler, a client-side cursor.

@@ -41,8 +41,14 @@ class PreparingCursor(psycopg.Cursor[Any]):
     It sends the `local_settings` as `LocalSettingsCursor` does.
     """
 
-    #: Django's connection, whose `execute_wrappers` are called as Django's own cursor does.
-    database: Any
+    def __init__(self, connection: Any, database: Any) -> None:
+        super().__init__(connection)
+        #: Django's connection: its own cursor calls its `execute_wrappers` and translates errors.
+        self.database = database
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self.database.wrap_database_errors.__exit__(*error)
 
     def execute(self, query: Any, params: Any = None, **_options: Any) -> "PreparingCursor":
         """Run `query`, with `%s` for each of `params`.
@@ -89,13 +95,7 @@ def _without_types(values: Sequence[Any]) -> list[Any]:
     psycopg sends an integer with 16, 32 or 64 bits, depending on its size. Each size would need
     its own statement, and expressions would be computed with as few bits.
     """
-    return [_without_type(value) for value in values]
-
-
-def _without_type(value: Any) -> Any:
-    if type(value) is list:
-        return _without_types(value)
-    return str(value) if type(value) is int else value
+    return [str(value) if type(value) is int else value for value in values]
 
 
 def _has_changed(error: psycopg.Error) -> bool:
