@@ -191,7 +191,7 @@ def test_a_token_that_is_confined_to_another_trip_finds_nothing(
     body = row.body(scene)
     elsewhere = TripFactory()
     join(elsewhere, olga, TripRole.OWNER)
-    client = bearer(script_of(olga, *Scope, trip=elsewhere).token)
+    client = bearer(script_of(olga, *ALL, trip=elsewhere).token)
     before = everything_stored()
     response = call(client, row.method, url, body)
     assert response.status_code == 404, response.content[:300]

@@ -20,7 +20,7 @@ from django.conf import settings
 from tests.server import ROOT, Server, running_server
 from tests.trips.scopes import SCOPES_OF
 from trips.roles import TABLE, Access, TripRole
-from users.scopes import Scope
+from users.scopes import all_scopes
 
 pytestmark = pytest.mark.once
 
@@ -287,8 +287,8 @@ def test_the_table_of_roles_is_the_one_in_the_code() -> None:
 
 def test_the_table_of_scopes_is_the_one_that_is_tested() -> None:
     table = dict(rows("Scoped tokens", DOCS["roles"]))
-    assert list(table) == [f"`{scope}`" for scope in Scope]
-    for scope in (Scope.TRIPS_WRITE, Scope.EXPENSES_WRITE):
+    assert list(table) == [f"`{scope}`" for scope in all_scopes()]
+    for scope in (scope for scope in all_scopes() if scope.endswith(":write")):
         opened = [can.value for can in TABLE if scope in SCOPES_OF[can].split()]
         assert table[f"`{scope}`"] == "; ".join(opened)
 

@@ -209,6 +209,13 @@ class Plugin(AppConfig):
         """Paths in the root of the API, by their names, for whoever has logged in."""
         return {}
 
+    def trip_options(self) -> Mapping[str, Any]:
+        """Fields of a serializer that a change of a trip takes besides those that are stored.
+
+        `trips.signals.trip_changed` has what was sent.
+        """
+        return {}
+
     # -- A person ----------------------------------------------------------------------------------
 
     def personal_data(self) -> Iterable[PersonalList]:

@@ -41,6 +41,7 @@ PLUGINS = env.plugins(
         "plugins.attachments",
         "plugins.recurring",
         "plugins.saved_filters",
+        "plugins.itinerary",
         "plugins.statistics",
         "plugins.exchange",
         "plugins.sync",

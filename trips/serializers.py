@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
@@ -27,6 +27,7 @@ from tripcompanion.api.serializers import (
 )
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
+from tripcompanion.plugin import plugins
 from trips.models import CODE_CHARS, InvitationState
 from trips.models.category import Category, load_budgets
 from trips.models.default_division import (
@@ -181,6 +182,21 @@ class TripRequest(CamelCaseSerializer):
         if "default_division" in attrs:
             attrs["stored_default_division"] = division_text(attrs.pop("default_division"))
         return attrs
+
+
+#: What apps take with a change of a trip.
+_OPTIONS = {name: field for app in plugins() for name, field in app.trip_options().items()}
+
+
+@extend_schema_serializer(component_name="Trip")
+class TripChange(TripRequest):
+    """What to change in a trip."""
+
+    locals().update(_OPTIONS)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        options = {name: attrs.pop(name) for name in _OPTIONS if name in attrs}
+        return super().validate(attrs) | {"options": options}
 
 
 class TripMemberSerializer(CamelCaseSerializer):

@@ -12,6 +12,10 @@ person_sought = Signal()
 #: `by` moved `expense` to another `trip`, where it is `moved_id`. It is sent under both locks.
 expense_moved = Signal()
 
+#: `by` changed `trip`, whose fields were `old`, by their names in the API; `options` has what was
+#: sent for `Plugin.trip_options`. It is sent under the trip's lock.
+trip_changed = Signal()
+
 #: `by` did something of which members may want a mail. `people` filters their accounts; `event` is
 #: a key of `NOTICES`, with `trip_id` and perhaps `expense_id`. It is sent under the trip's lock.
 happened = Signal()

@@ -106,6 +106,8 @@ _FIELDS = {
     **_ADDED,
     **{name: field.verbose_name for name, field in _PLAIN.items() if name not in _PHRASES},
 }
+#: The types of objects that are an expense or belong to one.
+_OF_EXPENSES = {"expense", "split", "comment"}
 _MAX_QUOTED_CHARS = 100
 #: Too long to be quoted, or not a single value.
 _NOT_QUOTED = {
@@ -174,9 +176,11 @@ def _who(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
 
 
 def _what(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
-    own = latest.get("description") if row.object_type == "expense" else None
+    own = latest.get("description" if row.object_type == "expense" else "title")
     known = names.expense or own
-    return _("“%(title)s”") % {"title": known} if known else _("an expense")
+    if known:
+        return _("“%(title)s”") % {"title": known}
+    return _("an expense") if row.object_type in _OF_EXPENSES else _("something")
 
 
 def _role(role: str | None) -> str:

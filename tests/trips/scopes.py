@@ -38,11 +38,12 @@ from trips.views import (
     UserViewSet,
 )
 from users.browser_views import BrowserLogin, BrowserLogout
+from users.scopes import all_scopes
 from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 #: The scopes of which one opens each capability.
 SCOPES_OF = {
-    Can.READ: "trips:read expenses:read",
+    Can.READ: " ".join(scope for scope in all_scopes() if scope.endswith(":read")),
     Can.LEAVE: "trips:write",
     Can.SETTLE: "expenses:write",
     Can.ADD_MEMBERS: "trips:write",

@@ -60,7 +60,7 @@ from trips.roles import (
     Capability,
     may,
 )
-from trips.signals import person_replaced
+from trips.signals import person_replaced, trip_changed
 from users.models import Mail, ScopedToken, User, summary_of
 from users.models.token import InsufficientScope
 from users.models.user import Access
@@ -260,12 +260,13 @@ class Trip(models.Model):
         trip.caller_role = CREATOR_ROLE
         return trip
 
-    def change(self, by: User, **fields: Any) -> None:
+    def change(self, by: User, options: Mapping[str, Any] | None = None, **fields: Any) -> None:
         """Store the given fields only. `budget` and each of `category_budgets` are an `Amount`.
 
-        With a new currency, stored budgets keep their numbers. Raises `ValidationError` if the trip
-        ends before it starts, `CurrencyFixed` if the currency changes but the trip has entries,
-        and `CurrencyChanged` if the budget is in another currency.
+        `options` are for other apps, see `Plugin.trip_options`. With a new currency, stored budgets
+        keep their numbers. Raises `ValidationError` if the trip ends before it starts,
+        `CurrencyFixed` if the currency changes but the trip has entries, and `CurrencyChanged` if
+        the budget is in another currency.
         """
         with locked_trip(self.pk, by, Can.MANAGE_TRIP) as trip:
             _require_order(
@@ -291,6 +292,7 @@ class Trip(models.Model):
                 trip.updated_at = timezone.now()
                 trip.save(update_fields=[*fields, "updated_at"])
                 write(trip.pk, by, *changed)
+                trip_changed.send(Trip, trip=trip, by=by, old=old, options=options or {})
 
     def remove(self, by: User) -> None:
         """Delete the trip with everything in it. Pending notices about it are not sent."""

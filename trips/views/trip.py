@@ -21,6 +21,7 @@ from trips.models.conflicts import (
 from trips.roles import Can
 from trips.serializers import (
     JoinRequest,
+    TripChange,
     TripDetailSerializer,
     TripMemberSerializer,
     TripPreview,
@@ -64,7 +65,7 @@ class TripViewSet(InTripViewSet):
     request_serializers: ClassVar = {
         "create": TripRequest,
         "update": TripRequest,
-        "partial_update": TripRequest,
+        "partial_update": TripChange,
         "join": JoinRequest,
     }
     response_serializer = TripDetailSerializer

@@ -1,0 +1,1 @@
+"""What the members of a trip plan: activities, day by day."""

@@ -1,0 +1,155 @@
+"""App configuration."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import (
+    AssistantTool,
+    Notice,
+    PersonalList,
+    Plugin,
+    TripObject,
+    TripTable,
+    until,
+)
+from trips.roles import Table
+
+
+class ItineraryConfig(Plugin):
+    name = "plugins.itinerary"
+    verbose_name = gettext_lazy("Itinerary")
+
+    def rights(self) -> Table:
+        from plugins.itinerary.rights import TABLE
+
+        return TABLE
+
+    def scopes(self) -> Mapping[str, Any]:
+        return {
+            "activities:read": gettext_lazy("See what your trips have planned"),
+            "activities:write": gettext_lazy("Plan, change and delete activities"),
+        }
+
+    def events(self) -> Mapping[str, Any]:
+        return {
+            "activity.created": gettext_lazy("%(by)s planned %(what)s."),
+            "activity.changed": gettext_lazy("%(by)s changed %(changes)s of an activity."),
+            "activity.deleted": gettext_lazy("%(by)s deleted %(what)s from the plan."),
+            "activity.restored": gettext_lazy("%(by)s restored %(what)s in the plan."),
+            "day.changed": gettext_lazy("%(by)s changed %(changes)s of a day."),
+        }
+
+    def phrases(self) -> Mapping[str, Any]:
+        return {
+            "date": gettext_lazy("the day"),
+            "startTime": gettext_lazy("the time"),
+            "durationMinutes": gettext_lazy("the duration"),
+            "location": gettext_lazy("the place"),
+            "url": gettext_lazy("the link"),
+            "type": gettext_lazy("the type"),
+            "completed": gettext_lazy("what is done"),
+            "order": gettext_lazy("the order"),
+        }
+
+    def objects(self) -> Mapping[str, TripObject]:
+        from plugins.itinerary.models import Activity, ItineraryDay
+        from plugins.itinerary.models.cost import ShownActivities
+        from plugins.itinerary.models.itinerary import ShownDays
+        from plugins.itinerary.serializers import ActivitySerializer, DaySerializer
+
+        def activities() -> Any:
+            return ShownActivities(Activity).kept()
+
+        return {
+            "activity": TripObject("activities", activities, ActivitySerializer),
+            "day": TripObject("activities", lambda: ShownDays(ItineraryDay), DaySerializer),
+        }
+
+    def trip_options(self) -> Mapping[str, Any]:
+        from tripcompanion.api.serializers import StrictBoolean
+
+        text = "Whether the activities move as `startDate` does. Default: false."
+        return {"move_activities": StrictBoolean(required=False, help_text=text)}
+
+    def tools(self) -> Mapping[str, AssistantTool]:
+        activities = "/api/trips/{trip}/activities"
+        return {
+            "itinerary": AssistantTool(
+                "What a trip has planned, by day, with what is done and what it costs.",
+                "GET",
+                "/api/trips/{trip}/itinerary",
+            ),
+            "add_activity": AssistantTool("Plans an activity.", "POST", activities),
+            "change_activity": AssistantTool(
+                "Changes the given fields of an activity, which are those of add_activity.",
+                "PATCH",
+                f"{activities}/{{activity}}",
+                is_destructive=True,
+            ),
+        }
+
+    def notices(self) -> Mapping[str, Notice]:
+        return {
+            "activity.created": Notice(
+                "ACTIVITY_CREATED",
+                gettext_lazy("notice: activity planned"),
+                gettext_lazy("Something was planned for a trip:"),
+            )
+        }
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        """What Olga and Ed plan in Lisbon; the first day is over."""
+        from plugins.itinerary.demo import add_plan
+
+        if code == "LSBNA":
+            add_plan(trip, people)
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from plugins.itinerary.models import Activity
+
+        days = timedelta(days=settings.DELETED_ENTRY_DAYS)
+        yield "deleted activities", [until(now - days, Activity, "deleted_at")]
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        from django.db.models import Q
+
+        from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
+        from plugins.itinerary.models.cost import of_recorded
+        from plugins.itinerary.serializers import ActivityRequest, DayRequest
+
+        left_out = frozenset({"trip_id", "deleted_at"})
+        yield TripTable(
+            "activities",
+            Activity,
+            left_out,
+            only=lambda: Q(deleted_at=None),
+            request=ActivityRequest,
+        )
+        unnamed = frozenset({"trip_id", "id"})
+        yield TripTable("itineraryDays", ItineraryDay, unnamed, request=DayRequest)
+        yield TripTable("activityExpenses", ActivityExpense, unnamed, only=of_recorded)
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.itinerary.models import Activity
+        from plugins.itinerary.models.cost import with_costs
+        from plugins.itinerary.serializers import ActivitySerializer
+
+        yield PersonalList(
+            "activities",
+            ActivitySerializer,
+            "The activities that they added.",
+            lambda user: (
+                Activity.objects.kept()
+                .filter(created_by=user)
+                .with_details()
+                .prefetch_related(with_costs(user))
+                .order_by("id")
+            ),
+        )

@@ -1,0 +1,280 @@
+"""Activities: what the members of a trip plan to do, and when."""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Max, Q
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound
+
+from plugins.itinerary.ordering import STEP, renumbered
+from plugins.itinerary.rights import CanPlan
+from tripcompanion.api.problems import Conflict, LimitReached
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
+from trips.models.journal import Entry, entries_between, plain_values, write
+from trips.roles import Capability
+from trips.signals import happened, person_replaced
+from users.models import User, summary_of
+
+#: How many a trip may have.
+MAX_ACTIVITIES = 2000
+MAX_MINUTES = 24 * 60
+
+
+class OrderChanged(Conflict):
+    """409 `order_changed`: the list does not have exactly the activities of the day."""
+
+    default_code = "order_changed"
+    default_detail = gettext_lazy("The activities of that day have changed. Please reload them.")
+
+
+class ActivityType(models.TextChoices):
+    ACTIVITY = "ACTIVITY", gettext_lazy("activity")
+    TRANSITION = "TRANSITION", gettext_lazy("way between two places")
+
+
+class ActivityCategory(models.TextChoices):
+    RESTAURANT = "RESTAURANT", gettext_lazy("restaurant")
+    MUSEUM = "MUSEUM", gettext_lazy("museum")
+    PARK = "PARK", gettext_lazy("park")
+    LANDMARK = "LANDMARK", gettext_lazy("landmark")
+    SHOP = "SHOP", gettext_lazy("shop")
+    TRANSPORT = "TRANSPORT", gettext_lazy("transport")
+    HOTEL = "HOTEL", gettext_lazy("hotel")
+    OTHER = "OTHER", gettext_lazy("other")
+
+
+class ActivityQuerySet(InTripQuerySet["Activity"]):
+    def kept(self) -> "ActivityQuerySet":
+        """Those that are not deleted."""
+        return self.filter(deleted_at=None)
+
+    def deleted(self) -> "ActivityQuerySet":
+        return self.filter(deleted_at__isnull=False)
+
+    def restorable(self) -> "ActivityQuerySet":
+        """Deleted ones that can still be restored."""
+        return self.filter(deleted_at__gt=_oldest_deletion())
+
+    def planned(self) -> "ActivityQuerySet":
+        """In the order of the plan; those without a date come last."""
+        return self.order_by(F("date").asc(nulls_last=True), "order", "id")
+
+    def with_details(self) -> "ActivityQuerySet":
+        """With what a response contains, but the expenses."""
+        columns = (field.name for field in self.model._meta.concrete_fields)
+        of_trip = ("trip__start_date", "trip__currency")
+        rows = self.select_related("created_by", "trip")
+        return rows.only(*columns, *of_trip, *summary_of("created_by"))
+
+
+class Activity(models.Model):
+    """Something to do on a trip, on a day or on none yet.
+
+    A deleted one stays for `DELETED_ENTRY_DAYS`, with its place in the order.
+    """
+
+    trip = trip_key("activities", db_index=False)
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("added by")
+    )
+    title = models.CharField(gettext_lazy("title"), max_length=100)
+    type = models.CharField(
+        gettext_lazy("type"), max_length=10, choices=ActivityType, default=ActivityType.ACTIVITY
+    )
+    date = models.DateField(gettext_lazy("date"), null=True, blank=True, default=None)
+    #: `HH:mm`, where the trip is: the time on a clock there, in no time zone.
+    start_time = models.CharField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("start time"), max_length=5, null=True, blank=True, default=None
+    )
+    duration_minutes = models.PositiveSmallIntegerField(
+        gettext_lazy("duration in minutes"), null=True, blank=True, default=None
+    )
+    location = models.CharField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("place"), max_length=255, null=True, blank=True, default=None
+    )
+    url = models.CharField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("link"), max_length=2048, null=True, blank=True, default=None
+    )
+    notes = models.TextField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("notes"), max_length=2000, null=True, blank=True, default=None
+    )
+    category = models.CharField(
+        gettext_lazy("category"),
+        max_length=10,
+        choices=ActivityCategory,
+        default=ActivityCategory.OTHER,
+    )
+    completed = models.BooleanField(gettext_lazy("done"), default=False)
+    #: The place on its day; ties are broken by id.
+    order = models.BigIntegerField(gettext_lazy("order"))
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+    deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
+
+    objects = ActivityQuerySet.as_manager()
+
+    caller_role: str
+
+    class Meta:
+        verbose_name = gettext_lazy("activity")
+        verbose_name_plural = gettext_lazy("activities")
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(duration_minutes=None)
+                | Q(duration_minutes__gte=1, duration_minutes__lte=MAX_MINUTES),
+                name="activity_within_a_day",
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["trip", "date", "order", "id"], name="activity_planned"),
+            models.Index(
+                fields=["deleted_at"],
+                condition=Q(deleted_at__isnull=False),
+                name="activity_by_deletion",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def is_own(self, user: User, can: Capability) -> bool:
+        """Whether `user` added it."""
+        return user.pk == self.created_by_id
+
+    @property
+    def day_index(self) -> int | None:
+        """Which day of the trip it is on, from 0; None without a date."""
+        return day_index(self.trip, self.date)
+
+    @property
+    def expense_ids(self) -> list[int]:
+        """The expenses that belong to it; `with_costs` reads them."""
+        return [link.expense_id for link in self.links.all()]
+
+    @classmethod
+    def add(cls, trip: Trip, by: User, **fields: Any) -> "Activity":
+        """Add one at the end of its day. Raises `LimitReached` above `MAX_ACTIVITIES`."""
+        with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
+            require_room(locked)
+            now = timezone.now()
+            added = cls(trip=locked, created_by=by, created_at=now, updated_at=now, **fields)
+            added.order = _end_of(locked, added.date)
+            added.save(force_insert=True)
+            shown = plain_values(added)
+            write(locked.pk, by, *entries_between("activity.created", added.pk, {}, shown))
+            happened.send(cls, event="activity.created", people=Q(), by=by, trip_id=locked.pk)
+            return added
+
+    def change(self, by: User, **fields: Any) -> "Activity":
+        """Store the given fields only; on another day it comes last. Returns it as it is now."""
+        rows = Activity.objects.kept
+        with locked_row(rows, by, CanPlan.PLAN, trip_id=self.trip_id, pk=self.pk) as stored:
+            if fields.get("date", stored.date) != stored.date:
+                fields["order"] = _end_of(stored.trip, fields["date"])
+            rewrite(stored.trip, by, [(stored, fields)])
+            return stored
+
+    def remove(self, by: User) -> None:
+        """Delete it; `restore` undoes that."""
+        with self._locked(Activity.objects.kept, by) as stored:
+            stored._set_deleted(by, timezone.now(), "activity.deleted")
+
+    def restore(self, by: User) -> "Activity":
+        """Put it back where it was. Raises `NotFound` and `LimitReached`."""
+        with self._locked(Activity.objects.deleted, by) as stored:
+            if stored.deleted_at <= _oldest_deletion():
+                raise NotFound
+            require_room(stored.trip)
+            stored._set_deleted(by, None, "activity.restored")
+            return stored
+
+    def _locked(
+        self, rows: Callable[[], ActivityQuerySet], by: User
+    ) -> AbstractContextManager["Activity"]:
+        return locked_row(rows, by, CanPlan.DELETE, trip_id=self.trip_id, pk=self.pk)
+
+    def _set_deleted(self, by: User, at: datetime.datetime | None, event: str) -> None:
+        self.deleted_at = at
+        self.save(update_fields=["deleted_at"])
+        shown = plain_values(self)
+        sides = (shown, {}) if at else ({}, shown)
+        write(self.trip_id, by, *entries_between(event, self.pk, *sides))
+
+    @classmethod
+    def arrange(
+        cls, trip: Trip, by: User, day: datetime.date | None, activity_ids: Sequence[int]
+    ) -> None:
+        """Put the activities of a day into this order; those of other days move to it.
+
+        Raises `OrderChanged` unless all activities of the day are named, and nothing that is gone.
+        """
+        with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
+            known = {row.pk: row for row in locked.activities.kept()}
+            of_day = {row.pk for row in known.values() if row.date == day}
+            if not of_day <= {*activity_ids} <= known.keys():
+                raise OrderChanged
+            rows = [known[pk] for pk in activity_ids]
+            numbers = renumbered([row.order if row.pk in of_day else None for row in rows])
+            places = [{"date": day, "order": number} for number in numbers]
+            rewrite(locked, by, list(zip(rows, places, strict=True)))
+
+
+def rewrite(trip: Trip, by: User, changes: Sequence[tuple[Activity, Mapping[str, Any]]]) -> None:
+    """Store these fields of each row, and write what changed into the journal.
+
+    Call it under the trip's lock. It takes two statements, or one more for each 500 rows.
+    """
+    entries: list[Entry] = []
+    changed: list[Activity] = []
+    for row, fields in changes:
+        old = plain_values(row)
+        for name, value in fields.items():
+            setattr(row, name, value)
+        found = entries_between("activity.changed", row.pk, old, plain_values(row))
+        if found:
+            entries += found
+            row.updated_at = timezone.now()
+            changed.append(row)
+    if changed:
+        names = {name for _row, fields in changes for name in fields}
+        Activity.objects.filter(trip=trip.pk).bulk_update(changed, [*names, "updated_at"], 500)
+        write(trip.pk, by, *entries)
+
+
+def require_room(trip: Trip) -> None:
+    """Raise `LimitReached` if there is no room for another one. Call it under the trip's lock."""
+    if trip.activities.kept().count() >= MAX_ACTIVITIES:
+        raise LimitReached(limit=MAX_ACTIVITIES)
+
+
+def _oldest_deletion() -> datetime.datetime:
+    """The earliest time of deletion after which activities can still be restored."""
+    return timezone.now() - datetime.timedelta(days=settings.DELETED_ENTRY_DAYS)
+
+
+def day_index(trip: Trip, day: datetime.date | None) -> int | None:
+    """Which day of the trip a date is, from 0, below 0 before it; None without one."""
+    return None if day is None else (day - trip.start_date).days
+
+
+def _end_of(trip: Trip, day: datetime.date | None) -> int:
+    """The number after those of a day."""
+    last = trip.activities.kept().filter(date=day).aggregate(last=Max("order", default=0))
+    return last["last"] + STEP
+
+
+@receiver(person_replaced)
+def rename_in_activities(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Put `to` in the place of a guest who added activities, in an imported file."""
+    trip.activities.filter(created_by=user_id).update(created_by=to)

@@ -1,0 +1,83 @@
+"""The expenses that belong to activities."""
+
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.utils.translation import gettext_lazy
+
+from plugins.itinerary.models.activity import Activity, ActivityQuerySet
+from splits.models import Expense
+from trips.models import InTripQuerySet, ViewerParam, trip_key
+from users.models import User
+from users.scopes import Scope
+
+
+class ActivityExpenseQuerySet(InTripQuerySet["ActivityExpense"]):
+    def recorded(self) -> "ActivityExpenseQuerySet":
+        """Those whose expense is not deleted, with its amount in the trip's currency."""
+        rows = self.filter(expense__trip=F("trip")).order_by("expense_id")
+        return rows.annotate(amount_minor=F("expense__amount_minor"))
+
+
+class ActivityExpense(models.Model):
+    """An expense that belongs to an activity.
+
+    It stays when either of the two is deleted, so that it is there when they are restored.
+    """
+
+    trip = trip_key("activity_expenses")
+    activity = models.ForeignKey(
+        Activity,
+        on_delete=models.CASCADE,
+        related_name="links",
+        verbose_name=gettext_lazy("activity"),
+    )
+    expense = models.ForeignKey(
+        Expense,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="+",
+        db_index=False,
+        verbose_name=gettext_lazy("expense"),
+    )
+
+    objects = ActivityExpenseQuerySet.as_manager()
+
+    #: In minor units of the trip's currency; `recorded` sets it.
+    amount_minor: int
+
+    class Meta:
+        verbose_name = gettext_lazy("expense of an activity")
+        verbose_name_plural = gettext_lazy("expenses of activities")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["expense"], name="expense_of_one_activity")
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.expense_id}"
+
+
+def with_costs(reader: Any) -> "Prefetch[Any]":
+    """What reads the expenses of activities: none if the token of `reader` may not see them."""
+    rows = ActivityExpense.objects.recorded()
+    return Prefetch("links", rows if reader.covers(Scope.EXPENSES_READ) else rows.none())
+
+
+def planned_for(reader: Any) -> "ActivityQuerySet":
+    """The activities in the order of the plan, with all that `reader` sees of them."""
+    rows = Activity.objects.kept().with_details().planned()
+    return rows.prefetch_related(with_costs(reader))
+
+
+class ShownActivities(ActivityQuerySet):
+    """Activities with details, and with the expenses that the reader may see."""
+
+    def visible_to(self, user: User | ViewerParam) -> Self:
+        return super().visible_to(user).with_details().prefetch_related(with_costs(user))
+
+
+def of_recorded() -> Q:
+    """Condition on links: neither the expense nor the activity is deleted."""
+    expenses = Expense.objects.filter(pk=OuterRef("expense"), trip=OuterRef("trip"))
+    return Q(Exists(expenses), activity__deleted_at=None)

@@ -1,0 +1,176 @@
+"""The itinerary of a trip, and what is stored of its days."""
+
+import datetime
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models import Prefetch
+from django.dispatch import receiver
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ValidationError
+
+from plugins.itinerary.models.activity import Activity, day_index, rewrite
+from plugins.itinerary.models.cost import planned_for
+from plugins.itinerary.rights import CanPlan
+from tripcompanion.api.problems import LimitReached
+from trips.models import InTripQuerySet, Trip, ViewerParam, locked_trip, trip_key
+from trips.models.journal import entries_between, write
+from trips.signals import trip_changed
+from users.models import User
+
+#: How many days of a trip are listed although nothing is planned, and how many have a title.
+MAX_DAYS = 366
+
+
+class ShownDays(InTripQuerySet["ItineraryDay"]):
+    """Days with their activities, and with the expenses that the reader may see."""
+
+    def visible_to(self, user: User | ViewerParam) -> Self:
+        rows = super().visible_to(user).select_related("trip")
+        return rows.prefetch_related(Prefetch("trip__activities", planned_for(user)))
+
+
+class ItineraryDay(models.Model):
+    """A day of an itinerary; it has a row if it was ever named or ticked.
+
+    In an itinerary, the `date` of one is None: it has the activities without a date.
+    """
+
+    trip = trip_key("itinerary_days", db_index=False)
+    date = models.DateField(gettext_lazy("date"))
+    title = models.CharField(  # noqa: DJ001 -- as in the API
+        gettext_lazy("title"), max_length=100, null=True, blank=True, default=None
+    )
+    #: What `completed` is without activities.
+    is_ticked = models.BooleanField(gettext_lazy("done"), default=False)
+
+    objects = InTripQuerySet["ItineraryDay"].as_manager()
+
+    class Meta:
+        verbose_name = gettext_lazy("day of an itinerary")
+        verbose_name_plural = gettext_lazy("days of itineraries")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["trip", "date"], name="itinerary_day_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.date.isoformat()
+
+    @property
+    def day_index(self) -> int | None:
+        """Which day of the trip it is, from 0."""
+        return day_index(self.trip, self.date)
+
+    @cached_property
+    def activities(self) -> list[Activity]:
+        """What is planned, in its order; `ShownDays` reads it."""
+        return [row for row in self.trip.activities.all() if row.date == self.date]
+
+    @property
+    def completed(self) -> bool:
+        """Whether all of its activities are done; without any, whether it was ticked."""
+        return all(row.completed for row in self.activities) if self.activities else self.is_ticked
+
+    @property
+    def cost_minor(self) -> int:
+        """What the expenses of its activities cost, in minor units of the trip's currency."""
+        return sum(link.amount_minor for row in self.activities for link in row.links.all())
+
+    @classmethod
+    def change(
+        cls, trip: Trip, by: User, day: datetime.date, completed: bool | None = None, **fields: Any
+    ) -> None:
+        """Name a day or tick it, and all of its activities with it.
+
+        Raises `LimitReached` above `MAX_DAYS`.
+        """
+        with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
+            stored = locked.itinerary_days.filter(date=day).first() or cls(trip=locked, date=day)
+            if stored.pk is None and locked.itinerary_days.count() >= MAX_DAYS:
+                raise LimitReached(limit=MAX_DAYS)
+            old = {"title": stored.title, "completed": stored.is_ticked}
+            if completed is not None:
+                stored.is_ticked = completed
+                activities = locked.activities.kept().filter(date=day)
+                rewrite(locked, by, [(row, {"completed": completed}) for row in activities])
+            stored.title = fields.get("title", stored.title)
+            new = {"title": stored.title, "completed": stored.is_ticked}
+            if new != old:
+                stored.save()
+                write(locked.pk, by, *entries_between("day.changed", stored.pk, old, new))
+
+
+@receiver(trip_changed)
+def move_itinerary(
+    trip: Trip, by: User, old: Mapping[str, Any], options: Mapping[str, Any], **_about: object
+) -> None:
+    """Move all dates as the start of the trip did, if `move_activities` asks for it.
+
+    Raises `ValidationError` if one would be after the year 9999.
+    """
+    days = trip.start_date - old["startDate"]
+    if not (days and options.get("move_activities")):
+        return
+    dated = trip.activities.filter(date__isnull=False)
+    named = list(trip.itinerary_days.all())
+    try:
+        rewrite(trip, by, [(row, {"date": row.date + days}) for row in dated.kept()])
+        deleted = list(dated.deleted())
+        for row in (*deleted, *named):
+            row.date += days
+    except OverflowError as error:
+        text = _("An activity would be after the last day of the calendar.")
+        raise ValidationError({"moveActivities": [text]}) from error
+    Activity.objects.bulk_update(deleted, ["date"], 500)
+    # Made again, because an update of all would have two of the same date for a moment.
+    trip.itinerary_days.all().delete()
+    ItineraryDay.objects.bulk_create(named)
+
+
+class Itinerary:
+    """The plan of a trip by day. It takes three statements."""
+
+    def __init__(self, trip: Trip, reader: User) -> None:
+        self.trip, self.trip_id = trip, trip.pk
+        self.activities = list(planned_for(reader).filter(trip=trip))
+        self._days = {row.date: row for row in trip.itinerary_days.all()}
+        by_date: dict[datetime.date | None, list[Activity]] = defaultdict(list)
+        for activity in self.activities:
+            by_date[activity.date].append(activity)
+        for day in {*by_date, *self._days}:
+            self.day(day).activities = by_date[day]
+
+    def day(self, day: datetime.date | None) -> ItineraryDay:
+        """The day with this date, or what has none."""
+        if day not in self._days:
+            self._days[day] = ItineraryDay(trip=self.trip, date=day)
+            self._days[day].activities = []
+        return self._days[day]
+
+    @property
+    def days(self) -> list[ItineraryDay]:
+        """The days of the trip, at most `MAX_DAYS`, and others on which something is planned."""
+        start, end = self.trip.start_date, self.trip.end_date
+        length = min((end - start).days + 1, MAX_DAYS)
+        dates = {start + datetime.timedelta(days=number) for number in range(length)}
+        dates |= {
+            row.date
+            for row in self._days.values()
+            if row.date and (row.title or row.is_ticked or row.activities)
+        }
+        return [self.day(day) for day in sorted(dates)]
+
+    @property
+    def undated(self) -> list[Activity]:
+        """The activities without a date."""
+        return self.day(None).activities
+
+    @property
+    def completed_percent(self) -> int:
+        """How many of the activities are done; 100 only if all are."""
+        done = sum(row.completed for row in self.activities)
+        return 100 * done // len(self.activities) if done else 0

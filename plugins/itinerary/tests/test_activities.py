@@ -1,0 +1,268 @@
+"""Activities: what members plan."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from plugins.itinerary.models import Activity
+from plugins.itinerary.tests.conftest import Plan
+from tests.document import problem_of
+from tests.factories import TripFactory, add_guest, join
+from tests.splits.ledger import Json, Ledger
+from trips.models import JournalEntry, Trip
+from trips.roles import TripRole
+from trips.signals import person_replaced
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+CASTLE: Json = {
+    "title": "Castle",
+    "type": "ACTIVITY",
+    "date": "2026-05-15",
+    "startTime": "09:30",
+    "durationMinutes": 90,
+    "location": "Rua de Santa Cruz do Castelo",
+    "url": "https://castelodesaojorge.pt",
+    "notes": "Peacocks!",
+    "category": "LANDMARK",
+    "completed": False,
+}
+
+
+def titles(ledger: Ledger, user: User, query: str = "") -> list[str]:
+    answer = ledger.answer(user, "get", f"activities?pageSize=100{query}")
+    assert answer.status_code == 200, answer.content
+    return [row["title"] for row in answer.json()["items"]]
+
+
+def test_what_was_sent_is_stored(ledger: Ledger, plan: Plan, ed: User, trip: Trip) -> None:
+    added = plan(by=ed, **CASTLE)
+    assert {name: added[name] for name in CASTLE} == CASTLE
+    assert (added["tripId"], added["dayIndex"], added["expenseIds"]) == (trip.pk, 1, [])
+    assert added["createdBy"]["id"] == ed.pk
+    assert added["createdAt"] == added["updatedAt"]
+
+
+def test_a_title_is_enough(plan: Plan) -> None:
+    added = plan("Something")
+    assert (added["type"], added["category"], added["completed"]) == ("ACTIVITY", "OTHER", False)
+    nothing = ("date", "dayIndex", "startTime", "durationMinutes", "location", "url", "notes")
+    assert {added[name] for name in nothing} == {None}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("title", None),
+        ("title", ""),
+        ("title", "x" * 101),
+        ("title", 5),
+        ("type", "PARTY"),
+        ("date", "2026-02-30"),
+        ("date", "14.05.2026"),
+        ("startTime", "24:00"),
+        ("startTime", "9:30"),
+        ("startTime", "09:30:00"),
+        ("startTime", "٠٩:30"),
+        ("startTime", 930),
+        ("durationMinutes", 0),
+        ("durationMinutes", 1441),
+        ("durationMinutes", 1.5),
+        ("durationMinutes", True),
+        ("location", "x" * 256),
+        ("url", "javascript:alert(1)"),
+        ("url", "https://example.com/" + "x" * 2048),
+        ("notes", "x" * 2001),
+        ("notes", "\0"),
+        ("category", "BAR"),
+        ("completed", "yes"),
+        ("day", "2026-05-14"),
+        ("order", 1),
+    ],
+)
+def test_a_bad_field_is_refused(ledger: Ledger, olga: User, field: str, value: Any) -> None:
+    for method, path in (("post", "activities"), ("put", None), ("patch", None)):
+        if path is None:
+            kept = Activity.objects.filter(trip=ledger.trip).first() or Activity.add(
+                ledger.trip, olga, title="Castle"
+            )
+            path = f"activities/{kept.pk}"
+        answer = ledger.answer(olga, method, path, {"title": "Castle", field: value})
+        problem = problem_of(answer, 400)
+        assert field in problem.get("errors", {field: ""}), problem
+    assert JournalEntry.objects.filter(event="activity.changed").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("who", "added", "deleted_any"), [("olga", 201, 204), ("ed", 201, 403), ("vera", 403, 403)]
+)
+def test_a_role_may_do_what_it_may(
+    ledger: Ledger, plan: Plan, who: str, added: int, deleted_any: int, request: Any
+) -> None:
+    user = request.getfixturevalue(who)
+    other = plan("Castle", date="2026-05-14")
+    changed = 403 if added == 403 else 200
+    path = f"activities/{other['id']}"
+    order = {"date": "2026-05-14", "activityIds": [other["id"]]}
+    for status, method, where, body in (
+        (added, "post", "activities", {"title": "Tower"}),
+        (200, "get", "activities", None),
+        (200, "get", path, None),
+        (200, "get", "itinerary", None),
+        (changed, "put", path, {"title": "Castle", "date": "2026-05-14"}),
+        (changed, "patch", path, {"notes": "Early."}),
+        (changed, "put", "activities/order", order),
+        (changed, "put", "itinerary/2026-05-14", {"completed": True}),
+        (deleted_any, "delete", path, None),
+    ):
+        assert ledger.answer(user, method, where, body).status_code == status, (method, where)
+    if deleted_any == 204:
+        assert ledger.answer(user, "post", f"{path}/restore").status_code == 200
+
+
+def test_an_editor_deletes_and_restores_what_they_added(
+    ledger: Ledger, plan: Plan, ed: User
+) -> None:
+    path = f"activities/{plan('Castle', by=ed)['id']}"
+    assert ledger.answer(ed, "delete", path).status_code == 204
+    assert ledger.answer(ed, "post", f"{path}/restore").status_code == 200
+
+
+def test_a_stranger_and_a_wrong_trip_find_nothing(
+    ledger: Ledger, plan: Plan, olga: User, sam: User
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    castle = plan("Castle")
+    for user, trip in ((sam, ledger.trip), (olga, other)):
+        base = f"/api/trips/{trip.pk}/activities/{castle['id']}"
+        missing = ledger.answer(user, "get", f"/api/trips/{trip.pk}/activities/{10**9}")
+        for method, path, body in (
+            ("get", base, None),
+            ("patch", base, {"title": "Mine"}),
+            ("put", base, {"title": "Mine"}),
+            ("delete", base, None),
+            ("post", f"{base}/restore", None),
+        ):
+            answer = ledger.answer(user, method, path, body)
+            assert (answer.status_code, answer.content) == (404, missing.content)
+
+
+def test_a_list_is_filtered(ledger: Ledger, plan: Plan, olga: User) -> None:
+    plan("Later", date="2026-05-16")
+    plan("Castle", date="2026-05-14", completed=True)
+    plan("Tram", date="2026-05-14", type="TRANSITION")
+    plan("Some day")
+    assert titles(ledger, olga) == ["Castle", "Tram", "Later", "Some day"]
+    assert titles(ledger, olga, "&date=2026-05-14") == ["Castle", "Tram"]
+    assert titles(ledger, olga, "&type=TRANSITION") == ["Tram"]
+    assert titles(ledger, olga, "&completed=true") == ["Castle"]
+    assert titles(ledger, olga, "&completed=false&date=2026-05-14") == ["Tram"]
+    for bad in ("date=x", "type=x", "completed=1", "deleted=1", "day=1"):
+        problem_of(ledger.answer(olga, "get", f"activities?{bad}"), 400)
+
+
+def test_what_was_read_can_be_sent_back(ledger: Ledger, plan: Plan, olga: User) -> None:
+    added = plan(**CASTLE)
+    path = f"activities/{added['id']}"
+    assert ledger.answer(olga, "put", path, added).json() == added
+    assert not JournalEntry.objects.filter(event="activity.changed").exists()
+
+
+def test_put_replaces_and_patch_keeps(ledger: Ledger, plan: Plan, olga: User) -> None:
+    path = f"activities/{plan(**CASTLE)['id']}"
+    patched = ledger.answer(olga, "patch", path, {"notes": None, "completed": True}).json()
+    assert (patched["notes"], patched["completed"], patched["startTime"]) == (None, True, "09:30")
+    replaced = ledger.answer(olga, "put", path, {"title": "Castle"}).json()
+    assert (replaced["startTime"], replaced["date"], replaced["completed"]) == (None, None, False)
+
+
+def test_on_another_day_it_comes_last(ledger: Ledger, plan: Plan, olga: User) -> None:
+    first, _second = plan("First", date="2026-05-14"), plan("Second", date="2026-05-15")
+    ledger.answer(olga, "patch", f"activities/{first['id']}", {"date": "2026-05-15"})
+    assert titles(ledger, olga) == ["Second", "First"]
+
+
+def test_deleting_and_restoring_changes_no_answer(ledger: Ledger, plan: Plan, olga: User) -> None:
+    rows = [plan(title, date="2026-05-14") for title in ("Castle", "Tram", "Dinner")]
+    tram = rows[1]
+    urls = ["activities", "itinerary", f"activities/{tram['id']}"]
+    before = [ledger.answer(olga, "get", url).content for url in urls]
+
+    assert ledger.answer(olga, "delete", urls[2]).status_code == 204
+    assert titles(ledger, olga) == ["Castle", "Dinner"]
+    assert titles(ledger, olga, "&deleted=true") == ["Tram"]
+    for method, body in (("get", None), ("patch", {"title": "x"}), ("delete", None)):
+        problem_of(ledger.answer(olga, method, urls[2], body), 404)
+    order = {"date": "2026-05-14", "activityIds": [row["id"] for row in rows]}
+    assert problem_of(ledger.answer(olga, "put", "activities/order", order), 409)["code"] == (
+        "order_changed"
+    )
+
+    assert ledger.answer(olga, "post", f"{urls[2]}/restore").json() == tram
+    assert [ledger.answer(olga, "get", url).content for url in urls] == before
+    refused = problem_of(ledger.answer(olga, "post", f"{urls[2]}/restore"), 409)
+    assert refused["code"] == "not_restorable"
+
+
+def test_what_was_deleted_a_month_ago_is_gone(ledger: Ledger, plan: Plan, olga: User) -> None:
+    path = f"activities/{plan('Castle')['id']}"
+    ledger.answer(olga, "delete", path)
+    long_ago = timezone.now() - timedelta(days=settings.DELETED_ENTRY_DAYS)
+    Activity.objects.update(deleted_at=long_ago)
+    assert titles(ledger, olga, "&deleted=true") == []
+    problem_of(ledger.answer(olga, "post", f"{path}/restore"), 404)
+    call_command("prune", verbosity=0)
+    assert not Activity.objects.exists()
+
+
+def test_a_trip_has_as_many_as_it_may(
+    ledger: Ledger, plan: Plan, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.itinerary.models.activity.MAX_ACTIVITIES", 2)
+    gone, _other = plan("First"), plan("Second")
+    refused = ledger.answer(olga, "post", "activities", {"title": "Third"})
+    assert problem_of(refused, 409)["code"] == "limit_reached"
+    ledger.answer(olga, "delete", f"activities/{gone['id']}")
+    plan("Third")
+    restored = ledger.answer(olga, "post", f"activities/{gone['id']}/restore")
+    assert problem_of(restored, 409)["code"] == "limit_reached"
+
+
+def test_the_history_tells_what_happened(ledger: Ledger, plan: Plan, olga: User, ed: User) -> None:
+    path = f"activities/{plan('Castle', by=ed)['id']}"
+    ledger.answer(ed, "patch", path, {"notes": "Early."})
+    ledger.answer(ed, "patch", path, {"notes": "Early."})
+    ledger.answer(ed, "delete", path)
+    ledger.answer(ed, "post", f"{path}/restore")
+    rows = ledger.answer(olga, "get", "history").json()["items"][:4]
+    assert [(row["event"], row["object"]["type"]) for row in rows] == [
+        (f"activity.{what}", "activity") for what in ("restored", "deleted", "changed", "created")
+    ]
+    assert rows[2]["changes"] == {"notes": {"old": None, "new": "Early."}}
+    assert all(row["text"].startswith("Ed Editor ") for row in rows)
+
+
+def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(
+    ledger: Ledger, trip: Trip, ed: User
+) -> None:
+    grandma = add_guest(trip)
+    Activity.objects.create(trip=trip, created_by=grandma, title="Tea", order=1)
+    person_replaced.send(Trip, trip=trip, user_id=grandma.pk, to=ed.pk)
+    assert Activity.objects.get().created_by == ed
+
+
+def test_a_list_takes_few_statements(
+    ledger: Ledger, plan: Plan, olga: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(5):
+        plan(f"Stop {number}", date="2026-05-14")
+    ledger.client(olga)
+    with django_assert_max_num_queries(8):
+        assert len(titles(ledger, olga)) == 5

@@ -1,0 +1,188 @@
+"""What the tests that walk all apps need to know of itineraries; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
+from plugins.itinerary.rights import CanPlan
+from plugins.itinerary.views import ActivityViewSet, ItineraryViewSet
+from tests.factories import acting_as_owner
+from tests.trips.access import TRIP, Row, Scene, just
+from trips.roles import Can
+
+DAY = "2026-05-14"
+ACTIVITIES = f"{TRIP}/activities"
+ACTIVITY = f"{ACTIVITIES}/{{activity_id}}"
+ORDER = f"{ACTIVITIES}/order"
+ITINERARY = f"{TRIP}/itinerary"
+ONE_DAY = f"{ITINERARY}/{{date}}"
+
+
+def add(scene: Any) -> Activity:
+    """An activity of `holder`."""
+    with acting_as_owner(scene.trip, scene.holder):
+        return Activity.add(scene.trip, scene.holder, title="Castle", date=DAY)
+
+
+def ordered(scene: Any) -> dict[str, Any]:
+    """Two activities of the day, the last one first."""
+    rows = [add(scene), add(scene)]
+    return {"date": DAY, "activityIds": [row.pk for row in reversed(rows)]}
+
+
+ROWS = [
+    *(Row("GET", path, can=Can.READ) for path in (ACTIVITIES, ACTIVITY, ITINERARY)),
+    Row("POST", ACTIVITIES, 201, CanPlan.PLAN, just(title="Castle")),
+    Row("PUT", ACTIVITY, 200, CanPlan.PLAN, just(title="Tower")),
+    Row("PATCH", ACTIVITY, 200, CanPlan.PLAN, just(completed=True)),
+    Row("DELETE", ACTIVITY, 204, CanPlan.DELETE),
+    Row("POST", f"{ACTIVITY}/restore", 200, CanPlan.DELETE),
+    Row("PUT", ORDER, 200, CanPlan.PLAN, ordered),
+    Row("PUT", ONE_DAY, 200, CanPlan.PLAN, just(title="Arrival")),
+]
+PROMISED = {
+    CanPlan.PLAN: ("any", "any", "none"),
+    CanPlan.DELETE: ("any", "own", "none"),
+}
+SCOPES_OF = dict.fromkeys(CanPlan, "activities:write")
+AREAS = {ActivityViewSet: "activities", ItineraryViewSet: "activities"}
+WRITTEN = {
+    f"POST {ACTIVITIES}": ["activity.created"],
+    f"PUT {ACTIVITY}": ["activity.changed"],
+    f"PATCH {ACTIVITY}": ["activity.changed"],
+    f"DELETE {ACTIVITY}": ["activity.deleted"],
+    f"POST {ACTIVITY}/restore": ["activity.restored"],
+    f"PUT {ORDER}": ["activity.changed"],
+    f"PUT {ONE_DAY}": ["day.changed"],
+}
+QUERIES = {ACTIVITIES: 5, ACTIVITY: 4, ITINERARY: 5}
+LISTS = {ACTIVITIES, ITINERARY}
+PRUNED = ["deleted activities"]
+ENDS = {("itinerary_activity", "deleted_at")}
+OWNED_TABLES = ["itinerary_activity"]
+VIOLATIONS = [
+    ("activity_within_a_day", "activity", {"duration_minutes": 0}),
+    ("itinerary_day_once", "itinerary_day", {"date": DAY}),
+    ("expense_of_one_activity", "activity_expense", {"expense_id": 1}),
+]
+UNIQUE = {"itinerary_day_once", "expense_of_one_activity"}
+#: What is the same in the Spanish admin site.
+DATA = ["Castle", "Arrival", "CASTLE", "09:30"]
+
+
+def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
+    """A day, and an activity, which `scene` deletes for a route that restores it."""
+    if "activity_id" not in names:
+        return {"date": DAY} if "date" in names else {}
+    # The scene deletes what it calls the expense.
+    scene.expense = add(scene)  # type: ignore[assignment]
+    return {"activity_id": scene.expense.pk}
+
+
+def waiting_order(scene: Any) -> dict[str, Any]:
+    made = scene.ed.done("POST", f"{scene.trip.path}/activities", {"title": "a", "date": DAY})
+    return {"date": DAY, "activityIds": [made["id"]]}
+
+
+def waiting_restore(scene: Any) -> None:
+    """Delete what the route restores."""
+    rows = scene.ed.done("GET", f"{scene.trip.path}/activities")["items"]
+    scene.ed.done("DELETE", f"{scene.trip.path}/activities/{rows[-1]['id']}")
+
+
+COMMANDS = [
+    (CanPlan.PLAN, "POST", ACTIVITIES, lambda _s: {"title": "Castle"}),
+    (CanPlan.PLAN, "PUT", ACTIVITY, lambda _s: {"title": "Tower"}),
+    (CanPlan.PLAN, "PATCH", ACTIVITY, lambda _s: {"completed": True}),
+    (CanPlan.DELETE, "DELETE", ACTIVITY),
+    (CanPlan.DELETE, "POST", f"{ACTIVITY}/restore", waiting_restore),
+    (CanPlan.PLAN, "PUT", ORDER, waiting_order),
+    (CanPlan.PLAN, "PUT", ONE_DAY, lambda _s: {"title": "Arrival"}),
+]
+
+
+def waiting_ids(scene: Any, names: list[str]) -> dict[str, Any]:
+    """The same of Ed's, over HTTP."""
+    if "activity_id" not in names:
+        return {"date": DAY}
+    made = {"title": "Castle", "date": DAY}
+    return {"activity_id": scene.ed.done("POST", f"{scene.trip.path}/activities", made)["id"]}
+
+
+def fill_world(world: Any) -> None:
+    castle = {
+        **{"title": "Castle", "type": "ACTIVITY", "date": DAY, "startTime": "09:30"},
+        **{"durationMinutes": 90, "location": "Alfama", "url": "https://example.com"},
+        **{"notes": "Peacocks!", "category": "LANDMARK", "completed": False},
+    }
+    path = "/api/trips/{tripId}/activities"
+    made = world.made(path.format(**world.ids), castle)
+    world.ids |= {"activityId": made["id"], "date": DAY}
+    world.bodies |= {
+        f"POST {path}": [castle],
+        f"PUT {path}/{{activityId}}": [castle],
+        f"PATCH {path}/{{activityId}}": [castle],
+        f"PUT {path}/order": [{"date": DAY, "activityIds": [made["id"]]}],
+        "PUT /api/trips/{tripId}/itinerary/{date}": [{"title": "Arrival", "completed": True}],
+    }
+
+
+def many(trip: Any, _olga: Any, people: list[Any], expense: Any) -> dict[str, int]:
+    """An activity of each of the people, one of them with an expense."""
+    for at, user in enumerate(people):
+        row = Activity.objects.create(
+            trip=trip, created_by=user, title="Castle", date=trip.start_date, order=at
+        )
+    ActivityExpense.objects.create(trip=trip, activity=row, expense=expense)
+    return {"activity_id": row.pk}
+
+
+def one_of_each(trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
+    Activity.objects.create(trip=trip, created_by=olga, title="Castle", order=1, start_time="09:30")
+    ItineraryDay.objects.create(trip=trip, date=DAY, title="Arrival")
+
+
+def lengthen(text: str) -> None:
+    Activity.objects.update(title=text[:100], location=text[:255])
+    ItineraryDay.objects.update(title=text[:100])
+
+
+def constrained(trip: Any, olga: Any) -> dict[str, Any]:
+    row = Activity.objects.create(trip=trip, created_by=olga, title="Castle", order=1)
+    ActivityExpense.objects.create(trip=trip, activity=row, expense_id=1)
+    link = ActivityExpense.objects.create(trip=trip, activity=row, expense_id=2)
+    ItineraryDay.objects.create(trip=trip, date=DAY)
+    day = ItineraryDay.objects.create(trip=trip, date="2026-05-15")
+    return {
+        "activity": Activity.objects.filter(pk=row.pk),
+        "activity_expense": ActivityExpense.objects.filter(pk=link.pk),
+        "itinerary_day": ItineraryDay.objects.filter(pk=day.pk),
+    }
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    as_olga, as_ed, trip = used.as_olga, used.as_ed, used.trip
+    made = as_ed("POST", f"{trip}/activities", {"title": "Castle", "date": DAY}, 201)
+    one = f"{trip}/activities/{made['id']}"
+    as_ed("GET", f"{trip}/activities")
+    as_ed("GET", one)
+    as_ed("PUT", one, {"title": "Castle", "date": DAY})
+    as_ed("PATCH", one, {"durationMinutes": 0}, 400)
+    as_ed("PATCH", one, {"completed": True})
+    as_ed("PUT", f"{trip}/activities/order", {"date": DAY, "activityIds": [10**9]}, 409)
+    as_ed("PUT", f"{trip}/activities/order", {"date": DAY, "activityIds": [made["id"]]})
+    as_ed("GET", f"{trip}/itinerary")
+    as_ed("PUT", f"{trip}/itinerary/{DAY}", {"title": "Arrival"})
+    as_ed("PUT", f"{trip}/itinerary/monday", {"title": "Arrival"}, 404)
+    as_ed("DELETE", one, status=204)
+    as_olga("POST", f"{one}/restore")
+    as_olga("POST", f"{one}/restore", status=409)
+
+
+def activity(client: Any, trip: Any, _olga: Any, _ed: Any) -> str:
+    body = {"title": "Castle", "date": DAY, "startTime": "09:30", "notes": "Peacocks!"}
+    made = client.post(f"/api/trips/{trip.pk}/activities", body)
+    return f"/api/trips/{trip.pk}/activities/{made.json()['id']}"
+
+
+SENDABLE = [(activity, "put"), (activity, "patch")]

@@ -1,0 +1,187 @@
+"""Activities of a trip, and its itinerary."""
+
+from typing import Any, ClassVar
+
+from django.db.models import prefetch_related_objects
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.itinerary.models import Activity, Itinerary, ItineraryDay
+from plugins.itinerary.models.activity import OrderChanged
+from plugins.itinerary.models.cost import with_costs
+from plugins.itinerary.rights import CanPlan
+from plugins.itinerary.serializers import (
+    ActivityQuery,
+    ActivityRequest,
+    ActivitySerializer,
+    DayRequest,
+    DaySerializer,
+    ItinerarySerializer,
+    OrderRequest,
+)
+from tripcompanion.api.etags import etag_of
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import StrictDate
+from tripcompanion.compiled import serialize
+from tripcompanion.database.snapshots import snapshot
+from trips.models import Trip
+from trips.models.conflicts import NotRestorable
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+
+class ActivityViewSet(InTripViewSet):
+    """What the members of a trip plan to do."""
+
+    tag = "activities"
+    operation_ids: ClassVar = {
+        "list": "listActivities",
+        "create": "createActivity",
+        "retrieve": "getActivity",
+        "update": "replaceActivity",
+        "partial_update": "updateActivity",
+        "destroy": "deleteActivity",
+        "restore": "restoreActivity",
+    }
+    scope_prefix = "activities"
+    needs: ClassVar = {
+        **dict.fromkeys(("list", "retrieve"), Can.READ),
+        **dict.fromkeys(("create", "update", "partial_update"), CanPlan.PLAN),
+        **dict.fromkeys(("destroy", "restore"), CanPlan.DELETE),
+    }
+    request_serializers: ClassVar = dict.fromkeys(
+        ("create", "update", "partial_update"), ActivityRequest
+    )
+    response_serializer = ActivitySerializer
+    query_serializers: ClassVar = {"list": ActivityQuery}
+    problems: ClassVar = {"create": [LimitReached], "restore": [NotRestorable, LimitReached]}
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """The activities of a trip by day and in their order, those without a date last."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        chosen = self.query()
+        if chosen.pop("deleted"):
+            rows = trip.activities.restorable().order_by("-deleted_at", "-id")
+        else:
+            rows = trip.activities.kept().filter(**chosen).planned()
+        return self.page(rows.with_details().prefetch_related(with_costs(self.caller)))
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Add an activity, as the last one of its day.
+
+        A trip has at most 2,000.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        added = Activity.add(trip, self.caller, **self.body())
+        return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
+
+    def retrieve(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """An activity."""
+        return self._answer(self._found(trip_id, activity_id))
+
+    def update(
+        self, request: Request, trip_id: int, activity_id: int, *, partial: bool = False
+    ) -> Response:
+        """Replace an activity.
+
+        On another day it comes last.
+        """
+        found = self._found(trip_id, activity_id)
+        body = self.body(partial=partial, current=lambda: self._with_costs(found))
+        return self._answer(found.change(self.caller, **body))
+
+    def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """Change the fields of an activity that are sent.
+
+        On another day it comes last.
+        """
+        return self.update(request, trip_id, activity_id, partial=True)
+
+    def destroy(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """Delete an activity.
+
+        For 30 days, `restoreActivity` undoes it. Its expenses stay.
+        """
+        self._found(trip_id, activity_id).remove(self.caller)
+        return self.no_content()
+
+    def restore(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """Restore a deleted activity, with its id, its expenses and its place on the day."""
+        lookup = {"trip_id": trip_id, "pk": activity_id}
+        with self.restoring(Activity.objects.kept, **lookup):
+            deleted = self.get_permitted_object(Activity.objects.deleted, **lookup)
+            restored = deleted.restore(self.caller)
+        return self._answer(restored)
+
+    def _found(self, trip_id: int, activity_id: int) -> Activity:
+        rows = Activity.objects.kept
+        return self.get_permitted_object(rows, trip_id=trip_id, pk=activity_id)
+
+    def _answer(self, activity: Activity, **options: Any) -> Response:
+        return self.answer(self._with_costs(activity), **options)
+
+    def _with_costs(self, activity: Activity) -> Activity:
+        prefetch_related_objects([activity], with_costs(self.caller))
+        return activity
+
+
+class ItineraryViewSet(InTripViewSet):
+    """The plan of a trip, day by day."""
+
+    tag = "activities"
+    operation_ids: ClassVar = {
+        "itinerary": "getItinerary",
+        "order": "orderActivities",
+        "day": "changeDay",
+    }
+    scope_prefix = "activities"
+    needs: ClassVar = {"itinerary": Can.READ, "order": CanPlan.PLAN, "day": CanPlan.PLAN}
+    request_serializers: ClassVar = {"order": OrderRequest, "day": DayRequest}
+    response_serializer = DaySerializer
+    response_serializers: ClassVar = {"itinerary": ItinerarySerializer}
+    etag_actions: ClassVar = frozenset({"itinerary", "order"})
+    problems: ClassVar = {"order": [OrderChanged], "day": [LimitReached]}
+
+    def itinerary(self, request: Request, trip_id: int) -> Response:
+        """All days of a trip, with what is planned, what is done, and what it costs.
+
+        With its `ETag` as `If-Match`, `orderActivities` takes a list that nobody has changed.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        plan = Itinerary(trip, self.caller)
+        self.limits.charge_rows(len(plan.activities))
+        return self.with_etag(request, plan)
+
+    def order(self, request: Request, trip_id: int) -> Response:
+        """Put the activities of a day into another order.
+
+        The list has all of them; an activity of another day that it names moves to this one. If one
+        was added to the day or deleted meanwhile, nothing changes: `order_changed`.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        body = self.body()
+        with self.matching(trip_id, lambda: self._tag(trip)):
+            Activity.arrange(trip, self.caller, body["date"], body["activity_ids"])
+        return self._day(trip, body["date"])
+
+    def day(self, request: Request, trip_id: int, date: str) -> Response:
+        """Name a day, or tick it with all of its activities.
+
+        A field that is omitted stays.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        try:
+            day = StrictDate().run_validation(date)
+        except ValidationError as error:
+            raise NotFound from error
+        ItineraryDay.change(trip, self.caller, day, **self.body())
+        return self._day(trip, day)
+
+    def _tag(self, trip: Trip) -> str:
+        shown = Itinerary(trip, self.caller)
+        return etag_of(serialize(ItinerarySerializer, shown, self.get_serializer_context()))
+
+    def _day(self, trip: Trip, day: Any) -> Response:
+        with snapshot():
+            return self.answer(Itinerary(trip, self.caller).day(day))
