@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from plugins.exchange.columns import carried
+from plugins.exchange.columns import MODELS, carried
 from plugins.exchange.currencies import SUCCESSORS
 from plugins.exchange.description import (
     FIRST_DAY,
@@ -26,7 +26,7 @@ from plugins.exchange.description import (
 )
 from plugins.exchange.formats.entries import apportioned
 from plugins.exchange.formats.reading import RowError, plain
-from splits.models import Expense, Rate, Settlement
+from splits.models import Rate
 from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
 from splits.models.items import EXTRAS, Items
@@ -63,22 +63,20 @@ class Fitting:
 
     def fitted(self, entry: Any) -> tuple[Any, list[Note]]:
         """The entry as it can be recorded, with all notes. Raises `RowError`."""
-        notes = list(entry.notes)
         if not FIRST_DAY <= entry.date <= LAST_DAY:
             raise RowError("date_out_of_range", date=str(entry.date))
-        is_settlement = isinstance(entry, DescribedSettlement)
-        if not entry.amount_minor or (is_settlement and entry.amount_minor < 0):
+        is_expense, notes = isinstance(entry, DescribedExpense), [*entry.notes]
+        if not entry.amount_minor or not (is_expense or entry.amount_minor > 0):
             raise RowError("no_amount")
-        if is_settlement and entry.sender == entry.receiver:
-            raise RowError("to_oneself")
-        if not is_settlement:
+        if is_expense:
             _require_division(entry)
-        fields, cut = _fitted_fields(entry)
-        if not is_settlement and not fields["description"]:
-            fields["description"] = _("Expense")
-            notes.append(Note("no_description"))
-        entry = replace(entry, fields=fields)
-        if not is_settlement:
+        elif entry.sender == entry.receiver:
+            raise RowError("to_oneself")
+        entry, cut = _with_fields(entry)
+        if is_expense:
+            if not entry.title:
+                entry = replace(entry, fields={**entry.fields, "description": _("Expense")})
+                notes.append(Note("no_description"))
             entry, cut_comments = self._with_comments(entry)
             cut += cut_comments
         self.require_people(entry)
@@ -119,7 +117,7 @@ class Fitting:
         amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
         name = entry.remark_column
         text = "\n".join(filter(None, [entry.fields[name], amount]))
-        if len(text) <= longest(_model_of(entry), name):
+        if len(text) <= longest(MODELS[entry.kind], name):
             entry = replace(entry, fields={**entry.fields, name: text})
         restated = replace(_restated(entry, currency, minor), rate=None, converted_minor=None)
         return restated, [Note("converted", {"amount": amount})]
@@ -127,12 +125,12 @@ class Fitting:
     def moved(self, entry: Any) -> Counter[tuple[str, str]]:
         """What the entry changes in the balances that the file leads to. Raises `RowError`."""
         moved: Counter[tuple[str, str]] = Counter()
-        converted = entry.converted_minor
-        currency = entry.currency if converted is None else self.described.currency
-        minor = entry.amount_minor if converted is None else converted
+        minor, currency = entry.converted_minor, self.described.currency
+        if minor is None:
+            minor, currency = entry.amount_minor, entry.currency
         if isinstance(entry, DescribedSettlement):
-            moved[entry.sender, currency] += minor
-            moved[entry.receiver, currency] -= minor
+            moved.update({(entry.sender, currency): minor})
+            moved.subtract({(entry.receiver, currency): minor})
             return moved
         for key, part in apportioned(minor, dict(entry.payers)).items():
             moved[key, currency] += part
@@ -326,15 +324,11 @@ def longest(model: Any, name: str) -> int:
     return model._meta.get_field(name).max_length
 
 
-def _model_of(entry: Any) -> Any:
-    return Settlement if isinstance(entry, DescribedSettlement) else Expense
-
-
-def _fitted_fields(entry: Any) -> tuple[dict[str, Any], list[Note]]:
-    """All columns that are carried, with values that can be recorded: texts are cut."""
+def _with_fields(entry: Any) -> tuple[Any, list[Note]]:
+    """The entry with all columns that are carried, as they can be recorded: texts are cut."""
     fields: dict[str, Any] = {}
     notes: list[Note] = []
-    for column in carried(_model_of(entry)).values():
+    for column in carried(MODELS[entry.kind]).values():
         name, value = column.name, entry.fields.get(column.name)
         if name in _FITTED:
             value = _FITTED[name](value)
@@ -347,7 +341,7 @@ def _fitted_fields(entry: Any) -> tuple[dict[str, Any], list[Note]]:
             fields[name] = column.clean(value, None)
         except ModelError:
             fields[name] = column.get_default()
-    return fields, notes
+    return replace(entry, fields=fields), notes
 
 
 def _web_address(text: str | None) -> str | None:

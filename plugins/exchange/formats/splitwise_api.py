@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any
@@ -58,10 +59,7 @@ def read(file: SourceFile) -> TripDescription:
             continue
     for person in members:
         _add(people, person)
-    for person in _others(file):
-        if str(person.values.get("id")) in people:
-            _add(people, person)
-    _note_caller(file, people)
+    _complete(people, file)
     claimed = dict(_claimed(members))
     currencies = [code for code, _count in used.most_common()]
     notes: tuple[Note, ...] = () if members else (Note("no_balances_claimed"),)
@@ -83,18 +81,20 @@ def read(file: SourceFile) -> TripDescription:
     )
 
 
-def _paths(file: SourceFile, name: str) -> Iterator[str]:
-    """Where lists or objects of this name are: in one object, or in an array of objects."""
-    for start in ("", "item."):
-        if start + name in file.head.paths:
-            yield start + name
+def _numbered(file: SourceFile, *paths: str) -> Iterator[tuple[int, Any]]:
+    """The values at these paths, which are in one object, or in an array of objects."""
+    for path in paths:
+        for start in ("", "item."):
+            if start + path.removesuffix(".item") in file.head.paths:
+                yield from enumerate(file.items(start + path), start=1)
 
 
 def _expenses(file: SourceFile) -> Iterator[tuple[int, Any]]:
-    for path in _paths(file, "expenses"):
-        yield from enumerate(file.items(f"{path}.item"), start=1)
-    for path in _paths(file, "expense"):
-        yield from enumerate(file.items(path), start=1)
+    return _numbered(file, "expenses.item", "expense")
+
+
+def _records(file: SourceFile, *paths: str) -> list[Record]:
+    return [reading.any_record(value) for _at, value in _numbered(file, *paths)]
 
 
 def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[Any]]:
@@ -102,12 +102,8 @@ def _chosen_group(file: SourceFile) -> tuple[str, str, list[Record], Sequence[An
 
     Expenses outside of groups have the id "0". Raises `UnreadableFile` if several are to choose.
     """
-    groups: dict[str, Record] = {}
-    for path, end in (("groups", ".item"), ("group", "")):
-        for where in _paths(file, path):
-            for value in file.items(where + end):
-                row = reading.any_record(value)
-                groups[str(row.values.get("id") or 0)] = row
+    found = _records(file, "groups.item", "group")
+    groups = {str(row.values.get("id") or 0): row for row in found}
     names = {key: str(row.values.get("name") or "") for key, row in groups.items()}
     used = dict.fromkeys(_group_of(reading.any_record(value)) for _at, value in _expenses(file))
     keys = [*dict.fromkeys([*used, *names])] if file.group or len(used) > 1 else [*used]
@@ -122,17 +118,13 @@ def _group_of(row: Record) -> str:
     return str(row.values.get("group_id") or 0)
 
 
-def _others(file: SourceFile) -> list[Record]:
-    friends = [v for path in _paths(file, "friends") for v in file.items(f"{path}.item")]
-    user = [v for path in _paths(file, "user") for v in file.items(path)]
-    return [reading.any_record(value) for value in friends + user]
-
-
-def _note_caller(file: SourceFile, people: dict[str, Person]) -> None:
-    for path in _paths(file, "user"):
-        key = str(reading.any_record(file.first(path)).values.get("id"))
-        if person := people.get(key):
-            people[key] = Person(key, person.name, person.email, is_caller=True)
+def _complete(people: dict[str, Person], file: SourceFile) -> None:
+    """Add what friends and the account say of these people."""
+    for path in ("friends.item", "user"):
+        for row in _records(file, path):
+            if (key := str(row.values.get("id"))) in people:
+                _add(people, row)
+                people[key] = replace(people[key], is_caller=path == "user")
 
 
 def _add(people: dict[str, Person], row: Record) -> None:

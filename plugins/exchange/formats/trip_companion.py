@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import CharField, JSONField, TextField
 
-from plugins.exchange.columns import carried
+from plugins.exchange.columns import MODELS, carried
 from plugins.exchange.description import (
     DescribedComment,
     DescribedExpense,
@@ -24,7 +24,6 @@ from plugins.exchange.description import (
 )
 from plugins.exchange.formats.reading import Record, RowError, each, to_minor
 from plugins.exchange.source import Head, SourceFile
-from splits.models import Expense, Settlement
 from splits.models.rate import ECB
 from splits.money import own_parts
 
@@ -146,11 +145,8 @@ def _expense(
         split_type = "EQUAL"
     return DescribedExpense(
         line=line,
-        key=f"expense {row.text('id')}",
-        made_at=row.text("createdAt", ""),
         date=row.day("expenseDate"),
-        **_amounts(row, row.minor("entered", own), own, currency),
-        fields=_fields(Expense, row),
+        **_common("expense", row, row.minor("entered", own), own, currency),
         payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
         split_type=split_type,
         entered=tuple((str(key), value) for key, value in entered.items()),
@@ -168,12 +164,18 @@ def _entered(split: _Row, split_type: str, currency: str) -> int | None:
     return to_minor(value, currency) if name == "entered" else int(value * Decimal(10_000))
 
 
-def _amounts(row: _Row, entered_minor: int, own: str, currency: str) -> dict[str, Any]:
-    """The amount as entered in the currency `own`, and the rate to that of the trip."""
-    amounts: dict[str, Any] = {"amount_minor": entered_minor, "currency": own}
+def _common(kind: str, row: _Row, entered_minor: int, own: str, currency: str) -> dict[str, Any]:
+    """What every entry has: its amount as entered in `own`, and the rate to the trip's currency."""
+    common: dict[str, Any] = {
+        "key": f"{kind} {row.text('id')}",
+        "made_at": row.text("createdAt", ""),
+        "fields": {c.name: _value(row, name, c) for name, c in carried(MODELS[kind]).items()},
+        "amount_minor": entered_minor,
+        "currency": own,
+    }
     if own == currency:
-        return amounts
-    return amounts | {
+        return common
+    return common | {
         "rate": row.number("exchangeRate"),
         "rate_source": ECB if row.text("rateSource", "") == ECB else "",
         "rate_day": row.day("rateDay") if "rateDay" in row else None,
@@ -181,18 +183,16 @@ def _amounts(row: _Row, entered_minor: int, own: str, currency: str) -> dict[str
     }
 
 
-def _fields(model: Any, row: _Row) -> dict[str, Any]:
-    """The columns that are carried as they are, by their names here."""
-    found: dict[str, Any] = {}
-    for name, column in carried(model).items():
-        if isinstance(column, CharField | TextField):
-            text = row.text(name, "" if column.blank else None)
-            found[column.name] = text or (None if column.null else "")
-        elif isinstance(column, JSONField):
-            found[column.name] = list(map(str, row.list(name)))
-        elif name in row:
-            found[column.name] = row.values[name]
-    return found
+def _value(row: _Row, name: str, column: Any) -> Any:
+    """The value of a column that is carried as it is; files of older releases may lack it."""
+    if name not in row.values and column.has_default():
+        return column.get_default()
+    if isinstance(column, JSONField):
+        return list(map(str, row.list(name)))
+    if isinstance(column, CharField | TextField):
+        text = row.text(name, "" if column.blank else None)
+        return text or (None if column.null else "")
+    return row.values.get(name)
 
 
 def _comment(row: _Row) -> DescribedComment:
@@ -206,11 +206,8 @@ def _settlement(line: int, row: _Row, currency: str) -> DescribedSettlement:
     entered_minor = row.minor("foreign" if is_foreign else "amount", own)
     return DescribedSettlement(
         line=line,
-        key=f"settlement {row.text('id')}",
-        made_at=row.text("createdAt", ""),
         date=row.day("settledOn"),
-        **_amounts(row, entered_minor, own, currency),
+        **_common("settlement", row, entered_minor, own, currency),
         sender=row.text("senderId"),
         receiver=row.text("receiverId"),
-        fields=_fields(Settlement, row),
     )

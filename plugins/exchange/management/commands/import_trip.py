@@ -2,11 +2,11 @@
 
 import re
 from argparse import ArgumentParser
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.core.management.base import BaseCommand, CommandError
 from rest_framework.exceptions import APIException, NotFound
@@ -16,6 +16,7 @@ from plugins.exchange.confirming import confirm
 from plugins.exchange.models import Import, Outcome
 from plugins.exchange.notes import text_of
 from plugins.exchange.planning import Choices, plan_import
+from plugins.exchange.serializers import ImportOptions
 from tripcompanion.api.problems import flatten
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.observability.progress import Progress
@@ -34,19 +35,18 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--user", required=True, help="the address of the account")
-        parser.add_argument("--trip", type=int, help="the id of a trip to add to")
-        parser.add_argument("--new", action="store_true", help="make a new trip in any case")
-        parser.add_argument("--title", default="", help="of a new trip")
-        parser.add_argument(
-            "--currency", choices=CODES, metavar="EUR", help="if the file does not say it"
-        )
-        parser.add_argument("--time-zone", default="UTC", help="such as Europe/Madrid")
-        parser.add_argument("--group", default="", help="if the file has several")
-        parser.add_argument(
-            "--person", action="append", default=[], metavar="NAME=USER_ID", help="who is who"
-        )
-        parser.add_argument("--rate", action="append", default=[], metavar="CHF=0.95")
         parser.add_argument("--confirm", action="store_true", help="record it, not only plan it")
+        # Under the names of the API.
+        add = parser.add_argument
+        add("--trip", type=int, dest="tripId", help="the id of a trip to add to")
+        add("--new", action="store_true", dest="asNewTrip", help="make a new trip in any case")
+        add("--title", help="of a new trip")
+        add("--currency", choices=CODES, metavar="EUR", help="if the file does not say it")
+        add("--time-zone", dest="timeZone", help="such as Europe/Madrid")
+        add("--group", help="if the file has several")
+        pairs: dict[str, Any] = {"action": "append", "default": []}
+        add("--person", dest="mapping", metavar="NAME=USER_ID", help="who is who", **pairs)
+        add("--rate", dest="exchangeRates", metavar="CHF=0.95", **pairs)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -90,20 +90,15 @@ def _plan(options: dict[str, Any], progress: Any) -> tuple[Import, User]:
         raise CommandError("There is no account with this address.")
     path: Path = options["file"]
     try:
-        choices = Choices(
-            trip_id=options["trip"],
-            as_new_trip=options["new"],
-            title=options["title"],
-            currency=options["currency"],
-            mapping={name: int(user_id) for name, user_id in _pairs(options["person"])},
-            exchange_rates={code: str(Decimal(rate)) for code, rate in _pairs(options["rate"])},
-            group=options["group"],
-            time_zone=ZoneInfo(options["time_zone"]).key,
-            file_name=path.name,
-        )
+        numbers = {"mapping": int, "exchangeRates": Decimal}
+        options |= {name: _pairs(options[name], read) for name, read in numbers.items()}
+        sent = {name: options[name] for name in ImportOptions().fields if options.get(name)}
+        chosen = ImportOptions(data=sent)
+        chosen.is_valid(raise_exception=True)
+        choices = Choices(file_name=path.name).changed(chosen.validated_data)
         with path.open("rb") as opened:
             return plan_import(user, opened, choices, progress), user
-    except (OSError, ValueError, InvalidOperation, ZoneInfoNotFoundError) as error:
+    except (OSError, ValueError, InvalidOperation) as error:
         raise CommandError(str(error)) from error
 
 
@@ -116,5 +111,6 @@ def _amounts(by_currency: dict[str, str]) -> str:
     return ", ".join(f"{amount} {code}" for code, amount in by_currency.items()) or "0"
 
 
-def _pairs(texts: list[str]) -> list[tuple[str, str]]:
-    return [(text.rpartition("=")[0], text.rpartition("=")[2]) for text in texts]
+def _pairs(texts: list[str], read: Callable[[str], Any]) -> dict[str, Any]:
+    pairs = (text.rpartition("=") for text in texts)
+    return {name: read(value) for name, _mark, value in pairs}
