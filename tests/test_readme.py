@@ -293,6 +293,19 @@ def test_the_table_of_scopes_is_the_one_that_is_tested() -> None:
         assert table[f"`{scope}`"] == "; ".join(opened)
 
 
+def test_a_recipe_has_the_files_that_it_says_and_no_more() -> None:
+    document = section("How to add", (ROOT / "CONTRIBUTING.md").read_text())
+    limits = {"A field": 8, "A role": 8, "An event": 4, "A format of imports": 4}
+    recipes = re.findall(
+        r"^### ([^\n:]+): [^\n]*?(\d+) files\n(.*?)(?=^###)", document, re.M | re.S
+    )
+    assert {title for title, _count, _text in recipes} > limits.keys()
+    for title, count, text in recipes:
+        files = re.findall(r"^\d+\. `([^`]+)`", text, re.M)
+        assert len(files) == int(count) <= limits.get(title, 8), title
+        assert not [file for file in files if not (ROOT / file).exists()], title
+
+
 def code_of(document: str) -> Iterator[str]:
     """What stands in the code spans and blocks of a document."""
     yield from re.findall(r"^```\w*\n(.*?)^```$", document, re.M | re.S)
