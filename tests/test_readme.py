@@ -17,6 +17,7 @@ import httpx
 import pytest
 from django.conf import settings
 
+from tests.document import has_other_plugins
 from tests.server import ROOT, Server, running_server
 from tests.trips.scopes import SCOPES_OF
 from trips.roles import TABLE, Access, TripRole
@@ -33,6 +34,7 @@ DOCUMENTS = sorted(
 README = (ROOT / "README.md").read_text()
 SEPARATOR = "\x1e"
 needs_curl = pytest.mark.needs("curl")
+usual_plugins = pytest.mark.skipif(has_other_plugins(), reason="Pages name the usual plugins")
 # What only one kind of object has; the key of the numbers that name it elsewhere.
 KINDS = {
     "email": "user",
@@ -160,6 +162,7 @@ def test_the_tour_answers_what_it_shows_every_time(server: Server) -> None:
         comparison.require_distinct()
 
 
+@usual_plugins
 @pytest.mark.slow
 @needs_curl
 def test_webhooks_changes_and_tokens_go_on_after_the_tour() -> None:
@@ -177,6 +180,7 @@ def test_webhooks_changes_and_tokens_go_on_after_the_tour() -> None:
     assert loads(scoped)["token"].startswith("tc_")
 
 
+@usual_plugins
 @pytest.mark.slow
 @needs_curl
 def test_the_first_requests_work_as_shown_after_make_run() -> None:
@@ -191,6 +195,7 @@ def test_the_first_requests_work_as_shown_after_make_run() -> None:
     assert "Lisbon in May" in {trip["title"] for trip in trips["items"]}
 
 
+@usual_plugins
 @needs_curl
 def test_a_program_for_splitwises_api_makes_its_first_group_as_shown() -> None:
     [block, *_rest] = re.findall(r"^```sh\n(.*?)^```$", DOCS["splitwise"], re.M | re.S)
@@ -272,6 +277,7 @@ def test_the_example_file_names_every_variable_with_its_default() -> None:
             assert examples[name] == default, name
 
 
+@usual_plugins
 def test_the_table_of_roles_is_the_one_in_the_code() -> None:
     """`make schema` writes it."""
     cells = {Access.ANY: "yes", Access.OWN: "own", Access.NONE: "–"}
@@ -285,6 +291,7 @@ def test_the_table_of_roles_is_the_one_in_the_code() -> None:
     assert re.search(shown, page, re.M | re.S)[0] == table
 
 
+@usual_plugins
 def test_the_table_of_scopes_is_the_one_that_is_tested() -> None:
     table = dict(rows("Scoped tokens", DOCS["roles"]))
     assert list(table) == [f"`{scope}`" for scope in all_scopes()]
