@@ -1,4 +1,4 @@
-"""Activities in the admin site."""
+"""Activities and days in the admin site."""
 
 from typing import ClassVar
 
@@ -10,42 +10,33 @@ from tripcompanion.adminsite.base import ReadOnlyAdmin
 from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
+_WHAT = ("title", "type", "category", "date", "start_time", "duration_minutes", "completed")
+_WHEN = ("order", "created_at", "updated_at", "deleted_at")
+
 
 @admin.register(Activity)
 class ActivityAdmin(ReadOnlyAdmin):
     """What is planned, and what was deleted."""
 
-    csv_columns = named(
-        *("id", "trip_id", "created_by_id", "title", "type", "category", "date", "start_time"),
-        *("duration_minutes", "completed", "order", "created_at", "updated_at", "deleted_at"),
-    )
-    list_display = (
-        *("id", "trip", "date", "start_time", "title", "category", "completed"),
-        person("created_by", gettext_lazy("added by")),
-        "deleted_at",
-    )
+    csv_columns = named("id", "trip_id", "created_by_id", *_WHAT, *_WHEN)
+    by = person("created_by", gettext_lazy("added by"))
+    list_display = ("id", "trip", "date", "title", "category", "completed", by, "deleted_at")
     list_filter: ClassVar = [
-        ("deleted_at", admin.EmptyFieldListFilter),
-        *("completed", "type", "category", "date"),
+        *(("deleted_at", admin.EmptyFieldListFilter), "completed", "type", "category", "date")
     ]
     list_select_related = ("trip", "created_by")
     search_fields = ("title", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A title, a trip's title, or a person's e-mail or name")
     ordering = ("-id",)
-    fields = (
-        *("trip", "created_by", "title", "type", "category", "date", "start_time"),
-        *("duration_minutes", "location", "url", "notes", "completed", "order"),
-        *("created_at", "updated_at", "deleted_at"),
-    )
+    fields = ("trip", "created_by", *_WHAT, "location", "url", "notes", *_WHEN)
 
 
 @admin.register(ItineraryDay)
 class ItineraryDayAdmin(ReadOnlyAdmin):
     """What days are called, and which were ticked."""
 
-    list_display = ("id", "trip", "date", "title", "is_ticked")
+    list_display = fields = ("trip", "date", "title", "is_ticked")
     list_filter = ("is_ticked",)
     list_select_related = ("trip",)
     search_fields = ("title", "trip__title")
     ordering = ("-id",)
-    fields = ("trip", "date", "title", "is_ticked")

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
@@ -15,7 +16,7 @@ from tripcompanion.plugin import (
     Plugin,
     TripObject,
     TripTable,
-    until,
+    read_yaml,
 )
 from trips.roles import Table
 
@@ -62,12 +63,10 @@ class ItineraryConfig(Plugin):
         from plugins.itinerary.models.itinerary import ShownDays
         from plugins.itinerary.serializers import ActivitySerializer, DaySerializer
 
-        def activities() -> Any:
-            return ShownActivities(Activity).kept()
-
+        area, kept = "activities", ShownActivities(Activity).kept
         return {
-            "activity": TripObject("activities", activities, ActivitySerializer),
-            "day": TripObject("activities", lambda: ShownDays(ItineraryDay), DaySerializer),
+            "activity": TripObject(area, kept, ActivitySerializer),
+            "day": TripObject(area, lambda: ShownDays(ItineraryDay), DaySerializer),
         }
 
     def trip_options(self) -> Mapping[str, Any]:
@@ -103,19 +102,22 @@ class ItineraryConfig(Plugin):
         }
 
     def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
-        """What Olga and Ed plan in Lisbon; the first day is over."""
-        from plugins.itinerary.demo import add_plan
+        """What is planned for Lisbon; the first day is over."""
+        from plugins.itinerary.models import Activity, ItineraryDay
 
+        for row in read_yaml(Path(self.path, "demo.yaml")) if code == "LSBNA" else ():
+            by, day = people[row.pop("by")], row.pop("day")
+            date = None if day is None else trip.start_date + timedelta(days=day)
+            Activity.add(trip, by, date=date, **row)
         if code == "LSBNA":
-            add_plan(trip, people)
+            ItineraryDay.change(trip, people["olga"], trip.start_date, completed=True)
 
     def outdated(
         self, now: datetime, month_ago: datetime
     ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
         from plugins.itinerary.models import Activity
 
-        days = timedelta(days=settings.DELETED_ENTRY_DAYS)
-        yield "deleted activities", [until(now - days, Activity, "deleted_at")]
+        yield "deleted activities", [Activity.objects.outdated()]
 
     def trip_tables(self) -> Iterable[TripTable]:
         from django.db.models import Q
@@ -124,15 +126,9 @@ class ItineraryConfig(Plugin):
         from plugins.itinerary.models.cost import of_recorded
         from plugins.itinerary.serializers import ActivityRequest, DayRequest
 
-        left_out = frozenset({"trip_id", "deleted_at"})
-        yield TripTable(
-            "activities",
-            Activity,
-            left_out,
-            only=lambda: Q(deleted_at=None),
-            request=ActivityRequest,
-        )
-        unnamed = frozenset({"trip_id", "id"})
+        left_out, unnamed = frozenset({"trip_id", "deleted_at"}), frozenset({"trip_id", "id"})
+        kept = partial(Q, deleted_at=None)
+        yield TripTable("activities", Activity, left_out, only=kept, request=ActivityRequest)
         yield TripTable("itineraryDays", ItineraryDay, unnamed, request=DayRequest)
         yield TripTable("activityExpenses", ActivityExpense, unnamed, only=of_recorded)
 

@@ -30,6 +30,12 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.fields import MoneyField
 from users.serializers.account import UserSummary
 
+#: Texts on fields of requests and responses.
+TYPE = "`TRANSITION` is the way from one place to the next."
+TIME = "When it starts, `HH:mm` on the clocks where it is."
+DAY_INDEX = "The day of the trip, from 0; below 0 before it; null without a date."
+WITHOUT_SCOPE = "for a token without the scope `expenses:read`."
+_NULL: Any = {"allow_null": True, "default": None}
 _TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
 
 
@@ -40,8 +46,7 @@ class TimeField(StrictText):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        nullable = ["string", "null"] if self.allow_null else "string"
-        describe(self, {"type": nullable, "pattern": f"^{_TIME}$"})
+        describe(self, {"type": ["string", "null"], "pattern": f"^{_TIME}$"})
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or not re.fullmatch(_TIME, data):
@@ -50,41 +55,20 @@ class TimeField(StrictText):
 
 
 class ActivityRequest(CamelCaseSerializer):
-    """Something to do, or a way between two places."""
+    """Something to do, or a way between two places. What is null is not decided yet."""
 
     title = StrictText(max_length=100, help_text="1 to 100 characters.")
     type = StrictChoice(
-        choices=ActivityType,
-        default=ActivityType.ACTIVITY,
-        help_text="`TRANSITION` is the way from one place to the next. Default: `ACTIVITY`.",
+        choices=ActivityType, default="ACTIVITY", help_text=f"{TYPE} Default: `ACTIVITY`."
     )
-    date = StrictDate(
-        allow_null=True,
-        default=None,
-        help_text="The day, also one outside of the trip. Default: null, not decided yet.",
-    )
-    start_time = TimeField(
-        allow_null=True,
-        default=None,
-        help_text="When it starts, `HH:mm` on the clocks where it is. Default: null.",
-    )
-    duration_minutes = BoundedNumber(
-        maximum=MAX_MINUTES, allow_null=True, default=None, help_text="Default: null."
-    )
-    location = StrictText(
-        max_length=255, allow_null=True, default=None, help_text="Where it is. Default: null."
-    )
-    url = UrlOrPath(allow_null=True, default=None, help_text="A page about it. Default: null.")
-    notes = StrictText(
-        max_length=2000,
-        allow_null=True,
-        default=None,
-        help_text="At most 2,000 characters. Default: null.",
-    )
+    date = StrictDate(help_text="The day, also one outside of the trip. Default: null.", **_NULL)
+    start_time = TimeField(help_text=f"{TIME} Default: null.", **_NULL)
+    duration_minutes = BoundedNumber(maximum=MAX_MINUTES, help_text="Default: null.", **_NULL)
+    location = StrictText(max_length=255, help_text="Where it is. Default: null.", **_NULL)
+    url = UrlOrPath(help_text="A page about it. Default: null.", **_NULL)
+    notes = StrictText(max_length=2000, help_text="Up to 2,000 characters. Default: null.", **_NULL)
     category = StrictChoice(
-        choices=ActivityCategory,
-        default=ActivityCategory.OTHER,
-        help_text="What kind of place it is. Default: `OTHER`.",
+        choices=ActivityCategory, default="OTHER", help_text="What it is. Default: `OTHER`."
     )
     completed = StrictBoolean(default=False, help_text="Whether it is done. Default: false.")
 
@@ -100,9 +84,7 @@ class ActivityQuery(DeletedQuery):
 class OrderRequest(CamelCaseSerializer):
     """The activities of a day, in their new order."""
 
-    date = StrictDate(
-        allow_null=True, help_text="The day; null orders the activities without a date."
-    )
+    date = StrictDate(allow_null=True, help_text="The day; null for activities without a date.")
     activity_ids = StrictList(
         child=IdField(),
         allow_empty=False,
@@ -123,42 +105,28 @@ class DayRequest(CamelCaseSerializer):
     title = StrictText(
         max_length=100, allow_null=True, required=False, help_text="At most 100 characters."
     )
-    completed = StrictBoolean(
-        required=False, help_text="Whether it is done, with all of its activities."
-    )
+    completed = StrictBoolean(required=False, help_text="With all of its activities.")
 
 
 class ActivitySerializer(CamelCaseSerializer):
-    """An activity of a trip."""
+    """An activity of a trip. What is null is not decided yet."""
 
     id = serializers.IntegerField(help_text="The id of the activity.")
     trip_id = serializers.IntegerField(help_text="The trip.")
     title = serializers.CharField(help_text="What it is.")
-    type = serializers.ChoiceField(
-        choices=ActivityType.choices, help_text="Something to do, or a way between two places."
-    )
-    date = serializers.DateField(allow_null=True, help_text="The day; null if it has none yet.")
-    day_index = serializers.IntegerField(
-        allow_null=True,
-        help_text="The day of the trip, 0 for the first one, below 0 before it; null without one.",
-    )
-    start_time = serializers.CharField(
-        allow_null=True, help_text="`HH:mm` on the clocks where it is; null if it is open."
-    )
-    duration_minutes = serializers.IntegerField(
-        allow_null=True, help_text="How long it takes; null if it is open."
-    )
+    type = serializers.ChoiceField(choices=ActivityType.choices, help_text=TYPE)
+    date = serializers.DateField(allow_null=True, help_text="The day.")
+    day_index = serializers.IntegerField(allow_null=True, help_text=DAY_INDEX)
+    start_time = serializers.CharField(allow_null=True, help_text=TIME)
+    duration_minutes = serializers.IntegerField(allow_null=True, help_text="How long it takes.")
     location = serializers.CharField(allow_null=True, help_text="Where it is.")
     url = serializers.CharField(allow_null=True, help_text="A page about it.")
     notes = serializers.CharField(allow_null=True, help_text="More about it.")
-    category = serializers.ChoiceField(
-        choices=ActivityCategory.choices, help_text="What kind of place it is."
-    )
+    category = serializers.ChoiceField(choices=ActivityCategory.choices, help_text="What it is.")
     completed = serializers.BooleanField(help_text="Whether it is done.")
     order = serializers.IntegerField(help_text="Its place on the day: the lower, the earlier.")
     expense_ids = serializers.ListField(
-        child=serializers.IntegerField(),
-        help_text="Its expenses; empty for a token without the scope `expenses:read`.",
+        child=serializers.IntegerField(), help_text=f"Its expenses; empty {WITHOUT_SCOPE}"
     )
     created_by = UserSummary(help_text="Who added it.")
     created_at = serializers.DateTimeField(help_text="When it was added.")
@@ -168,23 +136,15 @@ class ActivitySerializer(CamelCaseSerializer):
 class DaySerializer(CamelCaseSerializer):
     """A day with its activities, in their order."""
 
-    date = serializers.DateField(
-        allow_null=True, help_text="The day; null for the activities without a date."
-    )
-    day_index = serializers.IntegerField(
-        allow_null=True,
-        help_text="The day of the trip, 0 for the first one, below 0 before it; null without one.",
-    )
+    date = serializers.DateField(allow_null=True, help_text="Null for those without a date.")
+    day_index = serializers.IntegerField(allow_null=True, help_text=DAY_INDEX)
     title = serializers.CharField(allow_null=True, help_text="What the day is called.")
     completed = serializers.BooleanField(
         help_text="Whether all of its activities are done; without any, whether it was ticked."
     )
     cost = MoneyField(
         currency="trip.currency",
-        help_text=(
-            "The sum of the expenses of its activities, in the trip's currency; 0 for a token "
-            "without the scope `expenses:read`."
-        ),
+        help_text=f"What its expenses add up to, in the trip's currency; 0 {WITHOUT_SCOPE}",
     )
     activities = ActivitySerializer(many=True, help_text="What is planned.")
 
@@ -195,10 +155,7 @@ class ItinerarySerializer(CamelCaseSerializer):
     trip_id = serializers.IntegerField(help_text="The trip.")
     days = DaySerializer(
         many=True,
-        help_text=(
-            "The days of the trip, at most 366, and others on which something is planned, the "
-            "earliest first."
-        ),
+        help_text="The days of the trip, at most 366, and others with a plan, the earliest first.",
     )
     undated = ActivitySerializer(many=True, help_text="The activities without a date.")
     completed_percent = serializers.IntegerField(

@@ -80,23 +80,18 @@ class ActivityViewSet(InTripViewSet):
         """An activity."""
         return self._answer(self._found(trip_id, activity_id))
 
-    def update(
-        self, request: Request, trip_id: int, activity_id: int, *, partial: bool = False
-    ) -> Response:
-        """Replace an activity.
+    def update(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """Replace an activity; on another day it comes last."""
+        return self._change(trip_id, activity_id, partial=False)
 
-        On another day it comes last.
-        """
+    def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """Change the fields of an activity that are sent; on another day it comes last."""
+        return self._change(trip_id, activity_id, partial=True)
+
+    def _change(self, trip_id: int, activity_id: int, *, partial: bool) -> Response:
         found = self._found(trip_id, activity_id)
         body = self.body(partial=partial, current=lambda: self._with_costs(found))
         return self._answer(found.change(self.caller, **body))
-
-    def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
-        """Change the fields of an activity that are sent.
-
-        On another day it comes last.
-        """
-        return self.update(request, trip_id, activity_id, partial=True)
 
     def destroy(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Delete an activity.

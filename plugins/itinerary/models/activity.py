@@ -25,6 +25,8 @@ from users.models import User, summary_of
 #: How many a trip may have.
 MAX_ACTIVITIES = 2000
 MAX_MINUTES = 24 * 60
+#: A column that is null as long as nothing is said, as in the API.
+_OPTIONAL: Any = {"null": True, "blank": True, "default": None}
 
 
 class OrderChanged(Conflict):
@@ -62,6 +64,10 @@ class ActivityQuerySet(InTripQuerySet["Activity"]):
         """Deleted ones that can still be restored."""
         return self.filter(deleted_at__gt=_oldest_deletion())
 
+    def outdated(self) -> "ActivityQuerySet":
+        """Deleted ones that cannot be restored any more, the oldest first."""
+        return self.filter(deleted_at__lte=_oldest_deletion()).order_by("deleted_at")
+
     def planned(self) -> "ActivityQuerySet":
         """In the order of the plan; those without a date come last."""
         return self.order_by(F("date").asc(nulls_last=True), "order", "id")
@@ -88,23 +94,15 @@ class Activity(models.Model):
     type = models.CharField(
         gettext_lazy("type"), max_length=10, choices=ActivityType, default=ActivityType.ACTIVITY
     )
-    date = models.DateField(gettext_lazy("date"), null=True, blank=True, default=None)
+    date = models.DateField(gettext_lazy("date"), **_OPTIONAL)
     #: `HH:mm`, where the trip is: the time on a clock there, in no time zone.
-    start_time = models.CharField(  # noqa: DJ001 -- as in the API
-        gettext_lazy("start time"), max_length=5, null=True, blank=True, default=None
-    )
+    start_time = models.CharField(gettext_lazy("start time"), max_length=5, **_OPTIONAL)
     duration_minutes = models.PositiveSmallIntegerField(
-        gettext_lazy("duration in minutes"), null=True, blank=True, default=None
+        gettext_lazy("duration in minutes"), **_OPTIONAL
     )
-    location = models.CharField(  # noqa: DJ001 -- as in the API
-        gettext_lazy("place"), max_length=255, null=True, blank=True, default=None
-    )
-    url = models.CharField(  # noqa: DJ001 -- as in the API
-        gettext_lazy("link"), max_length=2048, null=True, blank=True, default=None
-    )
-    notes = models.TextField(  # noqa: DJ001 -- as in the API
-        gettext_lazy("notes"), max_length=2000, null=True, blank=True, default=None
-    )
+    location = models.CharField(gettext_lazy("place"), max_length=255, **_OPTIONAL)
+    url = models.CharField(gettext_lazy("link"), max_length=2048, **_OPTIONAL)
+    notes = models.TextField(gettext_lazy("notes"), max_length=2000, **_OPTIONAL)
     category = models.CharField(
         gettext_lazy("category"),
         max_length=10,
@@ -131,8 +129,7 @@ class Activity(models.Model):
         verbose_name_plural = gettext_lazy("activities")
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(duration_minutes=None)
-                | Q(duration_minutes__gte=1, duration_minutes__lte=MAX_MINUTES),
+                condition=Q(duration_minutes=None) | Q(duration_minutes__range=(1, MAX_MINUTES)),
                 name="activity_within_a_day",
             )
         ]
