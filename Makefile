@@ -189,7 +189,7 @@ format: .venv/.dev ## Format the code and apply ruff's fixes
 schema: .venv/.dev ## Write openapi.yaml, the tables of error codes and roles, and the JSON schemas
 	$(MANAGE) spectacular --validate --fail-on-warn --file openapi.yaml
 	@WRITE_ERROR_CODES=1 $(BIN)/python -m pytest -q -n0 tests/test_error_codes.py
-	@WRITE_ROLES=1 $(BIN)/python -m pytest -q -n0 tests/test_readme.py -k table_of_roles
+	@WRITE_ROLES=1 $(BIN)/python -m pytest -q -n0 plugins/demo/tests/test_readme.py -k table_of_roles
 	$(MANAGE) trip_schema > docs/trip-export.schema.json
 	@WRITE_TOOL_SCHEMAS=1 $(BIN)/python -m pytest -q -n0 plugins/mcp/tests/test_schemas.py
 

@@ -11,6 +11,7 @@ from tests.compiled_only import compiled_only
 from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up, split_path
+from tests.walked import all_of
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="is about what PostgreSQL keeps"
@@ -58,7 +59,7 @@ def change(server: Server, *columns: str) -> None:
         ("/settle-up", "users_user.name"),
         ("/members", "users_user.name"),
         ("/balances", "users_user.name"),
-        ("/statistics", "splits_expense.category"),
+        *((place, "splits_expense.category") for place in all_of("PLACES")),
     ],
 )
 def test_a_read_is_repeated_when_its_table_has_changed(

@@ -94,11 +94,3 @@ def test_so_do_the_paths_of_the_predecessor(
     for user in (olga, None):
         client = browser_of(user, has_token=has_token)
         assert_pages(client, path.format(**ids), HTTP_X_APP_CLIENT="MapMyJourney/1.0")
-
-
-def test_a_refused_webhook_answers_with_a_page(olga: User) -> None:
-    client = browser_of(olga, has_token=True)
-    for url in ("http://127.0.0.1/", "https://example.com:1/", "x"):
-        body = {"url": url, "events": ["*"]}
-        response = client.post("/api/webhooks", body, "application/json")
-        assert (response.status_code, response["Content-Type"][:9]) == (400, "text/html")

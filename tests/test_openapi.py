@@ -22,6 +22,7 @@ from tests.document import (
     errors_of,
     resolved,
 )
+from tests.walked import all_of
 from tripcompanion.api.problems import meaning_of
 from tripcompanion.api.serializers import camel_case
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.once
 
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {
-    *("/api/schema", "/api/docs", "/api/mcp", "/api/session/login", "/api/session/logout"),
+    *("/api/schema", "/api/docs", *all_of("PATHS"), "/api/session/login", "/api/session/logout"),
 }
 PROBLEM = "application/problem+json"
 SUCCESSES = {"200", "201", "202", "204", "304"}

@@ -14,6 +14,7 @@ from django.conf import settings
 from tests.proxy import PROXIES, Proxy
 from tests.server import Server, running_server
 from tests.splits.journey import sign_up
+from tests.walked import all_of
 from tripcompanion.api.middleware import is_large_body
 
 pytestmark = pytest.mark.once
@@ -49,13 +50,7 @@ def test_a_body_may_be_as_long_as_the_service_permits(http: httpx.Client) -> Non
 
 
 def test_a_body_with_a_file_may_be_longer(http: httpx.Client) -> None:
-    paths = [
-        "/api/imports",
-        "/api/expenses/1/attachments",
-        "/api/trips/1/attachments",
-        "/api/v3.0/create_expense",
-        "/api/v3.0/update_expense/1",
-    ]
+    paths = all_of("LARGE_BODIES")
     assert all(is_large_body(path) for path in paths)
     account, file = sign_up(http).headers, b" " * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
     for path in paths:

@@ -200,12 +200,6 @@ def test_an_expense_as_it_was_read_is_a_patch_that_changes_nothing(
     assert (answer.status_code, answer.json()) == (200, read)
 
 
-def test_a_recurring_expense_has_no_date_of_its_own(api: Api, trip: Trip, olga: User) -> None:
-    rule = {"rule": "FREQ=DAILY", "startsOn": "2026-11-28", "expense": dinner(olga)}
-    document = problem_of(api(olga).post(f"/api/trips/{trip.pk}/recurring", rule), 400)
-    assert document["errors"].keys() == {"expense.expenseDate"}
-
-
 def test_amounts_of_an_equal_division_are_refused(api: Api, trip: Trip, olga: User) -> None:
     path = f"/api/trips/{trip.pk}/expenses"
     body = dinner(olga, splitAmounts={str(olga.pk): 10})

@@ -39,6 +39,9 @@ That module may have any of these names:
 - `SENDABLE`: what makes something at a path whose answer can be sent back, and with which method.
 - `GUARDS`: mutants of its locks, as `tests/mutations/locks.py` has them; `CONSTRAINT_TESTS`: where
   its constraints are violated, if not by `VIOLATIONS`; `VIOLATED_ELSEWHERE`: which ones.
+- `PLACES`: what is added to the path of a trip for more that names people, and `read(client)`
+  reads what else does; `LASTING`: paths whose answers leave nothing in memory; `LARGE_BODIES`:
+  those that take long bodies.
 - `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.
   `FILES`: what is added to the path of a trip for a file. `ROOT_URLCONF`: the URL map with routes
   that are off by default.

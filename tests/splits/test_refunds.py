@@ -213,21 +213,6 @@ def test_a_guest_of_a_refund_is_merged(ledger: Ledger, trip: Trip, olga: User, e
     assert ledger.balance(ed) == -parts(refund)[guest.pk]
 
 
-def test_statistics_and_history_of_a_refund(ledger: Ledger, olga: User, ed: User) -> None:
-    ledger.spend(olga, 30, olga, ed)
-    ledger.spend(olga, -10, olga, ed)
-    statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20&by=member").json()
-    assert statistics["total"] == 20
-    sums = {row["key"]: (row["paid"], row["share"]) for row in statistics["groups"]}
-    assert (sums[str(olga.pk)], sums[str(ed.pk)]) == ((20, 10), (0, 10))
-    statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20").json()
-    assert [(row["paid"], row["count"]) for row in statistics["groups"]] == [(20, 2)]
-    [entry, *_others] = ledger.answer(olga, "get", "history").json()["items"]
-    assert "-10.00 EUR" in entry["text"] or "−10.00" in entry["text"]
-    table = ledger.client(olga).get(f"{ledger.url}/export", headers={"Accept": "text/csv"})
-    assert table.status_code in {200, 406}
-
-
 def test_the_database_knows_one_sign(trip: Trip, olga: User, ed: User) -> None:
     refund = spend(trip, -100, paid_by=olga, among=[olga, ed])
     for rows, changes in (

@@ -1,8 +1,5 @@
 """Tags of expenses."""
 
-import csv
-import io
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -43,14 +40,6 @@ def test_history_and_restore_know_tags(ledger: Ledger, api: Api, trip: Trip, olg
     assert "the tags" in changed["text"]
     assert client.delete(path).status_code == 204
     assert client.post(f"{path}/restore").json()["tags"] == ["fish", "beach"]
-
-
-def test_a_table_has_the_tags_in_one_cell(ledger: Ledger, api: Api, olga: User) -> None:
-    ledger.spend(olga, 60, olga, tags=["fish", "by the sea"])
-    response = api(olga).get(f"{ledger.url}/export?format=csv")
-    text = response.getvalue().decode("utf-8-sig")
-    [row] = csv.DictReader(io.StringIO(text))
-    assert row["tags"] == "fish, by the sea"
 
 
 def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger: Ledger, olga: User) -> None:

@@ -11,7 +11,6 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from splits.reports.audit import differences
-from tests.admin_client import AdminClient, text, told
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import (
@@ -307,21 +306,3 @@ def test_the_export_has_what_is_still_stored(api: Api, lived: Trip, olga: User, 
     assert membership["tripId"] == lived.pk
     assert membership["leftAt"] is not None
     assert len(data["splits"]) == 1
-
-
-def test_the_admin_site_marks_a_deleted_trip_and_restores_it(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
-    site = AdminClient(ada)
-    delete(api, trip, olga)
-    assert site.list(Trip, "state=kept").context["cl"].result_count == 0
-    assert site.list(Trip, "state=deleted").context["cl"].result_count == 1
-    assert "Restore this trip" in text(site.page(trip))
-    assert site.client.post(site.url(Trip, "change", trip.pk), {"title": "A"}).status_code == 403
-    sure = {"post": "yes", "title": trip.title}
-    assert site.client.post(site.url(Trip, "delete", trip.pk), sure).status_code == 403
-    assert told(site.act("renew_codes", trip)) == ["Not found."]
-    assert told(site.act("restore", trip)) == ["Trips restored: 1."]
-    assert Trip.objects.get(pk=trip.pk).deleted_at is None
-    assert trip.members.present().count() == 3
-    assert told(site.act("restore", trip)) == ["Trips restored: 0."]

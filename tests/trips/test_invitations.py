@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.utils import timezone
 from rest_framework.response import Response
 
-from tests.admin_client import AdminClient, told
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, overwrite
@@ -23,7 +22,7 @@ from trips.deletion import delete_account
 from trips.models import Invitation, Trip
 from trips.models.invitation import MAX_OPEN_INVITATIONS
 from trips.roles import TripRole
-from users.models import Mail, Role, ScopedToken, User
+from users.models import Mail, ScopedToken, User
 
 Invite = Callable[..., dict[str, Any]]
 
@@ -364,48 +363,6 @@ def test_a_repeat_makes_no_second_one_and_shows_no_token(api: Api, trip: Trip, o
     problem_of(other, 422, "idempotency_mismatch")
 
 
-@pytest.mark.parametrize("end", ["demoted", "removed", "left"])
-def test_what_became_void_stays_void_and_the_changes_say_so(
-    api: Api, trip: Trip, olga: User, ed: User, invite: Invite, end: str
-) -> None:
-    created, theirs = invite(by=ed), invite()
-    cursor = api(olga).get("/api/changes").json()["cursor"]
-    path = f"/api/trips/{trip.pk}/members/{ed.pk}"
-    if end == "demoted":
-        api(olga).put(f"{path}/role", {"role": "VIEWER"})
-        api(olga).put(f"{path}/role", {"role": "EDITOR"})
-    else:
-        api(olga).delete(path) if end == "removed" else api(ed).post(
-            f"/api/trips/{trip.pk}/members/leave"
-        )
-        api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": ed.pk, "role": "EDITOR"})
-    assert look_at(api, created).status_code == 404
-    assert look_at(api, theirs).status_code == 200
-    changes = api(olga).get(f"/api/changes?since={cursor}").json()["items"]
-    states = {
-        row["object"]["id"]: row["state"]
-        for row in changes
-        if row["object"]["type"] == "invitation"
-    }
-    assert states[created["id"]]["state"] == "revoked"
-    history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
-    assert [row["object"]["id"] for row in history["items"]] == [created["id"]]
-
-
-def test_what_an_administrator_invited_to_ends_with_the_role_and_does_not_come_back(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
-    former = UserFactory(role=Role.ADMIN)
-    url, body = f"/api/trips/{trip.pk}/invitations", {"email": "nina@example.com"}
-    created = api(former).post(url, body).json()
-    for role in (Role.USER, Role.ADMIN):
-        assert told(AdminClient(ada).change(User.objects.get(pk=former.pk), role=role))
-        assert look_at(api, created).status_code == 404
-    history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
-    assert [row["object"]["id"] for row in history["items"]] == [created["id"]]
-    assert api(olga).post(url, body).status_code == 201
-
-
 def test_the_history_has_the_note_until_its_author_is_deleted(
     api: Api, trip: Trip, olga: User, ed: User, invite: Invite
 ) -> None:
@@ -428,26 +385,3 @@ def test_a_deleted_account_leaves_no_address_in_invitations(
         delete_account(user, by=None)
     assert [row.pk for row in Invitation.objects.all()] == [kept["id"]]
     assert not Mail.objects.filter(invitation_id__isnull=False).exists()
-
-
-def test_an_administrator_revokes_invitations(
-    api: Api, trip: Trip, ada: User, invite: Invite
-) -> None:
-    created, admin = invite(email="nina@example.com"), AdminClient(ada)
-    row = Invitation.objects.get()
-    assert created["token"] not in admin.page(row).content.decode()
-    assert row.digest not in admin.page(row).content.decode()
-    assert told(admin.act("revoke", row)) == ["Invitations revoked: 1."]
-    assert look_at(api, created).status_code == 404
-    assert told(admin.act("revoke", row)) == ["Invitations revoked: 0."]
-
-
-@pytest.mark.parametrize("action", ["deactivate", "log_out"])
-def test_the_history_says_that_an_administrator_ended_an_invitation_with_its_sessions(
-    api: Api, trip: Trip, olga: User, ed: User, ada: User, invite: Invite, action: str
-) -> None:
-    created = invite(by=ed)
-    AdminClient(ada).act(action, ed)
-    assert look_at(api, created).status_code == 404
-    history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
-    assert [(row["by"]["id"], row["via"]) for row in history["items"]] == [(ada.pk, "admin")]

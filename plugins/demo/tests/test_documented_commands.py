@@ -12,8 +12,8 @@ from tests.document import ROOT
 
 pytestmark = pytest.mark.once
 
-#: The documents whose commands `tests/test_readme.py` runs against the service of `make run`; of
-#: the README only the first requests.
+#: The documents whose commands `test_readme.py` runs against the service of `make run`; of the
+#: README only the first requests.
 PLAYED = ("docs/assistants.md", "docs/changes.md", "docs/roles.md", "docs/tour.md")
 TOUR = "## Who owes whom"
 #: What this file runs, one after the other, in a checkout that `make run` has served.
@@ -75,14 +75,14 @@ NOT_RUN: Mapping[tuple[str, str], Mapping[str, int]] = {
         "git pull": 115,
     },
     ("docs/plugins.md", "`tests/test_plugin_of_a_stranger.py` does"): {"export PYTHONPATH": 183},
-    ("docs/splitwise.md", "`tests/test_readme.py` does"): {"# After": 819},
+    ("docs/splitwise.md", "`plugins/demo/tests/test_readme.py` does"): {"# After": 819},
     ("plugins/attachments/README.md", "are lines of `.env`"): {"ATTACHMENTS_STORE": 107},
     ("plugins/exchange/README.md", "needs PostgreSQL; see plugins/exchange/tests/test_moving.py"): {
         "DATABASE_URL=sqlite": 240
     },
     ("plugins/second_factor/README.md", DOCKER): {"docker compose exec": 77},
     ("plugins/tracing/README.md", "are lines of `.env`"): {"OTEL_EXPORTER": 124},
-    ("docs/webhooks.md", "`tests/test_readme.py` does"): {"api ": 151},
+    ("docs/webhooks.md", "`plugins/demo/tests/test_readme.py` does"): {"api ": 151},
 }
 
 

@@ -291,3 +291,11 @@ def test_the_archive_of_an_account_has_each_trip_as_it_is_exported(
         archived = json.loads(archive.read(f"trips/{trip.pk}.json"))
     exported = client.get(f"/api/trips/{trip.pk}/export").json()
     assert archived | {"exportedAt": None} == exported | {"exportedAt": None}
+
+
+def test_a_table_has_the_tags_in_one_cell(api: Api, trip: Trip, olga: User) -> None:
+    spend(trip, 6000, paid_by=olga, among=[olga], tags=["fish", "by the sea"])
+    response = api(olga).get(f"/api/trips/{trip.pk}/export?format=csv")
+    text = response.getvalue().decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(text))
+    assert row["tags"] == "fish, by the sea"

@@ -42,6 +42,8 @@ WAIT_ELSEWHERE = {
 }
 QUERIES = {f"{TRIP}/export": 17, IMPORT: 3, f"{IMPORT}/rows": 4}
 #: Of its own rows; it locks no trip.
+#: Paths that take longer bodies than others.
+LARGE_BODIES = ["/api/imports"]
 LOCKS = ["plugins/exchange/models.py"]
 PRUNED = ["plans of imports"]
 ENDS = {("exchange_import", "created_at")}

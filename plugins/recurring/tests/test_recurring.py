@@ -656,3 +656,20 @@ def test_a_page_is_named_after_the_expense(api: Api, olga: User, ed: User, trip:
     rent = f"{path}/{api(olga).post(path, body).json()['id']}"
     assert f'href="{rent}">Rent<' in page_of(olga, path)
     assert text_of(re.search(r"<h1>(.*?)</h1>", page_of(olga, rent))[1]) == "Rent"
+
+
+def dinner(user: User, **fields: Any) -> dict[str, Any]:
+    return {
+        "description": "Dinner",
+        "amount": 10,
+        "expenseDate": "2026-05-14",
+        "splitType": "EQUAL",
+        "participantUserIds": [user.pk],
+        **fields,
+    }
+
+
+def test_a_recurring_expense_has_no_date_of_its_own(api: Api, trip: Trip, olga: User) -> None:
+    rule = {"rule": "FREQ=DAILY", "startsOn": "2026-11-28", "expense": dinner(olga)}
+    document = problem_of(api(olga).post(f"/api/trips/{trip.pk}/recurring", rule), 400)
+    assert document["errors"].keys() == {"expense.expenseDate"}

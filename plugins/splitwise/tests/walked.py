@@ -15,6 +15,8 @@ _GETS = ("groups", "friends", "expenses", "notifications", "current_user")
 READ = [f"{API}/get_{name}" for name in _GETS]
 #: It is off by default.
 ROOT_URLCONF = "plugins.splitwise.tests.urls"
+#: Paths that take longer bodies than others.
+LARGE_BODIES = ["/api/v3.0/create_expense", "/api/v3.0/update_expense/1"]
 VIOLATIONS = [("category_given_once", "category", {"expense_id": 1})]
 UNIQUE = {"category_given_once"}
 

@@ -705,3 +705,16 @@ def test_statistics_compare_each_with_what_was_spent(api: Api, planned: Trip, ol
     ]
     picture = b"".join(api(olga).get(f"{path}&format=svg")).decode()
     assert "10.00\xa0EUR · 200.50\xa0EUR" in picture
+
+
+def test_statistics_and_history_of_a_refund(ledger: Ledger, olga: User, ed: User) -> None:
+    ledger.spend(olga, 30, olga, ed)
+    ledger.spend(olga, -10, olga, ed)
+    statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20&by=member").json()
+    assert statistics["total"] == 20
+    sums = {row["key"]: (row["paid"], row["share"]) for row in statistics["groups"]}
+    assert (sums[str(olga.pk)], sums[str(ed.pk)]) == ((20, 10), (0, 10))
+    statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20").json()
+    assert [(row["paid"], row["count"]) for row in statistics["groups"]] == [(20, 2)]
+    [entry, *_others] = ledger.answer(olga, "get", "history").json()["items"]
+    assert "-10.00 EUR" in entry["text"] or "−10.00" in entry["text"]

@@ -32,6 +32,8 @@ ACROSS = {
     "plugins.statistics.personal._own": "An array of trips, for one's own statistics.",
     "plugins.statistics.personal._uncovered": "An array of trips, for one's own statistics.",
 }
+LASTING = ["/api/trips/{trip}/statistics"]
+PLACES = ["/statistics"]
 FILES = ["statistics.svg"]
 SHOWN = {
     "statistics": "{path}/statistics?asOf=2099-12-31",

@@ -2,8 +2,9 @@
 
 from plugins.support.figures import new_accounts
 from tests.admin_client import AdminClient, text
-from tests.factories import UserFactory, add_guest
-from trips.models import Trip
+from tests.factories import TripFactory, UserFactory, add_guest, join
+from trips.models import Member, Trip
+from trips.roles import TripRole
 from users.models import User
 
 
@@ -29,3 +30,10 @@ def test_the_admin_site_shows_guests_and_changes_none(trip: Trip, ada: User) -> 
     guest.refresh_from_db()
     assert (guest.name, guest.is_active, guest.deleted_at) == ("Grandma", False, None)
     assert admin.page(trip.members.get(user=guest)).status_code == 200
+
+
+def test_a_guest_is_added_to_no_other_trip(trip: Trip, olga: User, ada: User) -> None:
+    guest, other = add_guest(trip), TripFactory()
+    join(other, olga, TripRole.OWNER)
+    assert AdminClient(ada).add(Member, trip=other.pk, user=guest.pk, role="VIEWER")
+    assert guest.memberships.count() == 1

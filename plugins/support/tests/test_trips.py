@@ -202,3 +202,29 @@ def test_the_journal_of_a_trip_is_shown_and_stays_when_the_trip_is_deleted(
 def test_balances_are_drawn(admin_client: AdminClient, trip: Trip, olga: User, ed: User) -> None:
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
     assert "15.00\xa0EUR" in admin_client.pictures(trip)["Balances"]
+
+
+def url(trip: Trip, *parts: Any) -> str:
+    return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
+
+
+def delete(api: Api, trip: Trip, by: User) -> None:
+    assert api(by).delete(url(trip)).status_code == 204
+
+
+def test_the_admin_site_marks_a_deleted_trip_and_restores_it(
+    api: Api, trip: Trip, olga: User, ada: User
+) -> None:
+    site = AdminClient(ada)
+    delete(api, trip, olga)
+    assert site.list(Trip, "state=kept").context["cl"].result_count == 0
+    assert site.list(Trip, "state=deleted").context["cl"].result_count == 1
+    assert "Restore this trip" in text(site.page(trip))
+    assert site.client.post(site.url(Trip, "change", trip.pk), {"title": "A"}).status_code == 403
+    sure = {"post": "yes", "title": trip.title}
+    assert site.client.post(site.url(Trip, "delete", trip.pk), sure).status_code == 403
+    assert told(site.act("renew_codes", trip)) == ["Not found."]
+    assert told(site.act("restore", trip)) == ["Trips restored: 1."]
+    assert Trip.objects.get(pk=trip.pk).deleted_at is None
+    assert trip.members.present().count() == 3
+    assert told(site.act("restore", trip)) == ["Trips restored: 0."]

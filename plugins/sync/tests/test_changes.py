@@ -14,7 +14,7 @@ from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
+from trips.models import JournalEntry, Trip
 from trips.models.journal import Subject
 from trips.roles import TripRole
 from users.models import User
@@ -362,3 +362,12 @@ def test_what_a_reader_may_not_see_is_not_shown(
     assert set(states_of(vera, wanted)) == set(wanted)
     assert states_of(sam, wanted) == {}
     assert states_of(vera, [(other.pk, Subject("expense", expense.pk))]) == {}
+
+
+def test_an_event_of_a_newer_release_has_no_state(api: Api, olga: User, trip: Trip) -> None:
+    cursor = api(olga).get("/api/changes").json()["cursor"]
+    api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"})
+    rows = JournalEntry.objects.filter(trip=trip.pk, event="guest.added")
+    rows.update(event="poll.closed", object_id=12)
+    [change] = api(olga).get(f"/api/changes?since={cursor}").json()["items"]
+    assert (change["event"], change["state"]) == ("poll.closed", None)

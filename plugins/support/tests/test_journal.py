@@ -1,0 +1,64 @@
+"""What the admin site does to a trip is in its journal."""
+
+from typing import Any
+
+from django.contrib import admin
+
+from tests.admin_client import AdminClient
+from tests.factories import UserFactory, join
+from tests.test_journal import new_events
+from trips.models import Invitation, JournalEntry, Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, Any]:
+    """Everything that can be done to a trip there, with the rows that it makes."""
+    ed, vera = (trip.members.get(user__name=name) for name in ("Ed Editor", "Vera Viewer"))
+    invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER)
+    new, gone, other = UserFactory.create_batch(3)
+    for user in (gone, other):
+        join(trip, user)
+    return {
+        "change": (lambda: site.change(trip, title="Porto"), ["trip.changed"]),
+        "save": (lambda: site.change(trip), []),
+        "renew_codes": (lambda: site.act("renew_codes", trip), ["trip.code_renewed"]),
+        "add": (lambda: site.add(Member, trip=trip.pk, user=new.pk, role="VIEWER"),
+                ["member.added"]),
+        "role": (lambda: site.change(ed, role="VIEWER"), ["member.role_changed"]),
+        "end": (lambda: site.act("end", vera), ["member.removed"]),
+        "revoke": (lambda: site.act("revoke", invitation), ["invitation.revoked"]),
+        "account": (lambda: site.delete(gone), ["member.left"]),
+        "accounts": (lambda: site.act("delete_selected", other, post="yes"), ["member.left"]),
+        "delete": (
+            lambda: site.client.post(
+                site.url(Trip, "delete", trip.pk), {"post": "yes", "title": "Porto"}
+            ),
+            ["trip.deleted"],
+        ),
+        "restore": (lambda: site.act("restore", trip), ["trip.restored"]),
+    }  # fmt: skip
+
+
+def test_the_admin_site_writes_what_it_did_as_the_admin_site(
+    trip: Trip, olga: User, ada: User
+) -> None:
+    for name, (act, expected) in in_the_admin_site(trip, AdminClient(ada), olga).items():
+        assert new_events(act) == expected, name
+    rows = JournalEntry.objects.filter(by=ada)
+    assert {row.via for row in rows} == {"admin"}
+    assert rows.count() == 10
+
+
+def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
+    acting = {
+        model.__name__: set(site.actions)
+        for model, site in admin.site._registry.items()
+        if model._meta.app_label in {"trips", "splits", "webhooks"} and site.actions
+    }
+    assert acting == {
+        "Trip": {"renew_codes", "restore"},
+        "Member": {"end"},
+        "Invitation": {"revoke"},
+        "DeletedEntry": {"restore"},
+    }
