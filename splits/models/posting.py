@@ -113,11 +113,11 @@ class ExpensePosting:
         # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
         where = self._expense()
-        rows = (
+        rows = [
             {**where, "participant_id": user_id, **part._asdict()}
             for user_id, part in parts.items()
             if user_id not in kept
-        )
+        ]
         splits = insert(new_rows(Split, rows))
         debts = insert(new_debts(self.trip.pk, splits, owed))
         self._cover_by_credit(splits, debts, owed)
@@ -180,10 +180,10 @@ class ExpensePosting:
             return []
         if self.paid_by_user:
             Payer.objects.filter(**self._expense()).delete()
-        rows = (
+        rows = [
             {**self._expense(), "user_id": user_id, **payment._asdict()}
             for user_id, payment in paid_by_user.items()
-        )
+        ]
         return insert(new_rows(Payer, rows))
 
     def _drop(self, split_ids: list[int]) -> None:
@@ -238,7 +238,7 @@ def debts_and_sums(
 
 def new_debts(trip_id: int, splits: Iterable[Split], owed: Owed) -> list[Debt]:
     """The unsaved debts of new splits, which nothing covers yet."""
-    rows = (
+    rows = [
         {
             "trip_id": trip_id,
             "split_id": split.pk,
@@ -249,7 +249,7 @@ def new_debts(trip_id: int, splits: Iterable[Split], owed: Owed) -> list[Debt]:
         }
         for split in splits
         for (debtor_id, creditor_id), amount_minor in owed[split.participant_id].items()
-    )
+    ]
     return new_rows(Debt, rows)
 
 

@@ -262,16 +262,15 @@ class _Part(models.Subquery):
                 row.__dict__.update(inherited)
 
 
-def new_rows(model: type[Instance], rows: Iterable[dict[str, Any]]) -> list[Instance]:
+def new_rows(model: type[Instance], rows: list[dict[str, Any]]) -> list[Instance]:
     """Unsaved rows of a model with these columns, without signals and without the constructor.
 
     All have the same columns; the others have the same defaults.
     """
-    found = list(rows)
-    given = set(*found[:1])
+    given = set(*rows[:1])
     fields = model._meta.concrete_fields
     others = {f.attname: f.get_default() for f in fields if f.attname not in given}
-    made = [_loaded(model, others | values, {}) for values in found]
+    made = [_loaded(model, others | values, {}) for values in rows]
     for row in made:
         row._state.adding = True
     return made
