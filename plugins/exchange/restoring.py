@@ -57,6 +57,9 @@ MAX_RECORDED = 10**9
 #: How many people a file may have for each member that `QUOTA_MEMBERS` allows.
 _PEOPLE_FOR_EACH = 10
 
+#: What a value raises that no row can have.
+_WRONG = (ValidationError, DjangoValidationError, TypeError, ValueError)
+
 Ids = dict[int, int]
 Row = Mapping[str, Any]
 
@@ -216,22 +219,22 @@ class Copy:
         if table.model is not Trip:
             made.trip_id = self.trip.pk
         for column in table.columns:
-            attname = column.field.attname
-            if attname == "id" or (column.name not in row and column.field.has_default()):
+            name, attname = column.name, column.field.attname
+            if attname == "id" or (name not in row and column.field.has_default()):
                 continue
-            if column.is_json:
-                value = self._stored_text(
-                    table, made, column.name, _get(row, column.name, line), line
-                )
-            elif column.name in plain:
-                value = _checked(checked[column.name], row, column.name, line)
-            elif attname == "foreign_currency" and row[column.name]:
-                value = _checked(checked["currency"], row, column.name, line)
-            else:
-                currency = self.currency
-                if attname in AS_ENTERED:
-                    currency = self._entered_in(made, row)
-                value = self._value(column, _get(row, column.name, line), currency, line)
+            shown = _get(row, name, line)
+            entered = "currency" if attname == "foreign_currency" and shown else name
+            try:
+                if column.is_json:
+                    value = self._stored_text(table, made, name, shown, line)
+                elif entered in plain:
+                    # The text of a comment is empty once its author is gone.
+                    is_gone = (name, shown) == ("text", "")
+                    value = "" if is_gone else checked[entered].run_validation(shown)
+                else:
+                    value = self._value(column, shown, self._currency_of(column, made, row))
+            except _WRONG as error:
+                raise UnreadableFile("bad_value", line, name=name) from error
             setattr(made, attname, value)
         return made
 
@@ -241,50 +244,42 @@ class Copy:
         A recurring expense may name somebody of whom nothing else in the file tells.
         """
         people = _OrNobody(self.ids[User])
-        try:
-            if table.stored:
-                return table.stored(shown, people)
-            if isinstance(made, Trip):
-                fields = TripRequest(context={"is_lenient": True}).fields
-                value = _checked(fields[name], {"it": shown}, "it", line)
-                if name == "categoryBudgets":
-                    return budgets_text(value, self.currency)
-                return division_text(value and renamed_division(value, people))
-        except ValidationError as error:
-            raise UnreadableFile("bad_value", line, name=name) from error
+        if table.stored:
+            return table.stored(shown, people)
+        if isinstance(made, Trip):
+            field = TripRequest(context={"is_lenient": True}).fields[name]
+            value = field.run_validation(shown)
+            if name == "categoryBudgets":
+                return budgets_text(value, self.currency)
+            return division_text(value and renamed_division(value, people))
         if shown is None:
             return None
         return items_from(shown, made.currency, people, line).text(made.currency)
 
-    def _entered_in(self, made: Any, row: Row) -> str:
-        """The currency of what was entered."""
+    def _currency_of(self, column: Column, made: Any, row: Row) -> str:
+        """The currency of an amount: of what was entered, or else that of the trip."""
+        if column.field.attname not in AS_ENTERED:
+            return self.currency
         if isinstance(made, Expense | Settlement):
             code = row.get("currency" if isinstance(made, Expense) else "foreignCurrency")
             return code if isinstance(code, str) and code in EXPONENTS else self.currency
         return self.currencies.get(made.expense_id, self.currency)
 
-    def _value(self, column: Column, value: Any, currency: str, line: int) -> Any:
-        """A value of the file as it is stored."""
+    def _value(self, column: Column, value: Any, currency: str) -> Any:
+        """A value of the file as it is stored. Raises one of `_WRONG`."""
         field: Any = column.field
-        wrong = UnreadableFile("bad_value", line, name=column.name)
         if value is None and field.null:
             return None
-        if isinstance(field, ForeignKey):
-            found = self.ids[field.related_model].get(value) if type(value) is int else None
-            if found is None:
-                raise wrong
-            return found
         exponent = column.exponent(currency)
-        if exponent is not None:
+        if isinstance(field, ForeignKey):
+            value = self.ids[field.related_model].get(value) if type(value) is int else None
+        elif exponent is not None:
             value = _whole(value, exponent)
-        if isinstance(field, DateTimeField):
+        elif isinstance(field, DateTimeField):
             value = instant(value)
         if value is None or isinstance(value, dict | list):
-            raise wrong
-        try:
-            return field.clean(value, None)
-        except (DjangoValidationError, TypeError, ValueError) as error:
-            raise wrong from error
+            raise TypeError("not a value of the column")
+        return value if isinstance(field, ForeignKey) else field.clean(value, None)
 
     def _fit_member(self, member: Member) -> None:
         is_caller = member.user_id == self.by.pk
@@ -320,14 +315,9 @@ class Copy:
         missing = {*self.ids[User].values(), self.by.pk} - {*members.values_list("user", flat=True)}
         # Administrators who acted in a trip need not have been members of it.
         strangers = {"role": DEFAULT_ROLE, "left_at": timezone.now()}
-        Member.objects.bulk_create(
-            Member(
-                trip=self.trip,
-                user_id=user_id,
-                **({"role": CREATOR_ROLE} if user_id == self.by.pk else strangers),
-            )
-            for user_id in sorted(missing)
-        )
+        roles = {pk: {"role": CREATOR_ROLE} if pk == self.by.pk else strangers for pk in missing}
+        rows = (Member(trip=self.trip, user_id=pk, **roles[pk]) for pk in sorted(missing))
+        Member.objects.bulk_create(rows)
         if members.present().count() > settings.QUOTA_MEMBERS:
             raise LimitReached(limit=settings.QUOTA_MEMBERS)
         if Allocation.objects.filter(trip=self.trip, settlement=None).exists():
@@ -359,12 +349,9 @@ def _id(row: Any, line: int) -> int:
 
 
 def _checked(field: Any, row: Any, name: str, line: int) -> Any:
-    """A value as a request may send it. The text of a comment is empty once its author is gone."""
-    value = _get(row, name, line)
-    if value == "" and name == "text":
-        return value
+    """A value as a request may send it."""
     try:
-        return field.run_validation(value)
+        return field.run_validation(_get(row, name, line))
     except ValidationError as error:
         raise UnreadableFile("bad_value", line, name=name) from error
 

@@ -24,12 +24,14 @@ def divided(
     *,
     is_equal: bool | None = None,
     split: tuple[str, Mapping[str, int]] | None = None,
+    unrounded: Mapping[str, Fraction | Decimal] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The fields of an expense with these exact parts; people without a part do not take part.
 
     It is EQUAL if no two parts differ by more than one minor unit, unless `is_equal` says so.
-    `split` are the split type and what was entered for each person, if the file has both. Raises
-    `RowError`, also for an amount of zero.
+    `split` are the split type and what was entered for each person, if the file has both. Our own
+    rule divides it if all parts were the same, `unrounded`, and not whole. Raises `RowError`, also
+    for an amount of zero.
     """
     parts = {person: minor for person, minor in shares.items() if minor}
     if not sum(parts.values()):
@@ -43,6 +45,9 @@ def divided(
         split_type, values = split
     elif is_equal or (is_equal is None and most - least <= 1):
         split_type, values = "EQUAL", dict.fromkeys(parts)
+    same = {Fraction(minor) for minor in unrounded.values()}
+    if len(same) == 1 and same.pop().denominator > 1:
+        return {"split_type": "EQUAL", "entered": tuple((person, None) for person in parts)}
     entered = tuple((person, values[person]) for person in parts)
     return {"split_type": split_type, "entered": entered, "parts": tuple(parts.items())}
 
@@ -59,14 +64,8 @@ def by_weight(total: int, weights: Mapping[str, Fraction], seed: int) -> dict[st
         return {"split_type": "EQUAL", "entered": tuple((person, None) for person in taking)}
     stored = {person: weight * SCALE for person, weight in taking.items()}
     if any(weight.denominator > 1 for weight in stored.values()):
-        return divided(apportioned(total, whole_weights(taking), seed))
+        return divided(apportioned(total, taking, seed))
     return {"split_type": "SHARES", "entered": tuple((p, int(w)) for p, w in stored.items())}
-
-
-def whole_weights(weights: Mapping[str, Fraction]) -> dict[str, int]:
-    """Whole numbers in the same proportion."""
-    common = lcm(*(weight.denominator for weight in weights.values()))
-    return {person: int(weight * common) for person, weight in weights.items()}
 
 
 def completed(
@@ -94,19 +93,23 @@ def completed(
     if is_whole:
         whole = {person: int(share) for person, share in exact.items()}
     else:
-        whole = apportioned(total, whole_weights(exact), seed)
+        whole = apportioned(total, exact, seed)
     return whole, (Note("rounded_shares"),) if drift or not is_whole else ()
 
 
-def apportioned(total: int, weights: Mapping[str, int], seed: int = 0) -> dict[str, int]:
+def apportioned(
+    total: int, weights: Mapping[str, Fraction | Decimal | int], seed: int = 0
+) -> dict[str, int]:
     """`total` minor units in proportion to weights; both may be negative."""
-    if total < 0 and max(weights.values(), default=0) <= 0:
-        weights = {person: -weight for person, weight in weights.items()}
-    if not weights or min(weights.values()) < 0 or not sum(weights.values()):
+    exact = {person: Fraction(weight) for person, weight in weights.items()}
+    is_negative = total < 0 and max(exact.values(), default=0) <= 0
+    unit = lcm(*(weight.denominator for weight in exact.values())) * (-1 if is_negative else 1)
+    whole = [int(weight * unit) for weight in exact.values()]
+    if not whole or min(whole) < 0 or not sum(whole):
         raise RowError("nobody_takes_part")
     sign = -1 if total < 0 else 1
-    parts = apportion(abs(total), list(weights.values()), seed)
-    return {person: sign * part for person, part in zip(weights, parts, strict=True)}
+    parts = apportion(abs(total), whole, seed)
+    return {person: sign * part for person, part in zip(exact, parts, strict=True)}
 
 
 def expense(
@@ -131,16 +134,6 @@ def expense(
     }
     sums: dict[str, Any] = {"amount_minor": sum(paid.values()), "payers": tuple(paid.items())}
     return DescribedExpense(line=line, fields={**fields, **more}, **sums, **division, **row)
-
-
-def evenly(
-    found: DescribedExpense, exact: Mapping[str, Fraction | Decimal | int]
-) -> DescribedExpense:
-    """The expense divided by our own rule, if all have the same part of less than a minor unit."""
-    parts = {Fraction(minor) for minor in exact.values()}
-    is_even = len(parts) == 1 and parts.pop().denominator > 1
-    entered = tuple((person, None) for person, _value in found.entered)
-    return replace(found, split_type="EQUAL", entered=entered, parts=None) if is_even else found
 
 
 def in_original(
@@ -231,7 +224,7 @@ def bill(
         notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
     shares = {name: Fraction(weights.get(name, 1)) for name in owers}
     if is_payment and minor > 0 and payer not in shares:
-        parts = apportioned(minor, whole_weights(shares), line)
+        parts = apportioned(minor, shares, line)
         return payments(line, payer, parts, title, notes=notes, **row)
     division = by_weight(minor, shares, line)
     return [expense(line, {payer: minor}, division, title, label, details, notes=notes, **row)]

@@ -17,7 +17,7 @@ from plugins.exchange.description import (
     TripDescription,
 )
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import completed, divided, evenly, expense, payments
+from plugins.exchange.formats.entries import completed, divided, expense, payments
 from plugins.exchange.formats.reading import Record, RowError
 from plugins.exchange.source import Head, SourceFile
 
@@ -193,8 +193,8 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
         notes += (Note("repeats"),)
     texts = (title or label, label, row.text("details", ""))
     fields |= {"notes": notes, "comments": tuple(_comments(row))}
-    found = expense(line, paid, divided(owed, is_equal=is_equal), *texts, **fields)
-    return [evenly(found, sides[1])]
+    division = divided(owed, is_equal=is_equal, unrounded=sides[1])
+    return [expense(line, paid, division, *texts, **fields)]
 
 
 def _day_of(text: str, zone: tzinfo) -> date:

@@ -17,10 +17,8 @@ from plugins.exchange.formats.entries import (
     apportioned,
     completed,
     divided,
-    evenly,
     expense,
     payments,
-    whole_weights,
 )
 from plugins.exchange.formats.numbers import Cell, Numbers, is_some
 from plugins.exchange.formats.reading import RowError
@@ -171,7 +169,7 @@ def _expense(
     if len(plus) > 1:
         notes = (*notes, Note("payers_unknown"))
         lent = sum(minor for person, minor in whole.items() if person not in plus)
-        gained = apportioned(lent, whole_weights({k: Fraction(v) for k, v in plus.items()}), lent)
+        gained = apportioned(lent, plus, lent)
         paid = {person: gained[person] + whole[person] for person in plus}
     paid, whole = ({who: sign * part for who, part in side.items()} for side in (paid, whole))
-    return evenly(expense(line, paid, divided(whole), notes=notes, **fields), shares)
+    return expense(line, paid, divided(whole, unrounded=shares), notes=notes, **fields)
