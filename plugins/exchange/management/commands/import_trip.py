@@ -92,7 +92,8 @@ def _plan(options: dict[str, Any], progress: Any) -> tuple[Import, User]:
     try:
         numbers = {"mapping": int, "exchangeRates": Decimal}
         options |= {name: _pairs(options[name], read) for name, read in numbers.items()}
-        sent = {name: options[name] for name in ImportOptions().fields if options.get(name)}
+        names = ImportOptions().fields.items()
+        sent = {name: options[name] for name, _field in names if options.get(name)}
         chosen = ImportOptions(data=sent)
         chosen.is_valid(raise_exception=True)
         choices = Choices(file_name=path.name).changed(chosen.validated_data)
