@@ -22,8 +22,7 @@ class SplitsConfig(Plugin):
         }
 
     def objects(self) -> Mapping[str, TripObject]:
-        from splits.models import Comment, Expense, Settlement, Split
-        from splits.serializers.comment import CommentSerializer
+        from splits.models import Expense, Settlement, Split
         from splits.serializers.expense_response import ExpenseSerializer
         from splits.serializers.settlement import SettlementSerializer
         from splits.serializers.split import ExpenseSplitSerializer
@@ -32,7 +31,6 @@ class SplitsConfig(Plugin):
             "expense": (Expense, ExpenseSerializer),
             "split": (Split, ExpenseSplitSerializer),
             "settlement": (Settlement, SettlementSerializer),
-            "comment": (Comment, CommentSerializer),
         }
         return {
             kind: TripObject("expenses", model.objects.with_details, serializer)
@@ -51,17 +49,6 @@ class SplitsConfig(Plugin):
 
         days = timedelta(days=settings.DELETED_ENTRY_DAYS)
         yield "deleted entries", [until(now - days, DeletedEntry, "deleted_at")]
-
-    def traces(self, account: Any) -> Iterable[QuerySet[Any]]:
-        """An ADMIN can comment in trips without being a member."""
-        from splits.models.comment import comments_written_by
-
-        return [comments_written_by(account)]
-
-    def forget(self, account: Any, by: Any) -> None:
-        from splits.models.comment import forget_comments_of
-
-        forget_comments_of(account, by)
 
     def personal_data(self) -> Iterable[PersonalList]:
         from splits.personal_data import PERSONAL_DATA

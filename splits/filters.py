@@ -14,7 +14,8 @@ from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from splits.models import Category, Comment, Debt, Expense, Payer, Split
+from splits.models import Category, Debt, Expense, Payer, Split
+from splits.models.in_trip import added_rows
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, tagged
 from tripcompanion.api.serializers import NUMBER_SCHEMA, ExactNumber, IdField, StrictDate
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT
@@ -129,12 +130,15 @@ class ExpenseOrder(django_filters.OrderingFilter):
 
 
 def with_words(words: Sequence[str], **narrowed: Any) -> Q:
-    """Condition on expenses: each word is in their texts and tags, or in one of their comments.
+    """Condition on expenses: each word is in their texts and tags, or in one row that they have.
 
-    `narrowed` are conditions on comments, without which PostgreSQL may read those of all trips.
+    `narrowed` are conditions on these rows, without which PostgreSQL may read those of all trips.
     """
-    comments = Comment.objects.filter(HasWords(words, "text"), **_OF_EXPENSE).filter(**narrowed)
-    return Q(HasWords(words, "description", "notes", Lines("tags"))) | Q(Exists(comments))
+    found = Q(HasWords(words, "description", "notes", Lines("tags")))
+    for rows in added_rows().values():
+        those = rows.model.objects.filter(HasWords(words, rows.text), **_OF_EXPENSE)
+        found |= Q(Exists(those.filter(**narrowed)))
+    return found
 
 
 def is_open() -> Exists:

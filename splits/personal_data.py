@@ -5,8 +5,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from rest_framework import serializers
 
-from splits.models import Comment, Debt, Expense, Payer, Settlement, Split
-from splits.serializers.comment import CommentSerializer
+from splits.models import Debt, Expense, Payer, Settlement, Split
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
@@ -34,13 +33,6 @@ class ExportedExpense(ExpenseSerializer):
     paid_by: Any = None
     payers: Any = None
     splits: Any = None
-
-
-class ExportedComment(CommentSerializer):
-    """A comment that the user wrote."""
-
-    by: Any = None
-    trip_id = serializers.IntegerField(source="expense.trip_id", help_text="The trip.")
 
 
 class ExportedPayment(CamelCaseSerializer):
@@ -137,12 +129,6 @@ PERSONAL_DATA = (
         ExportedExpense,
         "The expenses that they recorded.",
         lambda user: Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
-    ),
-    PersonalList(
-        "comments",
-        ExportedComment,
-        "The comments that they wrote.",
-        lambda user: _in_trip(Comment, created_by=user).select_related("expense"),
     ),
     PersonalList(
         "payments",

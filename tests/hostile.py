@@ -268,7 +268,6 @@ class World:
         other = self.made(f"{trip_url}/expenses", equally | {"tags": ["wine"]})
         other_trip = self.made("/api/trips", plan | {"defaultDivision": None})
         split_url = f"/api/expenses/{expense['id']}/splits"
-        comment = self.made(f"/api/expenses/{expense['id']}/comments", {"text": "Tasty."})
         mine, eds = (split["id"] for split in expense["splits"])
         assert self.client.delete(f"{split_url}/{eds}").status_code == 204
         settled = self.made(f"{trip_url}/settlements", settlement)
@@ -287,7 +286,6 @@ class World:
             "userId": olga.pk,
             "expenseId": expense["id"],
             "tagName": "wine",
-            "commentId": comment["id"],
             "splitId": mine,
             "settlementId": settled["id"],
             "code": trip.code,
@@ -346,8 +344,6 @@ class World:
             "POST /api/trips/{tripId}/expenses/{expenseId}/copy": [{"tripId": other_trip["id"]}],
             "POST /api/trips/{tripId}/expenses/{expenseId}/move": [{"tripId": other_trip["id"]}],
             "PATCH /api/trips/{tripId}/tags/{tagName}": [{"name": "food"}],
-            "POST /api/expenses/{expenseId}/comments": [{"text": "Tasty."}],
-            "PUT /api/expenses/{expenseId}/comments/{commentId}": [{"text": "Very tasty."}],
             "POST /api/expenses/{expenseId}/splits": [
                 {"participantUserId": ed.pk, "amount": 10},
                 {"participantUserId": ed.pk, "percentage": 12.5},

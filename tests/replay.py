@@ -101,12 +101,10 @@ class Replay:
         settlements = {
             key: {name: row.get(name) for name in names} for key, row in self.settlements.items()
         }
-        comments = {key: row for key, row in self.comments.items() if row["expenseId"] in expenses}
         return {
             "members": self.members,
             "expenses": expenses,
             "settlements": settlements,
-            "comments": comments,
         }
 
 
@@ -143,16 +141,10 @@ def shown(get: Callable[[str], Any], trip_id: int) -> State:
         for row in items(get, f"{url}/settlements")
     }
     members = {row["user"]["id"]: row["role"] for row in exact(get(f"{url}/members"))}
-    comments = {
-        row["id"]: {"text": row["text"], "expenseId": expense_id}
-        for expense_id in expenses
-        for row in items(get, f"/api/expenses/{expense_id}/comments")
-    }
     return {
         "members": members,
         "expenses": expenses,
         "settlements": settlements,
-        "comments": comments,
     }
 
 

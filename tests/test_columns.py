@@ -7,15 +7,8 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
-from splits.models import Comment, Expense, Payer, Settlement, Split
-from splits.personal_data import (
-    ExportedComment,
-    ExportedExpense,
-    ExportedPayment,
-    ExportedSettlement,
-    ExportedSplit,
-)
-from splits.serializers.comment import CommentRequest, CommentSerializer
+from splits.models import Expense, Payer, Settlement, Split
+from splits.personal_data import ExportedExpense, ExportedPayment, ExportedSettlement, ExportedSplit
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpenseSerializer, PayerSerializer
 from splits.serializers.settlement import SettlementRequest, SettlementSerializer
@@ -54,7 +47,6 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             sources_of(SettlementSerializer) | ENTERED,
             {"credit_minor", "split", "created_by", "closing"},
         ),
-        Comment: (sources_of(CommentSerializer), {"trip"}),
         Trip: (
             sources_of(TripDetailSerializer),
             {
@@ -77,7 +69,6 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
             sources_of(ExportedSettlement) | ENTERED,
             {"credit_minor", "split", "closing"},
         ),
-        Comment: (sources_of(ExportedComment), {"trip", "created_by"}),
     },
 }
 CASES = [
@@ -89,7 +80,6 @@ CASES = [
 REQUESTS: Mapping[type[Model], tuple[type[Any], Columns]] = {
     Expense: (ExpenseRequest, set()),
     Settlement: (SettlementRequest, set()),
-    Comment: (CommentRequest, set()),
     Trip: (TripRequest, set()),
 }
 

@@ -24,7 +24,6 @@ CALLERS = {
     "POST /api/trips/join": "sam",
     "POST /api/invitations/{token}/accept": "sam",
 }
-COMMENTS = "/api/expenses/{expense_id}/comments"
 SPLITS = "/api/expenses/{expense_id}/splits"
 #: The rows that each writing request of `rows.ROWS` makes; all others make none.
 WRITTEN = {
@@ -60,9 +59,6 @@ WRITTEN = {
     "DELETE /api/trips/{trip_id}/settlements/{settlement_id}": ["settlement.deleted"],
     "POST /api/trips/{trip_id}/settlements/{settlement_id}/restore": ["settlement.restored"],
     "POST /api/trips/{trip_id}/settle-up": ["settlement.created"],
-    f"POST {COMMENTS}": ["comment.created"],
-    f"PUT {COMMENTS}/{{comment_id}}": ["comment.changed"],
-    f"DELETE {COMMENTS}/{{comment_id}}": ["comment.deleted"],
     f"POST {SPLITS}": ["split.added"],
     f"DELETE {SPLITS}/{{split_id}}": ["split.deleted"],
     f"PUT {SPLITS}/{{split_id}}/pay": ["split.paid", "settlement.created"],
@@ -164,11 +160,6 @@ def test_replaying_a_journal_gives_what_the_api_shows(
     done(vera, "put", f"/api/expenses/{boat['id']}/splits/{split['id']}/pay")
     done(olga, "patch", f"{url}/expenses/{boat['id']}",
          {"amount": 120, "payers": [{"userId": olga.pk, "amount": 120}]})  # fmt: skip
-    comments = f"/api/expenses/{boat['id']}/comments"
-    tasty, gone = (done(user, "post", comments, {"text": "Nice."})["id"] for user in (vera, ed))
-    done(vera, "put", f"{comments}/{tasty}", {"text": "Very nice."})
-    done(olga, "delete", f"{comments}/{gone}")
-    done(ed, "post", f"/api/expenses/{dinner['id']}/comments", {"text": "Late."})
     splits = f"/api/expenses/{dinner['id']}/splits"
     done(ed, "delete", f"{splits}/{dinner['splits'][0]['id']}")
     done(ed, "post", splits, {"participantUserId": vera.pk, "percentage": 12.5})

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Comment, Debt, Rate
+from splits.models import Debt, Rate
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
@@ -57,7 +57,6 @@ QUERIES = {
     "/api/trips/{trip_id}/balances.svg": 2,
     "/api/trips/{trip_id}/balances/{user_id}": 5,
     "/api/trips/{trip_id}/settle-up": 3,
-    "/api/expenses/{expense_id}/comments": 4,
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,
     "/api": 1,
@@ -86,7 +85,6 @@ LISTS = {
     "/api/trips/{trip_id}/balances",
     "/api/trips/{trip_id}/balances/{user_id}",
     "/api/trips/{trip_id}/settle-up",
-    "/api/expenses/{expense_id}/comments",
     "/api/expenses/{expense_id}/splits",
     *all_of("LISTS"),
 }
@@ -105,10 +103,6 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     for user in people:
         join(trip, user)
     whole = spend(trip, rows * 100, paid_by=olga, among=[ed, *people])
-    # Each by another, so that a query for each author would be seen.
-    Comment.objects.bulk_create(
-        Comment(trip=trip, expense=whole, created_by=user, text="Tasty.") for user in people
-    )
     for at in range(rows):
         day = date(2026, 5, 1) + timedelta(days=at % 30)
         payers = {olga.pk: 600 + at, people[at].pk: 400}

@@ -95,7 +95,7 @@ def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end
     owner, turns = trip.members.get(role=TripRole.OWNER).user, Turns("address")
 
     def work() -> None:
-        notify("comment.created", Q(pk=reader.pk), by=owner, trip_id=trip.pk)
+        notify("expense.changed", Q(pk=reader.pk), by=owner, trip_id=trip.pk)
         mail = turns.next(Mail.objects.due())
         mail.claim()
         send(mail, get_connection("django.core.mail.backends.locmem.EmailBackend"))

@@ -18,8 +18,9 @@ That module may have any of these names:
   columns that no file of such a list contains. `DATA`: patterns of what these pages show that is
   the same in English and in Spanish.
 - `COMMANDS`: the fields of a `tests.trips.waiting.Command` for each endpoint that locks the trip;
-  `waiting_ids(scene, names)` makes what they name. `WITHOUT_LOCK` and `WAIT_ELSEWHERE`: those that
-  write in a trip without its lock, and those for which tests of the app show that they wait.
+  `waiting_ids(scene, names, by, can)` makes what they name. `WITHOUT_LOCK` and `WAIT_ELSEWHERE`:
+  those that write in a trip without its lock, and those for which tests of the app show that they
+  wait.
   `OWNED_TABLES`: the tables of what they change.
 - `ACROSS`: compiled statements on tables of trips that do not name one, each with its reason.
 - `LOCKS`: files that take the lock of a trip, or `FOR UPDATE`, by their paths in the checkout.

@@ -75,6 +75,24 @@ class TripObject(NamedTuple):
     key: str = "pk"
 
 
+class ExpenseRows(NamedTuple):
+    """Rows that belong to an expense: deleted, restored and merged with it, searched and audited.
+
+    The model is an `InTrip` with an author in `created_by`. Its foreign key `expense` has
+    `on_delete=CASCADE` and `db_constraint=False`, so that without the app expenses can be deleted.
+    """
+
+    model: type[Any]
+    #: The type of the object; see `objects`.
+    kind: str
+    #: The column with what people wrote, which the search of expenses reads.
+    text: str
+    #: How many an expense may have.
+    limit: int
+    #: Writes rows of an author in a locked trip: pairs of the id of an expense and a text.
+    add: Callable[[Any, Any, Iterable[tuple[int, str]]], None]
+
+
 class PersonalList(NamedTuple):
     """Rows about a user in the export of their account."""
 
@@ -117,6 +135,8 @@ class Notice(NamedTuple):
     letter: str
     label: Any
     sentence: Any
+    #: Whether new accounts want it once they turn notices on.
+    at_first: bool = False
 
 
 class Plugin(AppConfig):
@@ -196,6 +216,10 @@ class Plugin(AppConfig):
 
     def tools(self) -> Mapping[str, AssistantTool]:
         """Tools for assistants, by their names, such as `add_thing`."""
+        return {}
+
+    def expense_rows(self) -> Mapping[str, ExpenseRows]:
+        """Tables with rows that belong to an expense, by names in which deleted ones are kept."""
         return {}
 
     def expense_filters(self) -> Mapping[str, Any]:

@@ -39,6 +39,7 @@ PLUGINS = env.plugins(
     "PLUGINS",
     [
         "plugins.attachments",
+        "plugins.comments",
         "plugins.recurring",
         "plugins.saved_filters",
         "plugins.itinerary",

@@ -12,7 +12,6 @@ from splits.views import (
     AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
-    CommentViewSet,
     DebtViewSet,
     ExpenseHistoryViewSet,
     ExpenseViewSet,
@@ -164,11 +163,6 @@ SPLITS = [
     path("/<id:split_id>/unpay", SplitViewSet.as_view({"put": "unpay"})),
 ]
 
-COMMENTS = [
-    path("", CommentViewSet.as_view(LIST)),
-    path("/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})),
-]
-
 BROWSER_SESSION = [
     path("login", BrowserLogin.as_view(), name="login"),
     path("logout", BrowserLogout.as_view(), name="logout"),
@@ -180,7 +174,6 @@ API: list[Any] = [
     path("trips", include(TRIPS)),
     path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
-    path("expenses/<id:expense_id>/comments", include(COMMENTS)),
     path("expenses/<id:expense_id>", include(added("EXPENSE"))),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
     path("categories", CategoryViewSet.as_view({"get": "list"})),
@@ -196,7 +189,7 @@ API: list[Any] = [
 #: For the translations; those of plugins are in their `urls`.
 # fmt: off
 TITLES = (
-    _("Accept"), _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Comments"), _("Copy"),
+    _("Accept"), _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Copy"),
     _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
     _("Export"), _("Guests"), _("Health"), _("History"), _("Invitations"), _("Join"),
     _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"), _("Merge"),

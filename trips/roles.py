@@ -36,9 +36,6 @@ class Can(Capability):
     CHANGE_EXPENSES = "change or delete expenses"
     DELETE_SPLITS = "delete splits"
     DELETE_SETTLEMENTS = "delete settlements"
-    COMMENT = "comment on expenses"
-    CHANGE_COMMENTS = "change comments"
-    DELETE_COMMENTS = "delete comments"
     MANAGE_MEMBERS = "change roles, remove members"
     MANAGE_TRIP = "change or delete the trip, renew its code"
 
@@ -47,8 +44,8 @@ class Access(Enum):
     """Which objects a role may use a capability on.
 
     Own objects are: a split or settlement to which the caller is a party (`SETTLE`), an expense
-    that they created or paid, with its splits, a settlement that they recorded, a comment that
-    they wrote. A trip is nobody's own.
+    that they created or paid, with its splits, a settlement that they recorded. A trip is
+    nobody's own.
     """
 
     ANY = "any"
@@ -78,9 +75,6 @@ TABLE = rows(
         Can.CHANGE_EXPENSES:    (_ANY,  _OWN,  _NONE),
         Can.DELETE_SPLITS:      (_ANY,  _OWN,  _NONE),
         Can.DELETE_SETTLEMENTS: (_ANY,  _OWN,  _NONE),
-        Can.COMMENT:            (_ANY,  _ANY,  _ANY),
-        Can.CHANGE_COMMENTS:    (_OWN,  _OWN,  _OWN),
-        Can.DELETE_COMMENTS:    (_ANY,  _OWN,  _OWN),
         Can.MANAGE_MEMBERS:     (_ANY,  _NONE, _NONE),
         Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
     }

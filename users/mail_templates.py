@@ -25,7 +25,6 @@ class MailTemplate(models.TextChoices):
     SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
     EXPENSE_CREATED = "EXPENSE_CREATED", gettext_lazy("notice: expense recorded")
     EXPENSE_CHANGED = "EXPENSE_CHANGED", gettext_lazy("notice: expense changed")
-    COMMENT_CREATED = "COMMENT_CREATED", gettext_lazy("notice: comment")
 
 
 def letters() -> list[tuple[str, Any]]:
@@ -35,13 +34,12 @@ def letters() -> list[tuple[str, Any]]:
     return [*MailTemplate.choices, *added, *news]
 
 
-#: What accounts are notified of at first, by the name of the event in the API.
+#: What accounts may be notified of, by the name of the event in the API; see `notice_letters`.
 NOTICES: Mapping[str, str] = {
     "member.added": MailTemplate.MEMBER_ADDED,
     "split.paid": MailTemplate.SPLIT_PAID,
     "expense.created": MailTemplate.EXPENSE_CREATED,
     "expense.changed": MailTemplate.EXPENSE_CHANGED,
-    "comment.created": MailTemplate.COMMENT_CREATED,
 }
 
 
@@ -50,6 +48,12 @@ def notice_letters() -> Mapping[str, str]:
     """The mails about all that accounts may be notified of, by the name of the event."""
     added = ((event, notice) for app in plugins() for event, notice in app.notices().items())
     return {**NOTICES, **{event: notice.letter for event, notice in added}}
+
+
+def first_notices() -> str:
+    """The events that an account is notified of at first, separated by spaces."""
+    added = [(event, notice) for app in plugins() for event, notice in app.notices().items()]
+    return " ".join([*NOTICES, *(event for event, notice in added if notice.at_first)])
 
 
 #: The front-end pages that the links open; each page sends the token back to the API.

@@ -7,8 +7,9 @@ from decimal import Decimal
 from django.db.models import F, Max, OuterRef, Subquery
 from tqdm import tqdm
 
+from plugins.comments.models import Comment
 from plugins.demo.data import Journey
-from splits.models import Allocation, Comment, Debt, Division, Expense, Settlement, Split, SplitType
+from splits.models import Allocation, Debt, Division, Expense, Settlement, Split, SplitType
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
 from splits.models.merge import accept_invitation

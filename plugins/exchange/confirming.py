@@ -1,6 +1,6 @@
 """Confirming a plan: everything in one transaction, or nothing. And undoing it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
@@ -34,6 +34,7 @@ from plugins.exchange.source import SourceFile, as_json
 from splits.models import Allocation, Division, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
 from splits.models.erasing import erase
+from splits.models.in_trip import added_rows
 from splits.models.items import Items
 from splits.models.merge import Merge
 from splits.models.recording import NewExpense, Recording
@@ -76,11 +77,25 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
                 payments = [new for new in news if isinstance(new, Settlement)]
                 require_payments(locked, by, ((p.sender_id, p.receiver_id) for p in payments))
                 ids = recording.record(news)
+                _comment(locked, by, rows, ids)
                 for row, object_id in zip(rows, ids, strict=True):
                     row.object_id = object_id
                 ImportedRow.objects.bulk_update(rows, ["object_id"])
         _finish(stored, trip, people)
         return stored
+
+
+def _comment(trip: Trip, by: User, rows: Iterable[ImportedRow], ids: Iterable[int]) -> None:
+    """Write the comments of recorded rows, if there is a table for them."""
+    added = added_rows().get("comments")
+    texts = [
+        (object_id, text)
+        for row, object_id in zip(rows, ids, strict=True)
+        if added and row.kind == EntryKind.EXPENSE
+        for text in orjson.loads(row.entry)["comments"]
+    ]
+    if added and texts:
+        added.add(trip, by, texts)
 
 
 def _require_room(stored: Import, by: User) -> None:
@@ -245,7 +260,6 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
         division=Division(entry["split_type"], participants, entered or None, items),
         exact_parts=None if exact is None else {people[key]: minor for key, minor in exact},
         exact_currency=entry["parts_currency"],
-        comments=entry["comments"],
     )
 
 

@@ -27,8 +27,8 @@ from plugins.exchange.description import (
 from plugins.exchange.formats.entries import apportioned
 from plugins.exchange.formats.reading import RowError, plain
 from splits.models import Rate
-from splits.models.comment import MAX_COMMENT_CHARS, MAX_COMMENTS
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
+from splits.models.in_trip import added_rows
 from splits.models.items import EXTRAS, Items
 from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
@@ -175,16 +175,19 @@ class Fitting:
     def _with_comments(self, entry: DescribedExpense) -> tuple[DescribedExpense, list[Note]]:
         """The entry with comments as the caller writes them: each begins with its author's name."""
         texts = []
+        if (rows := added_rows().get("comments")) is None:
+            return replace(entry, comments=()), []
+        most_chars = longest(rows.model, rows.text)
         for comment in entry.comments:
             text = plain("\n".join(line.rstrip() for line in comment.text.splitlines()))
             if text:
                 texts.append(f"{self._names.get(comment.person or '', '?')}: {text}")
         notes = []
-        if max(map(len, texts), default=0) > MAX_COMMENT_CHARS:
-            notes.append(Note("cut", {"limit": MAX_COMMENT_CHARS}))
-        if len(texts) > MAX_COMMENTS:
-            notes.append(Note("comments_cut", {"limit": MAX_COMMENTS}))
-        kept = (DescribedComment(text[:MAX_COMMENT_CHARS]) for text in texts[:MAX_COMMENTS])
+        if max(map(len, texts), default=0) > most_chars:
+            notes.append(Note("cut", {"limit": most_chars}))
+        if len(texts) > rows.limit:
+            notes.append(Note("comments_cut", {"limit": rows.limit}))
+        kept = (DescribedComment(text[:most_chars]) for text in texts[: rows.limit])
         return replace(entry, comments=tuple(kept)), notes
 
     def _converted(self, entry: Any) -> tuple[int, Decimal | None, str, date | None]:

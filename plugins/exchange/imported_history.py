@@ -13,21 +13,17 @@ from django.db.models import Model
 from django.utils.dateparse import parse_datetime
 
 from plugins.exchange.description import FIRST_DAY, LAST_DAY, UnreadableFile
-from splits.models import Comment, Expense, Settlement, Split
+from splits.models import Expense
 from splits.reports.sentences import Names, sentence
 from tripcompanion.api.serializers import MAX_INTEGER
 from trips.models import JournalEntry, Trip
-from trips.models.events import all_events, object_type_of
+from trips.models.events import all_events, object_type_of, trip_objects
 from trips.models.journal import as_text
 from users.models import MAX_NAME_CHARS, User, Via
 
 _MODELS: Mapping[str, type[Model]] = {
-    "trip": Trip,
+    **{kind: shape.rows().model for kind, shape in trip_objects().items()},
     "member": User,
-    "expense": Expense,
-    "split": Split,
-    "settlement": Settlement,
-    "comment": Comment,
 }
 #: The fields of changes that are ids of people.
 _PEOPLE = {"userId", "participantUserId", "fromUserId", "toUserId", "guestUserId"}

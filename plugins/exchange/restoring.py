@@ -32,8 +32,8 @@ from plugins.exchange.tables import (
     Table,
 )
 from splits.models import Allocation, Expense, Settlement
-from splits.models.comment import MAX_COMMENTS
 from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
+from splits.models.in_trip import added_rows
 from splits.money import Places, parse_places, place_of
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
@@ -105,16 +105,21 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
 
 def _require_room(file: OwnFile) -> None:
     """Raise `LimitReached` or `TooManyDebts` before the first write if the file is too large."""
-    comments = Counter(pk for pk in _values(file, "comments", "expenseId") if type(pk) is int)
     for count, limit in (
         (sum(1 for _row in file.items("people.item")), _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS),
         (sum(left is None for left in _values(file, "members", "leftAt")), settings.QUOTA_MEMBERS),
-        (max(comments.values(), default=0), MAX_COMMENTS),
+        *((_most_on_one(file, name), rows.limit) for name, rows in added_rows().items()),
     ):
         if count > limit:
             raise LimitReached(limit=limit)
     if sum(map(bool, _values(file, "debts", "open"))) > MAX_OPEN_DEBTS:
         raise TooManyDebts(limit=MAX_OPEN_DEBTS)
+
+
+def _most_on_one(file: OwnFile, table: str) -> int:
+    """How many rows of a table the expense has that has most of them."""
+    counted = Counter(pk for pk in _values(file, table, "expenseId") if type(pk) is int)
+    return max(counted.values(), default=0)
 
 
 def _values(file: OwnFile, table: str, name: str) -> Iterator[Any]:

@@ -13,8 +13,7 @@ import orjson
 from django.db.models import F, Field, Q, Value
 from django.db.models.functions import Coalesce, NullIf
 
-from splits.models import Allocation, Comment, Debt, Expense, Payer, Settlement, Split
-from splits.serializers.comment import CommentRequest
+from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.settlement import SettlementRequest
 from tripcompanion.api.serializers import camel_case
@@ -141,7 +140,6 @@ TABLES = (
         request=SettlementRequest,
     ),
     Table("allocations", Allocation, _TRIP_AND_ID),
-    Table("comments", Comment, _TRIP, request=CommentRequest),
     *(table for table in _ADDED if table.is_restored),
     Table("history", JournalEntry, _TRIP_AND_ID, order="number"),
 )

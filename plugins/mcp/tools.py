@@ -288,6 +288,8 @@ _ADDED: Mapping[str, Tool] = {
         {"": Call(tool.method, tool.path)},
         "" if tool.method == "DELETE" else name,
         tool.is_destructive,
+        # An expense may be named, too, with its trip.
+        ("trip",) if "{trip}" not in tool.path and "{expense}" in tool.path else (),
     )
     for name, tool in chain.from_iterable(app.tools().items() for app in plugins())
 }
@@ -447,13 +449,6 @@ TOOLS: Mapping[str, Tool] = {
         run=_search,
         own={"search": {**_TEXT, "minLength": 1, "description": "Words that the expense has."}},
         needed=("search",),
-    ),
-    "add_comment": Tool(
-        "Comments on an expense. An equal call within a day changes nothing, unless it has "
-        f"another {KEY}.",
-        {"": Call("POST", "/api/expenses/{expense}/comments")},
-        "createComment",
-        also=("trip",),
     ),
     **_ADDED,
 }

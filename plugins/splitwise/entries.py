@@ -11,11 +11,11 @@ from django.db.models.functions import Cast, Coalesce, Greatest
 from rest_framework.exceptions import NotFound
 
 from plugins.attachments.models import Attachment, State
+from plugins.comments.models import Comment, comments_of
 from plugins.splitwise import objects
 from plugins.splitwise.models import GivenCategory, Group
 from plugins.splitwise.objects import PAYMENTS_FROM, Entry
-from splits.models import Comment, DeletedEntry, Expense, Settlement
-from splits.models.comment import comments_of
+from splits.models import DeletedEntry, Expense, Settlement
 from splits.models.deleted import AT_A_TIME, DeletedKind
 from splits.models.payer import Payer
 from splits.models.restoring import deleted_row

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import OuterRef, Q, Subquery
 from django.utils.html import escape
 
+from plugins.comments.models import CREATED
 from plugins.splitwise.objects import PAYMENTS_FROM, instant
 from splits.reports.history import with_sentences
 from trips.models import JournalEntry, Trip
@@ -23,7 +24,7 @@ _TYPES: Mapping[str, int] = {
     Event.EXPENSE_CHANGED: 1,
     Event.EXPENSE_DELETED: 2,
     Event.SETTLEMENT_DELETED: 2,
-    Event.COMMENT_CREATED: 3,
+    CREATED: 3,
     Event.MEMBER_ADDED: 4,
     Event.MEMBER_JOINED: 4,
     Event.GUEST_ADDED: 4,

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
+from plugins.comments.models import Comment
 from plugins.splitwise.categories import GENERAL, NAMES, TREE, their_category
-from splits.models import Comment, Expense, Settlement
+from splits.models import Expense, Settlement
 from splits.money import own_parts_and_debts
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip

@@ -112,13 +112,6 @@ EXPENSES: CsvColumns = {
     **_person("created_by"),
     **named("created_at", "updated_at"),
 }
-COMMENTS: CsvColumns = {
-    "id": "id",
-    "expense_id": "expense_id",
-    "expense": "expense__description",
-    **_person("created_by"),
-    **named("text", "created_at", "updated_at"),
-}
 SETTLEMENTS: CsvColumns = {
     "id": "id",
     **TRIP,

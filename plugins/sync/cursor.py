@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ValidationError
 
+from splits.models.in_trip import added_rows
 from splits.reports.history import sees
 from trips.models.events import trip_objects
 from users.models import User
@@ -37,9 +38,10 @@ class CursorExpired(APIException):
 
 @cache
 def others() -> list[str]:
-    """The types of objects of plugins, in an order that stays when there are more of them."""
-    of_core = {"trip", "member", "invitation", "expense", "split", "settlement", "comment"}
-    return sorted(trip_objects().keys() - of_core, key=lambda kind: crc32(kind.encode()))
+    """Further types of plugins, in an order that stays when there are more of them."""
+    known = {"trip", "member", "invitation", "expense", "split", "settlement"}
+    known |= {rows.kind for rows in added_rows().values()}
+    return sorted(trip_objects().keys() - known, key=lambda kind: crc32(kind.encode()))
 
 
 class Delivery(NamedTuple):

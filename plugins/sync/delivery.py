@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import Q
 
 from plugins.sync.cursor import Delivery, others
-from splits.models.comment import Comment
 from splits.models.expense import Expense
+from splits.models.in_trip import added_rows
 from splits.models.settlement import Settlement
 from splits.reports.history import sees
 from trips.models import Invitation
@@ -21,7 +21,7 @@ from trips.models.events import trip_objects
 from trips.models.journal import Subject
 from users.models import User
 
-#: How many expenses are searched for comments at a time.
+#: How many expenses are searched for rows of plugins at a time.
 _SEARCHED = 1000
 
 
@@ -32,13 +32,13 @@ class Stage(IntEnum):
     NOTHING = 0
     TRIP = 1
     EXPENSES = 2
-    COMMENTS = 3
+    ROWS_OF_EXPENSES = 3
     SETTLEMENTS = 4
     INVITATIONS = 5
     OTHERS = 6
 
 
-_OF_MONEY = (Stage.EXPENSES, Stage.COMMENTS, Stage.SETTLEMENTS)
+_OF_MONEY = (Stage.EXPENSES, Stage.ROWS_OF_EXPENSES, Stage.SETTLEMENTS)
 
 
 #: An object that is sent, and the delivery after it.
@@ -65,7 +65,7 @@ def send(
     sent = list(_others(delivery, room, kinds) if is_other else _STAGES[stage](delivery, room))
     if len(sent) == room:
         return sent, sent[-1][1]
-    if stage is Stage.COMMENTS and delivery.after + _SEARCHED < expenses:
+    if stage is Stage.ROWS_OF_EXPENSES and delivery.after + _SEARCHED < expenses:
         return sent, delivery._replace(after=delivery.after + _SEARCHED, then=0)
     later = [other for other in Stage if other > stage and (money or other not in _OF_MONEY)]
     if not later or not delivery.is_whole:
@@ -85,19 +85,22 @@ def _expenses(delivery: Delivery, room: int) -> Iterator[Sent]:
         yield Subject("expense", expense_id), delivery._replace(after=number + 1)
 
 
-def _comments(delivery: Delivery, room: int) -> Iterator[Sent]:
-    """`after` is the number of an expense, `then` the id of a comment on it."""
+def _rows_of_expenses(delivery: Delivery, room: int) -> Iterator[Sent]:
+    """`after` is the number of an expense, `then` counts the ids of all tables of plugins."""
     first, last = delivery.after, delivery.after + _SEARCHED
-    rest = Q(expense__number__gt=first) | Q(pk__gt=delivery.then)
     near = {
         "expense__trip": delivery.trip_id,
         "expense__number__gte": first,
         "expense__number__lt": last,
     }
-    rows = Comment.objects.filter(rest, trip=delivery.trip_id, **near)
-    found = rows.order_by("expense__number", "pk").values_list("expense__number", "pk")
-    for number, comment_id in found[:room]:
-        yield Subject("comment", comment_id), delivery._replace(after=number, then=comment_id)
+    tables, found = added_rows().values(), []
+    for place, table in enumerate(tables):
+        rest = Q(expense__number__gt=first) | Q(pk__gt=(delivery.then - place) // len(tables))
+        rows = table.model.objects.filter(rest, trip=delivery.trip_id, **near)
+        keys = rows.order_by("expense__number", "pk").values_list("expense__number", "pk")[:room]
+        found += [(number, pk * len(tables) + place, table.kind, pk) for number, pk in keys]
+    for number, then, kind, object_id in sorted(found)[:room]:
+        yield Subject(kind, object_id), delivery._replace(after=number, then=then)
 
 
 def _settlements(delivery: Delivery, room: int) -> Iterator[Sent]:
@@ -133,7 +136,7 @@ _STAGES = {
     Stage.NOTHING: _trip,
     Stage.TRIP: _trip,
     Stage.EXPENSES: _expenses,
-    Stage.COMMENTS: _comments,
+    Stage.ROWS_OF_EXPENSES: _rows_of_expenses,
     Stage.SETTLEMENTS: _settlements,
     Stage.INVITATIONS: _invitations,
 }

@@ -8,13 +8,14 @@ again.
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from operator import or_
 from typing import Any
 
 from django.db.models import F, Q
 
 from splits.models import Allocation, Debt, Settlement
-from splits.models.comment import Comment
+from splits.models.in_trip import added_rows
 from trips.models import JournalEntry
 from trips.models.events import Event
 from trips.models.journal import Subject
@@ -38,17 +39,20 @@ class Touched:
 
     def __init__(self, rows: Rows, *, money: bool) -> None:
         read = rows if money else ()
-        self._paid, self._opened, self._comments = _paid(read), _opened(read), _comments(read)
+        self._paid, self._opened = _paid(read), _opened(read)
+        self._restored = _restored(read)
         self._closed_by = _closings(read)
 
     def by(self, row: JournalEntry) -> list[Subject]:
-        """The objects that a row touched, ordered by id. All are of one type."""
+        """The objects that a row touched, ordered by type and id."""
         if row.event in _PAYING:
             return _subjects("expense", self._paid, row.object_id)
         if row.event == Event.SETTLEMENT_DELETED:
             return _subjects("expense", self._opened, _pair(row))
         if row.event == Event.EXPENSE_RESTORED:
-            return _subjects("comment", self._comments, row.object_id)
+            kinds = [rows.kind for rows in added_rows().values()]
+            found = (_subjects(kind, self._restored, (kind, row.object_id)) for kind in kinds)
+            return [*chain.from_iterable(found)]
         return []
 
     def resends(self, row: JournalEntry) -> bool | None:
@@ -59,7 +63,7 @@ class Touched:
         is_whole = (
             row.event in _MERGING
             or (row.event == Event.GUEST_ADDED and "userId" in row.changes)
-            or (row.event == Event.EXPENSE_RESTORED and self._comments is None)
+            or (row.event == Event.EXPENSE_RESTORED and self._restored is None)
         )
         touches_all = (
             row.event in _PAYING and (self._paid is None or row.object_id in self._closed_by)
@@ -136,10 +140,15 @@ def _opened(rows: Rows) -> Found | None:
     return _gather((row[:3], row[3]) for row in debts[: MAX_TOUCHED + 1])
 
 
-def _comments(rows: Rows) -> Found | None:
-    """The comments on each restored expense."""
+def _restored(rows: Rows) -> Found | None:
+    """The rows that each restored expense has of plugins, by type and expense."""
     ids = [row.object_id for row in rows if row.event == Event.EXPENSE_RESTORED]
     if not ids:
         return {}
-    comments = Comment.objects.filter(expense__in=ids).values_list("expense", "pk")
-    return _gather(comments[: MAX_TOUCHED + 1])
+    return _gather(
+        ((added.kind, expense_id), object_id)
+        for added in added_rows().values()
+        for expense_id, object_id in added.model.objects.filter(expense__in=ids).values_list(
+            "expense", "pk"
+        )[: MAX_TOUCHED + 1]
+    )

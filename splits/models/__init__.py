@@ -2,7 +2,6 @@
 
 from splits.models.allocation import Allocation
 from splits.models.audit_run import AuditRun
-from splits.models.comment import Comment
 from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType

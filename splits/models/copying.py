@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from django.db.models import F
 from django.utils.translation import gettext_lazy
 
-from splits.models.comment import MAX_COMMENT_CHARS, comments_of
 from splits.models.conflicts import DividedByHand
 from splits.models.debt import Debt
 from splits.models.expense import Expense
@@ -54,7 +53,7 @@ def copy_expense(expense: Expense, by: User, trip_id: int) -> int:
 
 
 def move_expense(expense: Expense, by: User, trip_id: int) -> int:
-    """Record the expense in another trip with its comments and attachments, and delete it here.
+    """Record the expense in another trip with what plugins keep of it, and delete it here.
 
     Everybody's part stays the same to the cent, and so does when it was created.
 
@@ -64,12 +63,7 @@ def move_expense(expense: Expense, by: User, trip_id: int) -> int:
         debts = Debt.objects.filter(trip=stored.trip_id, split__expense=stored.pk)
         if debts.exclude(open_minor=F("amount_minor")).exists():
             raise PaidAlready
-        texts = [
-            f"{row.created_by.shown_name}: {row.text}"[:MAX_COMMENT_CHARS]
-            for row in comments_of(stored.pk)
-            if row.text
-        ]
-        moved_id = _record(stored, target, by, texts, is_moved=True)
+        moved_id = _record(stored, target, by, is_moved=True)
         expense_moved.send(Expense, expense=stored, trip=target, moved_id=moved_id, by=by)
         stored.remove(by)
         return moved_id
@@ -91,14 +85,7 @@ def _both_locked(
         yield stored, target
 
 
-def _record(
-    stored: Expense,
-    target: Trip,
-    by: User,
-    comments: list[str] | None = None,
-    *,
-    is_moved: bool = False,
-) -> int:
+def _record(stored: Expense, target: Trip, by: User, *, is_moved: bool = False) -> int:
     posting = stored.posting()
     fields = {name: getattr(stored, name) for name in _COPIED}
     kept: dict[str, Any] = {}
@@ -110,7 +97,6 @@ def _record(
         fields=fields,
         paid_by_user=posting.entered,
         division=stored.division(posting.parts),
-        comments=comments or (),
         **kept,
     )
     [made_id] = Recording(target, by).record([new])

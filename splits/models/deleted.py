@@ -1,6 +1,7 @@
 """Deleted expenses and settlements, as they were: out of the ledger until they are restored."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, ClassVar, TypeVar
 
 import orjson
@@ -28,8 +29,6 @@ _PEOPLE = {
 
 #: How many rows are read at a time. That of a settlement which closed a trip may have 3 MB.
 AT_A_TIME = 10
-#: The rows that have an author.
-_WITH_AUTHOR = ("expense", "settlement", "settlements", "comments")
 
 
 class DeletedKind(models.TextChoices):
@@ -145,7 +144,7 @@ class DeletedEntry(models.Model):
         """
         fields = {field.attname: field for field in model._meta.concrete_fields}
         # Rows that 1.0.0 stored lack the trip, which has no default.
-        rows = ({"trip_id": self.trip_id} | row for row in self.stored[name])
+        rows = ({"trip_id": self.trip_id} | row for row in self.stored.get(name, ()))
         return [
             model(**{key: fields[key].to_python(row[key]) for key in row.keys() & fields.keys()})
             for row in rows
@@ -190,10 +189,9 @@ class DeletedEntry(models.Model):
         for row, column in _names_in(stored):
             if row[column] == user_id:
                 row[column] = to
-        for rows in (stored.get(name, ()) for name in _WITH_AUTHOR):
-            for row in rows:
-                if row["created_by_id"] == user_id:
-                    row["created_by_id"] = to
+        for row in chain.from_iterable(rows for rows in stored.values() if isinstance(rows, list)):
+            if isinstance(row, dict) and row.get("created_by_id") == user_id:
+                row["created_by_id"] = to
         stored["former"] = [to if pk == user_id else pk for pk in stored.get("former", ())]
         self.save_rows()
 

@@ -30,6 +30,7 @@ from splits.models.division import (
     SplitType,
     entered_for,
 )
+from splits.models.in_trip import added_rows
 from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.posting import ExpensePosting
@@ -353,7 +354,10 @@ class Expense(models.Model):
                 splits=splits,
                 debts=debts,
                 settlements=posting.revoked,
-                comments=stored.comments.order_by("id"),
+                **{
+                    name: rows.model.objects.filter(**where).order_by("id")
+                    for name, rows in added_rows().items()
+                },
             )
             posting.note(Event.EXPENSE_DELETED, by, fields, {})
             Mail.objects.filter(expense_id=stored.pk).delete()

@@ -1,9 +1,12 @@
 """The trip of rows that belong to an expense, a debt or a settlement."""
 
+from collections.abc import Mapping
+from functools import cache
 from typing import ClassVar
 
 from django.db import models
 
+from tripcompanion.plugin import ExpenseRows, plugins
 from trips.models import Trip
 
 
@@ -28,3 +31,9 @@ class InTrip(models.Model):
 
     class Meta:
         abstract = True
+
+
+@cache
+def added_rows() -> Mapping[str, ExpenseRows]:
+    """The tables of plugins with rows that belong to an expense, by their names."""
+    return {name: rows for app in plugins() for name, rows in app.expense_rows().items()}

@@ -1,6 +1,6 @@
 """Merges and claims: a member, or an account that becomes one, gets the entries of a guest."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
 
-from splits.models.comment import Comment
 from splits.models.debt import Debt
 from splits.models.expense import Expense
+from splits.models.in_trip import added_rows
 from splits.models.items import key_of
 from splits.models.payer import Payer
 from splits.models.settlement import Settlement
@@ -42,8 +42,12 @@ PEOPLE: tuple[tuple[type[Model], str], ...] = (
     (Settlement, "receiver"),
     (Expense, "created_by"),
     (Settlement, "created_by"),
-    (Comment, "created_by"),
 )
+
+
+def people_columns() -> Iterable[tuple[type[Model], str]]:
+    """`PEOPLE`, and the authors of rows of plugins."""
+    return [*PEOPLE, *((rows.model, "created_by") for rows in added_rows().values())]
 
 
 class NotAGuest(Conflict):
@@ -165,7 +169,7 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     with_pair = Concat(F("merged_guests"), Value(f" {to}:{user_id}"))
     _expenses_with(trip, user_id).update(merged_guests=with_pair)
     dropped = _drop_offsets_between(trip, {user_id, to})
-    for model, column in PEOPLE:
+    for model, column in people_columns():
         named: dict[str, Any] = {"trip": trip, column: user_id}
         rows: QuerySet = model._base_manager.filter(**named)
         rows.update(**{column: to})
@@ -195,8 +199,10 @@ def _drop_offsets_between(trip: Trip, both: set[int]) -> set[int]:
 @receiver(person_sought)
 def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
     """Whether an entry that is not deleted names this person."""
-    named = (model._base_manager.filter(trip=trip, **{column: user_id}) for model, column in PEOPLE)
-    return any(rows.exists() for rows in named)
+    return any(
+        model._base_manager.filter(trip=trip, **{column: user_id}).exists()
+        for model, column in people_columns()
+    )
 
 
 def accept_invitation(token: str, user: User) -> Member:

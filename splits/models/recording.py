@@ -15,7 +15,6 @@ from django.utils import timezone
 
 from splits import money
 from splits.models.allocation import Allocation
-from splits.models.comment import Comment
 from splits.models.debt import MAX_OPEN_DEBTS, Debt, TooManyDebts, require_few_debts
 from splits.models.division import Division, Part, Payment, SplitType
 from splits.models.expense import Expense, expense_fields
@@ -50,7 +49,6 @@ class NewExpense:
     division: Division
     exact_parts: Mapping[int, int] | None = None
     exact_currency: str = ""
-    comments: Sequence[str] = ()
     moved_payments: Mapping[int, Payment] | None = None
 
     @property
@@ -109,13 +107,13 @@ class Recording:
             else:
                 rows.append(entry)
                 allocations += self._settle(entry, sums)
-        comments = self._write(rows, allocations)
+        self._write(rows, allocations)
         for allocation in allocations:
             if allocation.debt is not None:
                 sums[allocation.debt.debtor_id]["owed_minor"] -= allocation.amount_minor
         Member.increment_balances(self.trip.pk, sums)
         require_few_debts(self.trip.pk)
-        write(self.trip.pk, self.by, *self._journal(rows, comments))
+        write(self.trip.pk, self.by, *self._journal(rows))
         return [row.expense.pk if isinstance(row, _Written) else row.pk for row in rows]
 
     def rehearse(self, batch: Iterable[NewExpense | Settlement]) -> None:
@@ -255,8 +253,8 @@ class Recording:
 
     def _write(
         self, rows: Sequence["_Written | Settlement"], allocations: Sequence[Allocation]
-    ) -> list[Comment]:
-        """Insert debts, settlements, allocations and comments, and update what was there before."""
+    ) -> None:
+        """Insert debts, settlements and allocations, and update what was there before."""
         debts = [debt for row in rows if isinstance(row, _Written) for debt in row.debts]
         settlements = [row for row in rows if isinstance(row, Settlement)]
         now = timezone.now()
@@ -278,18 +276,8 @@ class Recording:
             allocation.closed_by = allocation.closed_by
         insert(allocations)
         recompute(self.trip.pk, used_debts, used_credit, now)
-        return insert(
-            [
-                Comment(trip_id=self.trip.pk, expense=row.expense, created_by=self.by, text=text)
-                for row in rows
-                if isinstance(row, _Written)
-                for text in row.new.comments
-            ]
-        )
 
-    def _journal(
-        self, rows: Sequence["_Written | Settlement"], comments: Iterable[Comment]
-    ) -> Iterator[Entry]:
+    def _journal(self, rows: Sequence["_Written | Settlement"]) -> Iterator[Entry]:
         for row in rows:
             if isinstance(row, _Written):
                 fields = expense_fields(row.expense, row.payments, row.parts)
@@ -297,9 +285,6 @@ class Recording:
                 yield from entries_between(Event.EXPENSE_CREATED, pk, {}, fields, pk)
             else:
                 yield from settlement_entries(Event.SETTLEMENT_CREATED, [row], self.trip.currency)
-        for comment in comments:
-            text = {"text": (None, comment.text)}
-            yield Entry(Event.COMMENT_CREATED, comment.pk, text, comment.expense_id)
 
 
 def _exactly(new: NewExpense, expense: Expense) -> Division:

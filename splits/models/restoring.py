@@ -6,10 +6,10 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 
-from splits.models.comment import Comment
 from splits.models.debt import Debt, require_few_debts
 from splits.models.deleted import AT_A_TIME, DeletedEntry, DeletedKind
 from splits.models.expense import Expense, expense_fields
+from splits.models.in_trip import added_rows
 from splits.models.kept_allocations import allocate_again, insert_offsets
 from splits.models.kept_closings import KeptClosings
 from splits.models.payer import Payer
@@ -36,8 +36,8 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
     covered or closed its debts does so again, as far as it still exists. Raises `NotRestorable` and
     `TooManyDebts`.
     """
-    rows = DeletedEntry.objects.expenses
-    with locked_row(rows, by, Can.CHANGE_EXPENSES, trip_id=entry.trip_id, pk=entry.pk) as kept:
+    entries = DeletedEntry.objects.expenses
+    with locked_row(entries, by, Can.CHANGE_EXPENSES, trip_id=entry.trip_id, pk=entry.pk) as kept:
         kept.require_restorable()
         expense = deleted_expense(kept)
         expense.save(force_insert=True)
@@ -51,7 +51,8 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         require_few_debts(kept.trip_id)
         for settlement_id, split_id in kept.stored.get("awaited", ()):
             Settlement.objects.filter(trip=kept.trip, pk=settlement_id).update(split=split_id)
-        Comment.objects.bulk_create(kept.rows_of("comments", Comment))
+        for name, rows in added_rows().items():
+            rows.model.objects.bulk_create(kept.rows_of(name, rows.model))
         kept.delete()
         fields = expense_fields(expense, payments_of(payers), parts_of(splits))
         restored = entries_between(Event.EXPENSE_RESTORED, expense.pk, {}, fields, expense.pk)

@@ -9,9 +9,9 @@ from rest_framework.exceptions import ValidationError
 
 from splits import money
 from splits.models import Allocation, Debt, Settlement
-from splits.models.comment import Comment
 from splits.models.division import Part, Payment
 from splits.models.expense import Expense
+from splits.models.in_trip import added_rows
 from splits.models.payer import Payer
 from splits.models.posting import amounts
 from splits.models.split import Split
@@ -214,7 +214,7 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
     for parents, name, model in (
         (Expense, "expense", Payer),
         (Expense, "expense", Split),
-        (Expense, "expense", Comment),
+        *((Expense, "expense", rows.model) for rows in added_rows().values()),
         (Debt, "debt", Allocation),
         (Settlement, "settlement", Allocation),
         (Settlement, "closed_by", Allocation),
@@ -227,7 +227,8 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         found = list(streamed(rows.order_by("pk"), name, "pk", "trip"))
         ids = {parent for parent, _pk, _stored in found}
         trips = dict(parents._base_manager.filter(pk__in=ids).values_list("pk", "trip"))
-        for parent, pk, stored in found:
+        # Expenses that were deleted while a plugin was left out have rows of it.
+        for parent, pk, stored in (row for row in found if row[0] in trips):
             text = f"{model.__name__} {pk} is stored as one of trip {stored}"
             yield Difference(trips[parent], text)
 

@@ -53,9 +53,6 @@ _SENTENCES: Mapping[str, Any] = {
     Event.SETTLEMENT_RESTORED: gettext_lazy(
         "%(by)s restored the settlement of %(amount)s from %(sender)s to %(receiver)s."
     ),
-    Event.COMMENT_CREATED: gettext_lazy("%(by)s commented on %(what)s."),
-    Event.COMMENT_CHANGED: gettext_lazy("%(by)s changed a comment on %(what)s."),
-    Event.COMMENT_DELETED: gettext_lazy("%(by)s deleted a comment on %(what)s."),
 }
 #: Those of plugins, too.
 _ALL = {**_SENTENCES, **{name: text for app in plugins() for name, text in app.events().items()}}

@@ -1,7 +1,6 @@
-"""The views of expenses, comments, splits, settlements, balances, plans and debts."""
+"""The views of expenses, splits, settlements, balances, plans and debts."""
 
 from splits.views.category import CategoryViewSet
-from splits.views.comment import CommentViewSet
 from splits.views.expense import ExpenseViewSet
 from splits.views.guest import AcceptanceViewSet, MergeViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet

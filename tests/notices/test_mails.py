@@ -69,14 +69,14 @@ def test_a_digest_comes_once_a_day(
     with time_machine.travel("2026-05-14T09:00:00Z") as clock:
         expense = ledger.spend(olga, 60, olga, ed)
         clock.shift(timedelta(hours=2))
-        ledger.comment(expense, olga)
+        ledger.change(expense, olga, notes="Nice.")
         assert delivered() == []
         clock.move_to("2026-05-14T16:01:00Z")
         [message] = delivered()
         assert message.to == ["ed@example.com"]
         assert "was recorded" in message.body
-        assert "new comment" in message.body
-        ledger.comment(expense, olga)
+        assert "was changed" in message.body
+        ledger.change(expense, olga, notes="Very nice.")
         clock.move_to("2026-05-15T15:59:00Z")
         assert delivered() == []
         clock.move_to("2026-05-15T16:01:00Z")
@@ -95,7 +95,7 @@ def test_a_mail_has_links_and_nothing_that_a_user_typed(
     settings.FRONTEND_URL = "https://app.example.com"
     wanting(ed)
     expense = ledger.spend(olga, 60, olga, ed, description="evil.example", notes="evil.example")
-    ledger.comment(expense, olga, "Open https://evil.example now")
+    ledger.change(expense, olga, notes="Open https://evil.example now")
     [message] = delivered()
     assert message.subject == "News from your trips"
     page = f"https://app.example.com/trips/{trip.pk}/expenses/{expense['id']}"
@@ -131,7 +131,7 @@ def test_who_wants_none_when_it_is_sent_gets_none(
     delivered: Callable[[], list[EmailMessage]],
 ) -> None:
     wanting(vera)
-    ledger.comment(ledger.spend(olga, 60, olga, vera), olga)
+    ledger.spend(olga, 60, olga, vera)
     if change == "deleted":
         delete_account(vera, by=None)
     elif change == "left":
@@ -165,7 +165,7 @@ def test_a_mail_that_could_not_be_sent_is_tried_again(
     wanting(ed)
     with time_machine.travel(timezone.now()) as clock:
         expense = ledger.spend(olga, 60, olga, ed)
-        ledger.comment(expense, olga)
+        ledger.change(expense, olga, notes="Nice.")
         locmem = settings.EMAIL_BACKEND
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", free_port()
@@ -175,4 +175,4 @@ def test_a_mail_that_could_not_be_sent_is_tried_again(
         clock.shift(timedelta(minutes=11))
         [message] = delivered()
     assert "was recorded" in message.body
-    assert "new comment" in message.body
+    assert "was changed" in message.body

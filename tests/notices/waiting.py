@@ -5,7 +5,7 @@ from django.utils import timezone
 from tests.factories import overwrite
 from users.models import Mail, User
 
-ALL = ["member.added", "split.paid", "expense.created", "expense.changed", "comment.created"]
+ALL = ["member.added", "split.paid", "expense.created", "expense.changed"]
 
 
 def wanting(user: User, mode: str = "each", events: str = " ".join(ALL)) -> User:

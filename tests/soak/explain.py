@@ -33,7 +33,6 @@ class Explainer:
             "splits_expense": self._of_expense,
             "splits_split": self._of_split,
             "splits_settlement": self._of_settlement,
-            "splits_comment": self._of_comment,
         }
         found = [
             request
@@ -167,16 +166,3 @@ class Explainer:
             expense = state.splits[split].expense
             deleted += self._journal.in_expense(expense, *_DIVIDE, Act.DELETE_EXPENSE)
         return deleted
-
-    def _of_comment(self, entry: Entry, state: TripState) -> Iterable[Request]:
-        columns, expense = entry.columns, entry.columns["expense_id"]
-        if entry.operation == "DELETE":
-            deleted = self._journal.about(entry.row, Act.DELETE_COMMENT)
-            return [*deleted, *self._removing(expense)]
-        found = self._journal.marked(columns["text"])
-        if entry.operation == "INSERT":
-            restored = self._journal.about(expense, Act.RESTORE_EXPENSE)
-            return [*found, *restored, *self._bringing(entry.trip, expense)]
-        author = columns["created_by_id"]
-        closing = self._journal.about(author, Act.CLOSE_ACCOUNT, Act.DELETE_ACCOUNT)
-        return found or closing

@@ -48,9 +48,6 @@ class Act(Enum):
     RECORD_PLAN = "record the plan", Can.SETTLE
     DELETE_SETTLEMENT = "delete a settlement", Can.DELETE_SETTLEMENTS
     RESTORE_SETTLEMENT = "restore a settlement", Can.DELETE_SETTLEMENTS
-    COMMENT = "write a comment", Can.COMMENT
-    CHANGE_COMMENT = "change a comment", Can.CHANGE_COMMENTS
-    DELETE_COMMENT = "delete a comment", Can.DELETE_COMMENTS
     READ_PLAN = "read the plan", Can.READ
     CLOSE_ACCOUNT = "close one's account", None
     DELETE_ACCOUNT = "delete an account", None
@@ -73,7 +70,7 @@ _ABOUT_EXPENSES = {Act.CHANGE_EXPENSE, Act.DELETE_EXPENSE}
 class Request:
     """One request.
 
-    `key` is the id of what it changes or deletes: an expense, a split, a settlement, a comment, an
+    `key` is the id of what it changes or deletes: an expense, a split, a settlement, an
     invitation, a trip or an account, or the pair of a membership; None if the answer alone
     says what it made. `marker` is a text that no other request has in its body.
     """

@@ -25,7 +25,7 @@ _BEFORE, _AFTER = 12, 4
 #: What is judged; the entries of the other tables follow from these.
 _JUDGED = {
     *("trips_trip", "trips_member", "trips_invitation", "users_user"),
-    *("splits_expense", "splits_split", "splits_settlement", "splits_comment"),
+    *("splits_expense", "splits_split", "splits_settlement"),
 }
 #: Tables whose rows change only with another row that is judged.
 _FOLLOWING = {"splits_split", "splits_settlement"}
@@ -167,7 +167,7 @@ def _had_right(request: Request, entry: Entry, state: TripState) -> bool:
         case Act.START_TRIP | Act.DELETE_ACCOUNT | Act.BAR_ACCOUNT:
             return True
         case Act.CLOSE_ACCOUNT:
-            # Their membership, their comment or their invitation.
+            # Their membership or their invitation.
             return caller in {entry.columns.get(name) for name in ("user_id", "created_by_id")}
         case Act.JOIN:
             return (request.body["tripCode"], entry.new["role"]) == (state.code, state.join_role)
@@ -216,8 +216,6 @@ def _owners(request: Request, entry: Entry, state: TripState) -> set[int]:
         case Act.RECORD_SETTLEMENT | Act.RECORD_PLAN:
             return {columns["sender_id"], columns["receiver_id"]}
         case Act.DELETE_SETTLEMENT | Act.RESTORE_SETTLEMENT:
-            return {columns["created_by_id"]}
-        case Act.CHANGE_COMMENT | Act.DELETE_COMMENT:
             return {columns["created_by_id"]}
         case Act.RESTORE_EXPENSE:
             deleted = state.deleted.get(request.key) if isinstance(request.key, int) else None

@@ -36,7 +36,6 @@ TABLES = {
         *("trip_id", "created_by_id", "sender_id", "receiver_id"),
         *("amount_minor", "note", "split_id", "closing_id"),
     ),
-    "splits_comment": ("expense_id", "created_by_id", "text"),
 }
 #: A guest belongs to one trip, and comes and goes with a membership.
 _OPERATIONS = {"users_user": ("UPDATE",)}

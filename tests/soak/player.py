@@ -57,9 +57,6 @@ class Player(PeopleMoves, RestoringMoves):
             self._accept_invitation: (8, 14),
             self._restore_expense: (3, 8),
             self._restore_settlement: (2, 6),
-            self._comment: (2, 6),
-            self._change_comment: (0, 4),
-            self._delete_comment: (0, 4),
         }
 
     def play(self) -> None:

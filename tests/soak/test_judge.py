@@ -7,7 +7,6 @@ import pytest
 
 from splits.views import (
     BalanceViewSet,
-    CommentViewSet,
     ExpenseViewSet,
     MergeViewSet,
     SettlementViewSet,
@@ -54,9 +53,6 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.REVOKE_INVITATION: (InvitationViewSet, "destroy"),
     Act.RESTORE_EXPENSE: (ExpenseViewSet, "restore"),
     Act.RESTORE_SETTLEMENT: (SettlementViewSet, "restore"),
-    Act.COMMENT: (CommentViewSet, "create"),
-    Act.CHANGE_COMMENT: (CommentViewSet, "update"),
-    Act.DELETE_COMMENT: (CommentViewSet, "destroy"),
 }
 
 
@@ -238,8 +234,6 @@ def brings(history: History, act: Act, caller: int, **changed: Any) -> None:
     split = {"expense_id": 6, "participant_id": ED, "amount_minor": 1}
     history.log("splits_split", 8, None, split, 200, trip=OTHER)
     if act is Act.MOVE_EXPENSE:
-        comment = {"expense_id": 6, "created_by_id": caller, "text": "Olga: Tasty."}
-        history.log("splits_comment", 9, None, comment, 200, trip=OTHER)
         history.log("splits_expense", 5, old, None, 200)
 
 

@@ -54,8 +54,6 @@ class PlayedTrip:
     guests: list[int] = field(default_factory=list)
     #: Pairs of an invitation and its token.
     invitations: list[tuple[int, str]] = field(default_factory=list)
-    #: Pairs of an expense and a comment.
-    comments: list[tuple[int, int]] = field(default_factory=list)
     deleted_expenses: list[int] = field(default_factory=list)
     deleted_settlements: list[int] = field(default_factory=list)
 

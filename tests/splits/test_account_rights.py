@@ -113,28 +113,6 @@ def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> N
     assert len(empty) == len(lists) - 1
 
 
-def test_what_they_wrote_in_entries_that_are_deleted_is_in_the_history(
-    api: Api, ledgers: Trip, ed: User
-) -> None:
-    [expense] = export(api(ed))["expenses"]
-    comments = f"/api/expenses/{expense['id']}/comments"
-    assert api(ed).post(comments, {"text": "Six of them."}).status_code == 201
-    path = f"/api/trips/{ledgers.pk}/expenses/{expense['id']}"
-    assert api(ed).delete(path).status_code == 204
-    held = export(api(ed))
-    assert (held["expenses"], held["comments"]) == ([], [])
-    *_earlier, written, deleted = held["history"]
-    assert (written["event"], written["changes"]["text"]["new"]) == (
-        "comment.created",
-        "Six of them.",
-    )
-    assert (deleted["tripId"], deleted["object"]) == (
-        ledgers.pk,
-        {"type": "expense", "id": expense["id"]},
-    )
-    assert deleted["changes"]["description"] == {"old": "Tarts", "new": None}
-
-
 def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: User) -> None:
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)

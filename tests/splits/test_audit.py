@@ -8,15 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import F
 
-from splits.models import (
-    Allocation,
-    Comment,
-    Debt,
-    Expense,
-    Payer,
-    Settlement,
-    Split,
-)
+from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
 from tests import citus
 from tests.factories import TripFactory, join, settle, spend
 from trips.models import Member, Trip
@@ -78,11 +70,10 @@ def test_whatever_was_changed_behind_its_back_is_named(
 
 
 @citus.row_changes_trip
-@pytest.mark.parametrize("rows", [Allocation, Comment, Payer, Split])
+@pytest.mark.parametrize("rows", [Allocation, Payer, Split])
 def test_a_row_that_names_another_trip_is_named(
     recorded: Expense, trip: Trip, olga: User, rows: Any
 ) -> None:
-    Comment.write(recorded, olga, "Thanks!")
     [expected, *_] = rows.objects.order_by("pk")
     assert expected.trip_id == trip.pk
     stored = TripFactory().pk

@@ -13,9 +13,8 @@ from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest, settle, spend
-from tests.replay import Replay
 from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
-from tests.splits.ledger import Ledger, exact
+from tests.splits.ledger import exact
 from tests.splits.scripted_history import STEPS, delete, play, scripted_history
 from tests.splits.test_merges import merge
 from trips.models import Trip
@@ -301,25 +300,3 @@ def test_no_restore_loses_a_cent(
                 balances = send(ada, "get", "balances").content
                 assert balances == before[1]
         play(history, later)
-
-
-def test_comments_come_back_without_those_of_deleted_accounts(
-    ledger: Ledger, api: Api, olga: User, ed: User, vera: User, trip: Trip
-) -> None:
-    expense = ledger.spend(olga, 60, olga, ed)
-    kept, forgotten = (ledger.comment(expense, user, "Tasty.") for user in (ed, vera))
-    ledger.answer(olga, "delete", f"/api/trips/{trip.pk}/expenses/{expense['id']}")
-    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
-    [stored] = DeletedEntry.objects.all()
-    assert [row["text"] for row in stored.stored["comments"]] == ["Tasty.", ""]
-    path = f"/api/trips/{trip.pk}/expenses/{expense['id']}/restore"
-    assert ledger.answer(olga, "post", path).status_code in {200, 201}
-    first, second = ledger.comments(expense)
-    assert first == kept
-    assert (second["id"], second["text"]) == (forgotten["id"], "")
-    members = dict(trip.members.values_list("user", "role"))
-    replayed = Replay(members).run(trip.pk).comments
-    assert {pk: row["text"] for pk, row in replayed.items()} == {
-        first["id"]: "Tasty.",
-        second["id"]: "",
-    }

@@ -8,7 +8,7 @@ import pytest
 from django.db.models import Field, Model
 from rest_framework.test import APIClient
 
-from splits.models import Comment, Debt, DeletedEntry, Expense, Payer, Settlement, Split
+from splits.models import Debt, DeletedEntry, Expense, Payer, Settlement, Split
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import settle, spend
@@ -24,7 +24,6 @@ STORED: dict[str, dict[str, type[Model]]] = {
         "splits": Split,
         "debts": Debt,
         "settlements": Settlement,
-        "comments": Comment,
     },
     "settlements": {"settlement": Settlement},
 }
@@ -44,7 +43,6 @@ REQUIRED: dict[type[Model], set[str]] = {
         *("id", "trip_id", "sender_id", "receiver_id", "created_by_id"),
         *("amount_minor", "credit_minor"),
     },
-    Comment: {"id", "trip_id", "expense_id", "created_by_id", "text"},
 }
 COLUMNS = [
     pytest.param(kind, name, field, id=f"{kind}-{name}-{field.attname}")
@@ -66,7 +64,6 @@ def deleted(api: Api, trip: Trip, olga: User, ed: User) -> Delete:
         payment = settle(trip, ed, olga, 100, note="Cash")
         by_ed = dinner.splits.get(participant=ed)
         assert api(ed).put(f"/api/expenses/{dinner.pk}/splits/{by_ed.pk}/pay").status_code == 200
-        Comment.write(dinner, ed, "Tasty.")
         pk = dinner.pk if kind == "expenses" else payment.pk
         path = f"/api/trips/{trip.pk}/{kind}/{pk}"
         assert api(olga).delete(path).status_code == 204

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, models
 from django.db.migrations.loader import MigrationLoader
 
-from splits.models import Allocation, Comment, DeletedEntry, Expense, Payer, Split
+from splits.models import Allocation, DeletedEntry, Expense, Payer, Split
 from splits.models.in_trip import InTrip
 from splits.reports.audit import differences
 from tests import citus
@@ -17,20 +17,19 @@ from tests.factories import settle, spend
 from trips.models import Trip
 from users.models import User
 
-ROWS = [Allocation, Comment, Payer, Split]
+ROWS = [Allocation, Payer, Split]
 #: SQLite made the tables of the others anew when their checks changed, with the column NOT NULL.
-NULLABLE = ROWS if settings.DATABASE_URL.startswith("postgres") else [Allocation, Comment]
+NULLABLE = ROWS if settings.DATABASE_URL.startswith("postgres") else [Allocation]
 
 
 @pytest.fixture
 def expense(api: Api, trip: Trip, olga: User, ed: User) -> Expense:
-    """An expense with a comment and a payment, in a trip that was closed with credit left."""
+    """An expense with a payment, in a trip that was closed with credit left."""
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     settle(trip, ed, olga, 100)
     client, path = api(ed), f"/api/expenses/{expense.pk}"
     split = expense.splits.get(participant=ed)
     assert client.put(f"{path}/splits/{split.pk}/pay").status_code == 200
-    assert client.post(f"{path}/comments", {"text": "Thanks!"}).status_code == 201
     spend(trip, 300, paid_by=olga, among=[ed])
     spend(trip, 300, paid_by=ed, among=[olga])
     settle(trip, ed, olga, 5)
@@ -106,11 +105,11 @@ def test_an_expense_that_the_previous_release_deleted_is_restored_with_it(
     client, path = api(olga), f"/api/trips/{expense.trip_id}/expenses/{expense.pk}"
     assert client.delete(path).status_code == 204
     entry = DeletedEntry.objects.get()
-    for name in ("payers", "splits", "comments"):
+    for name in ("payers", "splits"):
         for row in entry.stored[name]:
             del row["trip_id"]
     entry.save_rows()
     assert client.post(f"{path}/restore").status_code == 200
-    for model in (Payer, Split, Comment):
+    for model in (Payer, Split):
         assert stored_trips(model) == {expense.trip_id}
     assert list(differences()) == []

@@ -198,7 +198,7 @@ class History:
         found = {path: self.read(path) for path in (*pages, *TRIP_PATHS, self.ledger.url)}
         for expense in found[pages[0]]["items"]:
             url = f"/api/expenses/{expense['id']}"
-            for path in (f"expenses/{expense['id']}", f"{url}/splits", f"{url}/comments"):
+            for path in (f"expenses/{expense['id']}", f"{url}/splits"):
                 found[path] = self.read(path)
         for row in found[pages[2]]["items"]:
             found[f"settlements/{row['id']}"] = self.read(f"settlements/{row['id']}")

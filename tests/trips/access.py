@@ -8,7 +8,7 @@ from typing import Any
 from django.test.client import MULTIPART_CONTENT
 from django.urls import URLResolver
 
-from splits.models import Comment, Expense, Settlement
+from splits.models import Expense, Settlement
 from splits.models.individual_splits import remove_split
 from splits.reports.balances import Plan
 from tests.factories import (
@@ -103,10 +103,10 @@ class Scene:
             invitation = Invitation.issue(self.trip, owner, role=TripRole.VIEWER)
             ids |= {"token": invitation.token, "invitation_id": invitation.pk}
         ids |= self._log_ins(names)
-        for ids_of_app in answers("ids"):
-            ids |= ids_of_app(self, names)
         if {"expense_id", "tag_name"} & {*names} or route.endswith("settle-up"):
             ids |= self._expense_ids(route, names)
+        for ids_of_app in answers("ids"):
+            ids |= ids_of_app(self, names)
         if "settlement_id" in names:
             self.settlement = self._settlement()
             ids["settlement_id"] = self.settlement.pk
@@ -123,8 +123,6 @@ class Scene:
         """The ids of an expense and of what belongs to it."""
         self.expense = self._expense()
         ids = {"expense_id": self.expense.pk}
-        if "comment_id" in names:
-            ids["comment_id"] = Comment.write(self.expense, self.holder, "Tasty.").pk
         if "split_id" in names:
             ids["split_id"] = self.expense.splits.get(participant=self.partner).pk
         elif "expense_id" in names and route.endswith("/splits"):

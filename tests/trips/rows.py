@@ -13,8 +13,6 @@ MEMBER = TRIP + "/members/{user_id}"
 EXPENSE, SETTLEMENT = TRIP + "/expenses/{expense_id}", TRIP + "/settlements/{settlement_id}"
 SPLITS = "/api/expenses/{expense_id}/splits"
 SPLIT = SPLITS + "/{split_id}"
-COMMENTS = "/api/expenses/{expense_id}/comments"
-COMMENT = COMMENTS + "/{comment_id}"
 ACCOUNT = "/api/users/{user_id}"
 ROWS = [
     Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
@@ -100,10 +98,6 @@ ROWS = [
     Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),
     Row("POST", TRIP + "/settle-up", 201, Can.SETTLE, Scene.plan_tag),
-    Row("GET", COMMENTS, can=Can.READ),
-    Row("POST", COMMENTS, 201, Can.COMMENT, just(text="Tasty.")),
-    Row("PUT", COMMENT, can=Can.CHANGE_COMMENTS, body=just(text="Very tasty.")),
-    Row("DELETE", COMMENT, 204, Can.DELETE_COMMENTS),
     Row("GET", SPLITS, can=Can.READ),
     Row("POST", SPLITS, 201, Can.RECORD, Scene.split_body),
     Row("GET", SPLIT, can=Can.READ),

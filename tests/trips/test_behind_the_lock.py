@@ -166,7 +166,6 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         ("DELETE FROM splits_settlement WHERE trip_id = %s", trip),
         (f"DELETE FROM splits_split WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         (f"DELETE FROM splits_payer WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
-        (f"DELETE FROM splits_comment WHERE expense_id IN ({expenses})", trip),  # noqa: S608 -- names only
         *((f"DELETE FROM {table} WHERE trip_id = %s", trip) for table in OWNED_TABLES),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
         ("DELETE FROM splits_deletedentry WHERE trip_id = %s", trip),

@@ -80,10 +80,6 @@ def _settlement(scene: Scene) -> Any:
     return {"fromUserId": scene.ed.id, "toUserId": scene.vera.id, "amount": 12.5}
 
 
-def _comment(_scene: Scene) -> Any:
-    return {"text": "Tasty."}
-
-
 def _split(scene: Scene) -> Any:
     return {"participantUserId": scene.vera.id, "amount": 5}
 
@@ -98,7 +94,6 @@ def _other_trip(scene: Scene) -> Any:
 
 TRIP = "/api/trips/{trip_id}"
 _EXPENSE = f"{TRIP}/expenses/{{expense_id}}"
-_COMMENTS = "/api/expenses/{expense_id}/comments"
 _SPLITS = "/api/expenses/{expense_id}/splits"
 COMMANDS = [
     Command(Can.MANAGE_TRIP, "PUT", TRIP, lambda _s: lisbon(budget=12.5), True, False),
@@ -121,9 +116,6 @@ COMMANDS = [
     Command(Can.CHANGE_EXPENSES, "PUT", _EXPENSE, _expense),
     Command(Can.CHANGE_EXPENSES, "PATCH", _EXPENSE, lambda _s: {"amount": 30}),
     Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
-    Command(Can.COMMENT, "POST", _COMMENTS, _comment),
-    Command(Can.CHANGE_COMMENTS, "PUT", f"{_COMMENTS}/{{comment_id}}", _comment),
-    Command(Can.DELETE_COMMENTS, "DELETE", f"{_COMMENTS}/{{comment_id}}"),
     Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
     Command(Can.RECORD, "POST", f"{TRIP}/expenses/bulk", _rows, True, False),
     Command(Can.RECORD, "POST", f"{_EXPENSE}/copy", _other_trip),
@@ -198,15 +190,12 @@ class Waiting:
         expense = self.scene.expense
         if command.method == "POST" and command.route == _SPLITS:
             expense = self.scene.partly
-        if command.route.endswith("/{comment_id}"):
-            path = f"/expenses/{expense['id']}/comments"
-            author = by if command.can is Can.CHANGE_COMMENTS else self.scene.olga
-            ids["comment_id"] = author.done("POST", path, _comment(self.scene))["id"]
         if "{tag_name}" in command.route:
             path = f"{self.scene.trip.path}/expenses/{expense['id']}"
             self.scene.ed.done("PATCH", path, {"tags": ["beach"]})
         for ids_of_app in answers("waiting_ids"):
-            ids |= ids_of_app(self.scene, re.findall(r"{(\w+)}", command.route))
+            names = re.findall(r"{(\w+)}", command.route)
+            ids |= ids_of_app(self.scene, names, by, command.can)
         return ids | {
             "tag_name": "beach",
             "expense_id": expense["id"],

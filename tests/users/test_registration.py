@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from tests.factories import PASSWORD
 from tests.users.logins import is_alive, refresh, try_to_log_in
+from users.mail_templates import first_notices
 from users.models import User
 
 pytestmark = [pytest.mark.either, pytest.mark.django_db]
@@ -53,10 +54,7 @@ def test_the_answer_shows_the_new_account_whole() -> None:
         "mayBeAdded": True,
         "notices": {
             "email": "off",
-            "events": [
-                *("member.added", "split.paid", "expense.created", "expense.changed"),
-                "comment.created",
-            ],
+            "events": first_notices().split(),
         },
     }
 

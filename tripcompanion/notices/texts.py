@@ -82,9 +82,6 @@ _SENTENCES: dict[str, Any] = {
     MailTemplate.SPLIT_PAID: gettext_lazy("Your part of an expense was marked as paid:"),
     MailTemplate.EXPENSE_CREATED: gettext_lazy("An expense that you take part in was recorded:"),
     MailTemplate.EXPENSE_CHANGED: gettext_lazy("An expense that you take part in was changed:"),
-    MailTemplate.COMMENT_CREATED: gettext_lazy(
-        "There is a new comment on an expense that you take part in:"
-    ),
 }
 
 

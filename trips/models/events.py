@@ -41,9 +41,6 @@ class Event(models.TextChoices):
     SETTLEMENT_CREATED = "settlement.created", gettext_lazy("settlement created")
     SETTLEMENT_DELETED = "settlement.deleted", gettext_lazy("settlement deleted")
     SETTLEMENT_RESTORED = "settlement.restored", gettext_lazy("settlement restored")
-    COMMENT_CREATED = "comment.created", gettext_lazy("comment created")
-    COMMENT_CHANGED = "comment.changed", gettext_lazy("comment changed")
-    COMMENT_DELETED = "comment.deleted", gettext_lazy("comment deleted")
 
     @property
     def object_type(self) -> str:

@@ -25,7 +25,7 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import NOTICES, MailTemplate, notice_letters
+from users.mail_templates import MailTemplate, first_notices, notice_letters
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
 from users.models.notices import NoticeMode, Notices
 from users.passwords import HashedPassword, MaximumLengthValidator
@@ -35,7 +35,6 @@ MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 50
 #: How many previous names are stored.
 MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
-_ALL_EVENTS = " ".join(NOTICES)
 _SALT = "users.notices"
 
 #: Whether it has all rights, and the only trip that it is confined to.
@@ -155,7 +154,7 @@ class User(AbstractBaseUser):
     )
     #: Keys of `notice_letters()`, separated by spaces.
     notice_events = models.CharField(
-        max_length=200, default=_ALL_EVENTS, db_default=_ALL_EVENTS, blank=True, editable=False
+        max_length=200, default=first_notices, blank=True, editable=False
     )
     #: The language of the request that last set the above.
     notice_language = models.CharField(max_length=7, default="en", db_default="en", editable=False)

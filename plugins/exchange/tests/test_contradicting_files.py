@@ -14,6 +14,7 @@ from plugins.exchange import restoring
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests.copies import copied, file_of, forged
 from splits.models.debt import TooManyDebts
+from splits.models.in_trip import added_rows
 from tests.cast import Api
 from tests.factories import settle
 from tests.test_costs import inserted
@@ -179,7 +180,6 @@ def test_a_file_that_is_too_large_is_refused_before_the_first_write(
     assert min(len(held["comments"]), open_debts) > 0
     for holder, name, limit, refused in (
         (restoring.settings, "QUOTA_MEMBERS", len(held["members"]) - 1, LimitReached),
-        (restoring, "MAX_COMMENTS", 0, LimitReached),
         (restoring, "MAX_OPEN_DEBTS", open_debts - 1, TooManyDebts),
     ):
         for fits in (False, True):
@@ -188,6 +188,17 @@ def test_a_file_that_is_too_large_is_refused_before_the_first_write(
                 with nullcontext() if fits else pytest.raises(refused):
                     copied(content, olga)
             assert fits or inserted(captured) == []
+
+
+def test_a_file_with_too_many_rows_of_an_expense_is_refused(
+    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, known = file_of(api, lived, olga), added_rows()
+    for limit, expected in ((0, pytest.raises(LimitReached)), (1, nullcontext())):
+        rows = {name: one._replace(limit=limit) for name, one in known.items()}
+        monkeypatch.setattr(restoring, "added_rows", lambda rows=rows: rows)
+        with expected:
+            copied(content, olga)
 
 
 def test_an_offset_that_no_place_has_is_read(api: Api, lived: Trip, olga: User) -> None:

@@ -14,19 +14,11 @@ from jsonschema import Draft202012Validator
 from openpyxl import load_workbook
 
 from plugins.attachments.models import Attachment
+from plugins.comments.models import Comment
 from plugins.exchange import sheet
 from plugins.exchange.tables import TABLES, TRIP, WRITTEN
 from plugins.exchange.trip_file import trip_schema
-from splits.models import (
-    Allocation,
-    Comment,
-    Debt,
-    Expense,
-    Payer,
-    Settlement,
-    Split,
-    SplitType,
-)
+from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split, SplitType
 from tests.cast import Api
 from tests.document import ROOT
 from tests.factories import add_guest, settle, spend

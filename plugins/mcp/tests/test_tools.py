@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from plugins.comments.models import Comment
 from plugins.mcp import names
 from plugins.mcp.names import MAX_NAMES
 from plugins.mcp.tests.conftest import PATH, Assistant
 from plugins.mcp.tools import TOOLS
-from splits.models import Comment, Expense, Settlement
+from splits.models import Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.stored import everything_stored
 from trips.models import Trip

@@ -82,7 +82,7 @@ def ids(scene: Scene, names: list[str]) -> dict[str, int]:
     return {"recurrence_id": row.pk}
 
 
-def waiting_ids(scene: Any, names: list[str]) -> dict[str, int]:
+def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, int]:
     """The same of Ed's, over HTTP."""
     if "recurrence_id" not in names:
         return {}

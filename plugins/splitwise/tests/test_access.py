@@ -7,8 +7,9 @@ import pytest
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from plugins.comments.models import Comment
 from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, shares
-from splits.models import Comment, DeletedEntry, Expense, Settlement
+from splits.models import DeletedEntry, Expense, Settlement
 from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import ALL
 from trips.models import Invitation, Trip

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plugins.comments.models import Comment
 from plugins.splitwise.categories import NAMES, TREE, our_category
 from plugins.splitwise.parsing import Fields
 from plugins.splitwise.tests.conftest import BASE, balances_of
-from splits.models import Comment, Expense
+from splits.models import Expense
 from splits.reports.audit import differences
 from tests.factories import add_guest, settle, spend
 from tests.splits.histories import HISTORIES

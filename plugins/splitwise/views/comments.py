@@ -7,13 +7,14 @@ from django.utils.translation import gettext as _
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.comments.models import Comment
+from plugins.comments.serializers import CommentRequest
 from plugins.splitwise import objects
 from plugins.splitwise.entries import comments_on, find_one
 from plugins.splitwise.errors import refused
 from plugins.splitwise.notifications import newest
 from plugins.splitwise.viewset import SplitwiseViewSet
-from splits.models import Comment, Expense
-from splits.serializers.comment import CommentRequest
+from splits.models import Expense
 from trips.models import get_visible_or_404
 from users.throttles import ExportThrottle
 

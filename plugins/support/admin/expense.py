@@ -1,11 +1,10 @@
-"""Expenses and their comments in the admin site."""
+"""Expenses in the admin site."""
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib import admin
 from django.db.models import Q
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,7 +20,7 @@ from plugins.support.admin.filters import (
 )
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
 from splits.filters import with_words
-from splits.models import Comment, Expense, Split
+from splits.models import Expense, Split
 from splits.reports.history import History
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
@@ -104,23 +103,3 @@ class ExpenseAdmin(LedgerAdmin):
         return table(
             Split.objects.with_open_amounts().filter(expense=expense).order_by("id"), columns
         )
-
-
-@admin.register(Comment)
-class CommentAdmin(LedgerAdmin):
-    csv_columns = csv_columns.COMMENTS
-    list_display = (
-        "id",
-        "created_at",
-        person("created_by", gettext_lazy("written by")),
-        "expense",
-        "text",
-    )
-    search_fields = ("text", "created_by__email", "created_by__name")
-    search_beside: ClassVar = {"expense": "description"}
-    search_help_text = gettext_lazy("A text, an expense, or the author's e-mail or name")
-    date_hierarchy = "created_at"
-    readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        return Comment.objects.with_expense().order_by(*self.ordering)

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from splits.models import AuditRun, Comment, DailyRate, Expense, Rate
+from splits.models import AuditRun, DailyRate, Expense, Rate
 from splits.models.settlement import today
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.walked import answers
@@ -23,7 +23,6 @@ def one_of_each(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)
     expense = spend(trip, 1000 + number, paid_by=olga, among=[olga, ed, vera])
-    Comment.write(expense, vera, "Tasty.")
     settle(trip, ed, olga, 200)
     settle(trip, ed, olga, 100).remove(by=olga)
     AuditRun.record(timezone.now(), number, ["a difference"] * number)

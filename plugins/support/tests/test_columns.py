@@ -6,7 +6,7 @@ import pytest
 from django.db.models import Model, Subquery
 
 from plugins.support import csv_columns
-from splits.models import Comment, Expense, Settlement
+from splits.models import Expense, Settlement
 from tripcompanion.adminsite.csv_export import Column, CsvColumns
 from trips.models import Trip
 
@@ -16,7 +16,6 @@ pytestmark = pytest.mark.once
 FILES: dict[type[Model], tuple[CsvColumns, set[str]]] = {
     Expense: (csv_columns.EXPENSES, {"number", "divided", "merged_guests"}),
     Settlement: (csv_columns.SETTLEMENTS, {"closing"}),
-    Comment: (csv_columns.COMMENTS, {"trip"}),
     Trip: (
         csv_columns.TRIPS,
         {"code", "expenses_recorded", "expenses_that_day", "counted_on", "claimed_guests"},

@@ -14,7 +14,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from splits.models import Allocation, Comment, Debt, Expense, Settlement
+from splits.models import Allocation, Debt, Expense, Settlement
 from tests.admin_client import AdminClient, told
 from tests.factories import TripFactory, join, settle, spend
 from tests.walked import answers, merged
@@ -46,7 +46,6 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
 
     def fill() -> None:
         expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
-        Comment.write(expense, ed, "Tasty.")
         settle(trip, ed, olga, 200)
         settle(trip, ed, olga, 100).remove(by=olga)
         Session.start(olga)

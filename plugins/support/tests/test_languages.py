@@ -11,7 +11,7 @@ from django.contrib.admin.models import LogEntry
 from django.http import HttpResponse
 from django.utils import timezone, translation
 
-from splits.models import AuditRun, Comment, DailyRate, Debt, Expense, Rate
+from splits.models import AuditRun, DailyRate, Debt, Expense, Rate
 from splits.models.settlement import today
 from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -84,7 +84,6 @@ def admin_client(ada: User) -> AdminClient:
 def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, Any]:
     """At least one row of everything, in each state that a page shows differently."""
     expense = spend(trip, 900_000, paid_by=olga, among=[olga, ed, vera])
-    Comment.write(expense, ed, "1")
     settlement = settle(trip, ed, olga, 1000, note="Cash")
     settle(trip, ed, olga, 100).remove(by=olga)
     Session.start(olga, device="Curl/8", address="127.0.0.1")

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 
 from plugins.support.tests.rows import one_of_each
-from splits.models import Comment, Debt, Expense, Settlement
+from splits.models import Debt, Expense, Settlement
 from tests.admin_client import AdminClient
 from tests.chromium import Page, chromium
 from tests.server import Server
@@ -37,7 +37,6 @@ def lengthen(text: str) -> None:
         User.objects.filter(pk=user.pk).update(email=email)
     Trip.objects.update(title=text[:100], destination=text[:100])
     Expense.objects.update(description=text[:255], amount_minor=10**14, entered_minor=10**14)
-    Comment.objects.update(text=text[:2000])
     ScopedToken.objects.update(name=text[:50])
     Mail.objects.update(address=f"{WORD[:60]}@{WORD[:50]}.example.com", error=text[:200])
     LogEntry.objects.update(object_repr=text[:200])

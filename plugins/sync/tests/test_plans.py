@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from plugins.comments.models import Comment
 from plugins.sync.cursor import Cursor
-from splits.models import Comment
 from tests import citus
 from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend

@@ -1,6 +1,9 @@
 """Comments on expenses: who writes, changes and deletes them, and when they go."""
 
+import json
+from collections.abc import Callable
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 import time_machine
@@ -8,15 +11,19 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from splits.models import Comment, DeletedEntry
-from splits.models.comment import MAX_COMMENTS
+from plugins.comments.models import MAX_COMMENTS, Comment
+from splits.models import DeletedEntry
+from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
-from tests.factories import UserFactory, spend
+from tests.factories import PASSWORD, UserFactory, spend
+from tests.notices.waiting import waiting, wanting
+from tests.replay import Replay
 from tests.splits.ledger import Json, Ledger
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
-from users.export import personal_data
+from users.export import exported, personal_data
+from users.mail_templates import first_notices
 from users.models import Role, User
 
 pytestmark = pytest.mark.either
@@ -168,3 +175,97 @@ def test_who_left_the_trip_neither_reads_nor_changes_their_comment(
     problem_of(ledger.answer(vera, "get", url_of(comment).rpartition("/")[0]), 404)
     problem_of(ledger.answer(vera, "put", url_of(comment), {"text": "x"}), 404)
     problem_of(ledger.answer(vera, "delete", url_of(comment)), 404)
+
+
+def test_they_come_back_without_those_of_deleted_accounts(
+    ledger: Ledger, api: Api, olga: User, ed: User, vera: User, trip: Trip
+) -> None:
+    expense = ledger.spend(olga, 60, olga, ed)
+    kept, forgotten = (ledger.comment(expense, user, "Tasty.") for user in (ed, vera))
+    ledger.answer(olga, "delete", f"/api/trips/{trip.pk}/expenses/{expense['id']}")
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    [stored] = DeletedEntry.objects.all()
+    assert [row["text"] for row in stored.stored["comments"]] == ["Tasty.", ""]
+    path = f"/api/trips/{trip.pk}/expenses/{expense['id']}/restore"
+    assert ledger.answer(olga, "post", path).status_code in {200, 201}
+    first, second = ledger.comments(expense)
+    assert first == kept
+    assert (second["id"], second["text"]) == (forgotten["id"], "")
+    members = dict(trip.members.values_list("user", "role"))
+    replayed = Replay(members).run(trip.pk).comments
+    assert {pk: row["text"] for pk, row in replayed.items()} == {
+        first["id"]: "Tasty.",
+        second["id"]: "",
+    }
+
+
+def test_what_they_wrote_on_deleted_expenses_is_in_the_history(
+    ledger: Ledger, api: Api, olga: User, vera: User
+) -> None:
+    expense = ledger.spend(olga, 60, olga)
+    ledger.comment(expense, vera, "Six of them.")
+    ledger.delete(expense, olga)
+    with exported(vera) as file:
+        held = json.load(file)
+    assert held["comments"] == []
+    [written] = [row for row in held["history"] if row["event"] == "comment.created"]
+    assert written["changes"]["text"]["new"] == "Six of them."
+
+
+def test_they_move_along_with_the_names_of_their_authors(
+    ledger: Ledger, ledger_in: Callable[[str], Ledger], olga: User, ed: User
+) -> None:
+    expense, there = ledger.spend(olga, 60, olga, ed), ledger_in("EUR")
+    ledger.comment(expense, ed)
+    path = f"expenses/{expense['id']}/move"
+    moved = ledger.answer(olga, "post", path, {"tripId": there.trip.pk}).json()
+    assert [row["text"] for row in there.comments(moved)] == [f"{ed.name}: Tasty."]
+    assert ledger.comments(moved) == there.comments(moved)
+    assert [row.event for row in there.trip.journal.order_by("number")][-2:] == [
+        "expense.created",
+        "comment.created",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [("eléctrico 28", True), ("sugar tram", False), ("100%", True), ("Soup sugar", False)],
+)
+def test_a_search_finds_an_expense_by_all_words_of_one_comment(
+    ledger: Ledger, olga: User, query: str, is_found: bool
+) -> None:
+    expense = ledger.spend(olga, 60, olga, description="Tram")
+    ledger.spend(olga, 60, olga, description="Soup")
+    for text in ("We took the Eléctrico 28.", "100% sugar"):
+        ledger.comment(expense, olga, text)
+    page = ledger.answer(olga, "get", f"expenses?search={quote(query)}").json()
+    assert [row["id"] for row in page["items"]] == [expense["id"]] * is_found
+
+
+def test_those_of_an_expense_that_was_deleted_without_them_are_not_shown_and_go(
+    ledger: Ledger, olga: User
+) -> None:
+    """As if the plugin had been left out when the expense was deleted."""
+    expense = ledger.spend(olga, 60, olga)
+    ledger.comment(expense, olga)
+    ledger.delete(expense, olga)
+    Comment.objects.create(
+        trip=ledger.trip, expense_id=expense["id"], created_by=olga, text="Tasty."
+    )
+    assert list(differences()) == []
+    with exported(olga) as file:
+        assert json.load(file)["comments"] == []
+    assert not Comment.objects.outdated().exists()
+    DeletedEntry.objects.all().delete()
+    assert Comment.objects.outdated().count() == 1
+
+
+def test_those_in_the_expense_are_told_by_mail_but_not_the_author(
+    ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    assert "comment.created" in first_notices()
+    expense = ledger.spend(olga, 60, olga, ed)
+    for user in (olga, ed, vera):
+        wanting(user, events="comment.created")
+    ledger.comment(expense, ed)
+    assert (waiting(olga), waiting(ed), waiting(vera)) == (["COMMENT_CREATED"], [], [])

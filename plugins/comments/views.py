@@ -5,9 +5,10 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models import Comment, Expense
-from splits.models.comment import comments_of
-from splits.serializers.comment import CommentRequest, CommentSerializer
+from plugins.comments.models import Comment, comments_of
+from plugins.comments.rights import CanComment
+from plugins.comments.serializers import CommentRequest, CommentSerializer
+from splits.models import Expense
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
@@ -25,9 +26,9 @@ class CommentViewSet(InTripViewSet):
     scope_prefix = "expenses"
     needs: ClassVar = {
         "list": Can.READ,
-        "create": Can.COMMENT,
-        "update": Can.CHANGE_COMMENTS,
-        "destroy": Can.DELETE_COMMENTS,
+        "create": CanComment.COMMENT,
+        "update": CanComment.CHANGE_COMMENTS,
+        "destroy": CanComment.DELETE_COMMENTS,
     }
     request_serializers: ClassVar = {"create": CommentRequest, "update": CommentRequest}
     response_serializer = CommentSerializer

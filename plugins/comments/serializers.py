@@ -1,8 +1,10 @@
 """Serializers of comments on an expense."""
 
+from typing import Any
+
 from rest_framework import serializers
 
-from splits.models.comment import MAX_COMMENT_CHARS
+from plugins.comments.models import MAX_COMMENT_CHARS
 from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
 from users.serializers.account import UserSummary
 
@@ -24,3 +26,10 @@ class CommentSerializer(CamelCaseSerializer):
     )
     created_at = serializers.DateTimeField(help_text="When it was written.")
     updated_at = serializers.DateTimeField(help_text="When it last changed.")
+
+
+class ExportedComment(CommentSerializer):
+    """A comment that the user wrote."""
+
+    by: Any = None
+    trip_id = serializers.IntegerField(help_text="The trip.")

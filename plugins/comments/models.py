@@ -1,27 +1,36 @@
 """Comments: what members write to each other about an expense."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 
 from django.db import models
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, Q
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
+from plugins.comments.rights import CanComment
 from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense
 from splits.models.in_trip import InTrip
 from splits.models.posting import people_in
 from tripcompanion.api.problems import LimitReached
-from trips.models import InTripQuerySet, locked_row
-from trips.models.events import Event
+from tripcompanion.compiled import insert
+from trips.models import InTripQuerySet, Trip, locked_row
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
-from trips.roles import Can, Capability
+from trips.roles import Capability
+from trips.signals import expense_moved
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500
 MAX_COMMENT_CHARS = 2000
+CREATED, CHANGED, DELETED = "comment.created", "comment.changed", "comment.deleted"
+
+
+def shown() -> Q:
+    """The condition for those whose expense is there; one may have been deleted without them."""
+    return Q(Exists(Expense.objects.filter(pk=OuterRef("expense"), trip=OuterRef("trip"))))
 
 
 class CommentQuerySet(InTripQuerySet["Comment"]):
@@ -34,6 +43,12 @@ class CommentQuerySet(InTripQuerySet["Comment"]):
         columns = ("expense", "text", "created_at", "updated_at")
         return self.select_related("created_by").only(*columns, *summary_of("created_by"))
 
+    def outdated(self) -> "CommentQuerySet":
+        """Those of expenses that were deleted without them, and cannot be restored any more."""
+        entries = DeletedEntry.objects.expenses().filter(trip=OuterRef("trip"))
+        restorable = Exists(entries.filter(object_id=OuterRef("expense")))
+        return self.filter(~shown(), ~restorable).order_by("pk")
+
 
 class Comment(InTrip):
     """A comment on an expense. Its text is empty once the author has deleted their account."""
@@ -41,6 +56,7 @@ class Comment(InTrip):
     expense = models.ForeignKey(
         Expense,
         on_delete=models.CASCADE,
+        db_constraint=False,
         related_name="comments",
         verbose_name=gettext_lazy("expense"),
     )
@@ -60,6 +76,7 @@ class Comment(InTrip):
     caller_role: str
 
     class Meta:
+        db_table = "splits_comment"
         verbose_name = gettext_lazy("comment")
         verbose_name_plural = gettext_lazy("comments")
 
@@ -73,23 +90,36 @@ class Comment(InTrip):
     def write(cls, expense: Expense, by: User, text: str) -> "Comment":
         """Add a comment to `expense`. Raises `LimitReached` above `MAX_COMMENTS`."""
         rows = Expense.objects.with_trip
-        with locked_row(rows, by, Can.COMMENT, trip_id=expense.trip_id, pk=expense.pk) as locked:
+        with locked_row(
+            rows, by, CanComment.COMMENT, trip_id=expense.trip_id, pk=expense.pk
+        ) as locked:
             if locked.comments.count() >= MAX_COMMENTS:
                 raise LimitReached(limit=MAX_COMMENTS)
             now = timezone.now()
             comment = locked.comments.create(
                 trip=locked.trip, created_by=by, text=text, created_at=now, updated_at=now
             )
-            entry = Entry(Event.COMMENT_CREATED, comment.pk, {"text": (None, text)}, locked.pk)
+            entry = Entry(CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
-            locked.notify("comment.created", people_in(locked.trip_id, locked.pk), by)
+            locked.notify(CREATED, people_in(locked.trip_id, locked.pk), by)
             return comment
+
+    @classmethod
+    def add(cls, trip: Trip, by: User, texts: Iterable[tuple[int, str]]) -> None:
+        """Write many comments of `by` in a locked trip, each a text on the expense of this id."""
+        rows = insert(
+            [cls(trip_id=trip.pk, expense_id=pk, created_by=by, text=text) for pk, text in texts]
+        )
+        entries = (
+            Entry(CREATED, row.pk, {"text": (None, row.text)}, row.expense_id) for row in rows
+        )
+        write(trip.pk, by, *entries)
 
     def change(self, by: User, text: str) -> "Comment":
         """Replace the text. Returns the comment as it is now."""
-        with self._locked(by, Can.CHANGE_COMMENTS) as stored:
+        with self._locked(by, CanComment.CHANGE_COMMENTS) as stored:
             old, new = {"text": stored.text}, {"text": text}
-            changed = entries_between(Event.COMMENT_CHANGED, stored.pk, old, new, stored.expense_id)
+            changed = entries_between(CHANGED, stored.pk, old, new, stored.expense_id)
             if changed:
                 stored.text, stored.updated_at = text, timezone.now()
                 stored.save(update_fields=["text", "updated_at"])
@@ -97,11 +127,11 @@ class Comment(InTrip):
             return stored
 
     def remove(self, by: User) -> None:
-        with self._locked(by, Can.DELETE_COMMENTS) as stored:
+        with self._locked(by, CanComment.DELETE_COMMENTS) as stored:
             comment_id = stored.pk
             stored.delete()
             changes = {"text": (stored.text, None)}
-            entry = Entry(Event.COMMENT_DELETED, comment_id, changes, stored.expense_id)
+            entry = Entry(DELETED, comment_id, changes, stored.expense_id)
             write(stored.trip_id, by, entry)
 
     def _locked(self, by: User, can: Capability) -> AbstractContextManager["Comment"]:
@@ -114,9 +144,20 @@ def comments_of(expense_id: int) -> CommentQuerySet:
     return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
 
 
-def comments_written_by(account: User) -> JournalQuerySet:
+@receiver(expense_moved)
+def move_along(expense: Expense, trip: Trip, moved_id: int, by: User, **_about: object) -> None:
+    """Write the comments of a moved expense again, with the names of their authors before them."""
+    texts = (
+        f"{row.created_by.shown_name}: {row.text}"[:MAX_COMMENT_CHARS]
+        for row in comments_of(expense.pk)
+        if row.text
+    )
+    Comment.add(trip, by, ((moved_id, text) for text in texts))
+
+
+def written_by(account: User) -> JournalQuerySet:
     """The rows of the journal for comments, including those on deleted expenses."""
-    return JournalEntry.objects.filter(by=account, event=Event.COMMENT_CREATED)
+    return JournalEntry.objects.filter(by=account, event=CREATED)
 
 
 def forget_comments_of(account: User, by: User | None) -> None:
@@ -130,12 +171,12 @@ def forget_comments_of(account: User, by: User | None) -> None:
     columns = ("trip", "expense", "pk")
     emptied = list(texts.order_by("pk").values_list(*columns))
     texts.update(text="")
-    written = comments_written_by(account)
+    written = written_by(account)
     emptied += _forget_in_deleted(account, written)
     for trip_id, expense_id, comment_id in emptied:
         changes = {"text": (None, "")}
-        entries[trip_id].append(Entry(Event.COMMENT_CHANGED, comment_id, changes, expense_id))
-    events = (Event.COMMENT_CREATED, Event.COMMENT_CHANGED, Event.COMMENT_DELETED)
+        entries[trip_id].append(Entry(CHANGED, comment_id, changes, expense_id))
+    events = (CREATED, CHANGED, DELETED)
     rows = JournalEntry.objects.filter(trip__in=written.values("trip"), event__in=events)
     rows.filter(object_id__in=written.values("object_id")).forget("text")
     for trip_id, of_trip in entries.items():
@@ -146,7 +187,7 @@ def _forget_in_deleted(account: User, written: JournalQuerySet) -> Iterator[tupl
     """Empty the comments of an account on deleted expenses; yields trip, expense and comment."""
     expenses = DeletedEntry.objects.expenses().filter(trip__in=written.values("trip"))
     for entry in expenses.filter(object_id__in=written.values("expense_id")).one_by_one():
-        for row in entry.stored["comments"]:
+        for row in entry.stored.get("comments", ()):
             if row["created_by_id"] == account.pk and row["text"]:
                 row["text"] = ""
                 yield entry.trip_id, entry.object_id, row["id"]

@@ -1,0 +1,1 @@
+"""What members write about an expense."""

@@ -1,0 +1,38 @@
+"""Comments in the admin site."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy
+
+from plugins.comments.models import Comment
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import named
+from trips.admin import person
+
+
+@admin.register(Comment)
+class CommentAdmin(ReadOnlyAdmin):
+    csv_columns = {
+        **named("id", "expense_id"),
+        "expense": "expense__description",
+        "created_by_id": "created_by_id",
+        "created_by_name": "created_by__name",
+        **named("text", "created_at", "updated_at"),
+    }
+    list_display = (
+        "id",
+        "created_at",
+        person("created_by", gettext_lazy("written by")),
+        "expense",
+        "text",
+    )
+    search_fields = ("text", "expense__description", "created_by__email", "created_by__name")
+    search_help_text = gettext_lazy("A text, an expense, or the author's e-mail or name")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return Comment.objects.with_expense().order_by(*self.ordering)
