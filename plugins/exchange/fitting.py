@@ -335,15 +335,19 @@ def _with_fields(entry: Any) -> tuple[Any, list[Note]]:
         name, value = column.name, entry.fields.get(column.name)
         if name in _FITTED:
             value = _FITTED[name](value)
-        elif value is not None and column.max_length and not column.choices:
+        elif value is None:
+            value = column.get_default()
+        elif column.max_length and not column.choices:
             value = plain(value)
             if len(value) > column.max_length:
                 notes.append(Note("cut", {"limit": column.max_length}))
                 value = value[: column.max_length].strip()
-        try:
-            fields[name] = column.clean(value, None)
-        except ModelError:
-            fields[name] = column.get_default()
+        else:
+            try:
+                value = column.clean(value, None)
+            except ModelError:
+                value = column.get_default()
+        fields[name] = value
     return replace(entry, fields=fields), notes
 
 
