@@ -66,7 +66,7 @@ VIOLATIONS = [
 ]
 UNIQUE = {"itinerary_day_once", "expense_of_one_activity"}
 #: What is the same in the Spanish admin site.
-DATA = ["Castle", "Arrival", "CASTLE", "09:30"]
+DATA = ["Castle", "Arrival", "09:30", r"(activity|day)\.[a-z]+"]
 
 
 def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
