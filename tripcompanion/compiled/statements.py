@@ -267,7 +267,7 @@ def new_rows(model: type[Instance], rows: list[dict[str, Any]]) -> list[Instance
 
     All have the same columns; the others have the same defaults.
     """
-    given = set(*rows[:1])
+    given: set[str] = set(*rows[:1])
     fields = model._meta.concrete_fields
     others = {f.attname: f.get_default() for f in fields if f.attname not in given}
     made = [_loaded(model, others | values, {}) for values in rows]
