@@ -24,7 +24,7 @@ from benchmarks.reference import Reference
 from benchmarks.report import Row, above, table
 from benchmarks.servers import home
 from tests.compiled_only import compiled_only
-from tests.document import ROOT
+from tests.document import ROOT, has_other_plugins
 from tests.migrated import migrated_database
 
 SIZE = 20
@@ -73,6 +73,10 @@ def test_a_wrong_figure_is_noticed(db: None) -> None:
     reference, world = Reference(SIZE), World.find(SIZE, ask)
     for name, operation in OPERATIONS.items():
         answer = ask(next(operation.requests(world)))
+        if answer.status == 404:
+            # Some are of plugins, which need not be here.
+            assert has_other_plugins(), name
+            continue
         assert operation.is_right(reference, world, answer), (name, answer.body)
         assert not operation.is_right(reference, world, answer._replace(status=202)), name
         wrong = answer._replace(body=orjson.dumps(twisted(answer.data)))

@@ -77,7 +77,7 @@ def climbing(found: Iterable[tuple[str, str, str]]) -> set[str]:
 
 
 def test_no_model_points_up() -> None:
-    assert APPS.keys() >= {"users", "trips", "splits", "webhooks", "notices", "kit"}
+    assert APPS.keys() >= {"users", "trips", "splits", "notices", "kit"}
     assert len(list(relations())) > 20
     assert climbing(relations()) == set()
 

@@ -84,13 +84,3 @@ def test_every_method_of_every_path_answers_with_a_page(
     methods = [method for method in METHODS if method in {*served, missing}]
     reading = served - {"get"} if is_known and has_token else ()
     assert_pages(client, PATHS[path].url(ids), FILES.get(path, "text/html"), methods, reading)
-
-
-@pytest.mark.parametrize("has_token", [True, False])
-@pytest.mark.parametrize("path", ["/api/expenses/{expenseId}", "/api/expenses", "/api/trips"])
-def test_so_do_the_paths_of_the_predecessor(
-    olga: User, ids: dict[str, Any], path: str, has_token: bool
-) -> None:
-    for user in (olga, None):
-        client = browser_of(user, has_token=has_token)
-        assert_pages(client, path.format(**ids), HTTP_X_APP_CLIENT="MapMyJourney/1.0")

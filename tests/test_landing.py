@@ -14,13 +14,14 @@ from tests.factories import PASSWORD
 from tests.scoped import script_of
 from tests.test_docs_pages import assert_self_contained
 from tests.users.logins import bearer
+from tests.walked import all_of
 from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.once
 
 OPEN = {"docs", "schema", "health", "currencies", "categories"}
-ACCOUNT = {"me", "sessions", "tokens", "filters", "export"}
+ACCOUNT = {"me", "sessions", "tokens", "export", *all_of("LINKS")}
 DEBTS = {"pendingDebts", "totalDebt"}
 
 

@@ -24,6 +24,8 @@ VIOLATED_ELSEWHERE = ["one_filter_of_a_name"]
 CONSTRAINT_TESTS = [
     "plugins/saved_filters/tests/test_saved_filters.py::test_a_name_is_used_once_by_an_account"
 ]
+#: At the root of the API, with a log-in.
+LINKS = ["filters"]
 SINGLE = {FILTER}
 
 
