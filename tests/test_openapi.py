@@ -187,6 +187,8 @@ def test_every_body_has_an_example_and_every_example_is_true(operation):
         is_file = content["schema"].get("format") == "binary"
         assert examples or content["schema"].get("examples") or is_file, place
         for example in examples or content["schema"].get("examples", ()):
+            if has_other_plugins() and operation.path == "/api/users/me/export":
+                continue  # Its example has the lists of all plugins.
             assert errors_of(example, content["schema"]) == [], place
             if place.endswith(PROBLEM):
                 assert str(example["status"]) == place.split()[0]
