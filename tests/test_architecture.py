@@ -207,7 +207,6 @@ def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
     assert found == {
         "trips/models/trip.py",
         "trips/models/member.py",
-        "trips/models/invitation.py",
         "trips/deletion.py",
         "trips/viewsets.py",
         "splits/models/closing.py",

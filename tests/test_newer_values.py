@@ -10,7 +10,7 @@ from django.db import connection
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
-from trips.models import Invitation, JournalEntry, Member, Trip
+from trips.models import JournalEntry, Member, Trip
 from users.models import Mail, User
 
 
@@ -24,10 +24,7 @@ def _newer_constraints(db: None) -> Iterator[None]:
             cursor.execute("PRAGMA ignore_check_constraints = OFF")
             return
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        for table, name in (
-            ("trips_member", "member_role_known"),
-            ("trips_invitation", "invitation_role_known"),
-        ):
+        for table, name in (("trips_member", "member_role_known"),):
             cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
         yield
 
@@ -54,19 +51,6 @@ def test_an_unknown_role_may_do_what_the_weakest_one_may(
     problem_of(api(ed).post(f"{url}/expenses", dinner), 403)
     assert api(olga).put(f"{url}/members/{ed.pk}/role", {"role": "EDITOR"}).status_code == 200
     assert api(ed).post(f"{url}/expenses", dinner).status_code == 201
-
-
-@pytest.mark.usefixtures("_newer_constraints")
-def test_an_invitation_to_an_unknown_role_outlives_this_release(
-    api: Api, olga: User, ed: User, trip: Trip
-) -> None:
-    url = f"/api/trips/{trip.pk}"
-    made = api(olga).post(f"{url}/invitations", {}).json()
-    Invitation.objects.filter(pk=made["id"]).update(role="GUIDE")
-    # A change of roles revokes what their members may no longer invite to.
-    assert api(olga).put(f"{url}/members/{ed.pk}/role", {"role": "VIEWER"}).status_code == 200
-    [listed] = api(olga).get(f"{url}/invitations").json()["items"]
-    assert (listed["role"], listed["state"]) == ("GUIDE", "open")
 
 
 def test_an_expense_of_an_unknown_type_keeps_its_splits(

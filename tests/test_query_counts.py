@@ -18,7 +18,7 @@ from tests.trips.access import endpoints
 from tests.users.logins import bearer
 from tests.walked import all_of, answers, merged
 from tripcompanion.plugin import plugins
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import ScopedToken, Session, User
 from users.scopes import Scope
@@ -44,8 +44,6 @@ QUERIES = {
     "/api/trips/{trip_id}": 2 + queries_of_parts(1),
     "/api/trips/{trip_id}/members": 3,
     "/api/trips/{trip_id}/members/{user_id}": 2,
-    "/api/trips/{trip_id}/invitations": 4,
-    "/api/invitations/{token}": 1,
     "/api/trips/{trip_id}/expenses": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/history": 7,
@@ -80,7 +78,6 @@ LISTS = {
     "/api/trips/my-trips",
     "/api/trips/{trip_id}/members",
     "/api/trips/{trip_id}/expenses",
-    "/api/trips/{trip_id}/invitations",
     "/api/trips/{trip_id}/settlements",
     "/api/trips/{trip_id}/balances",
     "/api/trips/{trip_id}/balances/{user_id}",
@@ -118,17 +115,8 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     ScopedToken.objects.bulk_create(
         ScopedToken(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
     )
-    invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER)
-    values = {
-        field.attname: getattr(invitation, field.attname) for field in Invitation._meta.fields
-    }
-    Invitation.objects.bulk_create(
-        Invitation(**values | {"id": None, "digest": f"{at:064}"}) for at in range(rows)
-    )
     of_plugins = [many(trip, olga, people, whole) for many in answers("many")]
     return {
-        "token": invitation.token,
-        "invitation_id": invitation.pk,
         "token_id": token.pk,
         "user_id": olga.pk,
         "email": ed.email,

@@ -56,7 +56,6 @@ SINGLE = {
     "/api/users/{user_id}/total-debt",
     "/api/expenses/users/{user_id}/total-debt",
     "/api/expenses/{expense_id}/splits/{split_id}",
-    "/api/invitations/{token}",
     "/api/health",
     "/api/health/ready",
     *all_of("SINGLE"),

@@ -111,6 +111,8 @@ class MailText(NamedTuple):
     label: Any
     subject: Any
     text: Any
+    #: For a mail to an address without an account: its link, or empty if nothing is to be sent.
+    link: Callable[[Any], str] | None = None
 
 
 class AssistantTool(NamedTuple):
@@ -269,6 +271,14 @@ class Plugin(AppConfig):
 
         Its row is locked, and so are the trips that it was in and those of `traces`.
         """
+
+    def revoked(self, trip_id: int, user_id: int, *, is_deleted: bool) -> Iterable[Any]:
+        """Revoke what somebody made in a trip and may no longer make; return the journal entries.
+
+        Called under the lock of the trip after their role has changed or their membership has
+        ended. With `is_deleted`, they are a guest whose row is deleted next; nothing may name it.
+        """
+        return ()
 
     def log_in_step(self, request: Any, user: Any) -> str:
         """The name of a page that this log-in in a browser needs after the password; or empty.

@@ -9,7 +9,6 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from splits.views import (
-    AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
     DebtViewSet,
@@ -34,8 +33,6 @@ from tripcompanion.plugin import Place, plugins
 from trips.views import (
     AccountViewSet,
     GuestViewSet,
-    InvitationPreviewViewSet,
-    InvitationViewSet,
     MemberViewSet,
     TokenViewSet,
     TripViewSet,
@@ -102,11 +99,6 @@ GUESTS = [
     path("/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"})),
 ]
 
-TRIP_INVITATIONS = [
-    path("", InvitationViewSet.as_view(LIST)),
-    path("/<id:invitation_id>", InvitationViewSet.as_view({"delete": "destroy"})),
-]
-
 EXPENSES: list[Any] = [
     path("", ExpenseViewSet.as_view(LIST)),
     path("/preview", ExpenseViewSet.as_view({"post": "preview"})),
@@ -137,7 +129,6 @@ TRIP: list[Any] = [
     path("/history", HistoryViewSet.as_view({"get": "list"})),
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
-    path("/invitations", include(TRIP_INVITATIONS)),
     path("/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
     *added("TRIP"),
@@ -149,11 +140,6 @@ TRIPS: list[Any] = [
     path("/code/<str:code>", TripViewSet.as_view({"get": "by_code"})),
     path("/join", TripViewSet.as_view({"post": "join"})),
     path("/<id:trip_id>", include(TRIP)),
-]
-
-INVITATIONS = [
-    path("<str:token>", InvitationPreviewViewSet.as_view({"get": "retrieve"})),
-    path("<str:token>/accept", AcceptanceViewSet.as_view({"post": "accept"})),
 ]
 
 SPLITS = [
@@ -172,7 +158,6 @@ API: list[Any] = [
     path("users/", include(USERS)),
     path("expenses/users/", include(PENDING_SPLITS)),
     path("trips", include(TRIPS)),
-    path("invitations/", include(INVITATIONS)),
     path("expenses/<id:expense_id>/splits", include(SPLITS)),
     path("expenses/<id:expense_id>", include(added("EXPENSE"))),
     path("currencies", CurrencyViewSet.as_view({"get": "list"})),
@@ -189,9 +174,9 @@ API: list[Any] = [
 #: For the translations; those of plugins are in their `urls`.
 # fmt: off
 TITLES = (
-    _("Accept"), _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Copy"),
+    _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Copy"),
     _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
-    _("Export"), _("Guests"), _("Health"), _("History"), _("Invitations"), _("Join"),
+    _("Export"), _("Guests"), _("Health"), _("History"), _("Join"),
     _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"), _("Merge"),
     _("Move"), _("My trips"), _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"),
     _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Sessions"),

@@ -4,11 +4,20 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.adminsite.base import ReadOnlyAdmin, link
 from tripcompanion.currency.formats import format_amount, in_order
 from trips.models import Member, Trip
+from users.models import User, Via
+
+
+def caller_of(request: HttpRequest) -> User:
+    """The administrator who sent the request."""
+    caller: Any = request.user
+    caller.via = Via.ADMIN
+    return caller
 
 
 def trip_currency(row: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, TripObject, plugins, until
+from tripcompanion.plugin import PersonalList, Plugin, TripObject, plugins
 from trips.roles import TABLE
 
 
@@ -28,25 +28,22 @@ class TripsConfig(Plugin):
 
     def objects(self) -> Mapping[str, TripObject]:
         from trips import serializers
-        from trips.models import Invitation, Member, trips_with_members
+        from trips.models import Member, trips_with_members
 
-        invitations = Invitation.objects.with_details().select_related("guest")
         members = Member.objects.with_details
         return {
             "trip": TripObject(
                 "trips", trips_with_members, serializers.TripDetailSerializer, trip="pk"
             ),
             "member": TripObject("trips", members, serializers.TripMemberSerializer, key="user_id"),
-            "invitation": TripObject("trips", invitations.all, serializers.InvitationSerializer),
         }
 
     def outdated(
         self, now: datetime, month_ago: datetime
     ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
-        from trips.models import Invitation, JournalEntry, Trip
+        from trips.models import JournalEntry, Trip
 
         yield "deleted trips", [Trip.objects.outdated().order_by("deleted_at")]
-        yield "invitations", [until(month_ago, Invitation, "expires_at")]
         yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
 
     def personal_data(self) -> Iterable[PersonalList]:

@@ -15,7 +15,6 @@ from tripcompanion.currency.amounts import to_major
 from tripcompanion.plugin import plugins
 from trips.models.conflicts import BalanceOpen, LastOwner
 from trips.models.events import Event
-from trips.models.invitation import Invitation, InvitationQuerySet
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, write
 from trips.models.member import Member, MemberQuerySet
 from trips.models.trip import Trip
@@ -70,30 +69,28 @@ def delete_account(
         account.require_password(proof, "password")
         account.require_other_admin()
         members = Member.objects.filter(user=account)
-        # Those that contain its address, or addresses that its owner typed.
-        to_account = Q(email_key=account.email_key, email_key__isnull=False)
-        invitations = Invitation.objects.filter(Q(created_by=account) | to_account)
         traces = [rows for app in plugins() for rows in app.traces(account)]
-        locked = _lock(_trips_of(members, invitations, *traces))
+        locked = _lock(_trips_of(members, *traces))
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
         # Where the account has not answered, entries of others do not prevent its deletion.
         for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
             entries[member.trip_id] += member.leave_place_to_guest()
         _require_no_obstacles(members, settled=settled)
         ending = members.present_or_restorable()
-        for trip_id, entry in _what_ends(ending, invitations.filter(trip__in=locked)):
-            entries[trip_id].append(entry)
+        for trip_id, user_id, role in ending.values_list("trip", "user", "role"):
+            left = Entry(Event.MEMBER_LEFT, user_id, {"role": (role, None)})
+            entries[trip_id].append(left)
         for trip_id, of_trip in entries.items():
             write(trip_id, by, *of_trip, is_limited=False)
         ending.update(left_at=timezone.now())
-        _forget_texts(account, locked, invitations.remove())
+        _forget_names(account, locked)
         for app in plugins():
             app.forget(account, by)
         account.empty()
 
 
 def _trips_of(*traces: QuerySet[Any]) -> QuerySet[Trip]:
-    """The trips of these rows. An ADMIN can comment and invite in trips without being a member."""
+    """The trips of these rows. An ADMIN can comment in trips without being a member."""
     concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
     return Trip.objects.filter(reduce(or_, map(Q, concerned)))
 
@@ -120,21 +117,10 @@ def _require_no_obstacles(members: MemberQuerySet, *, settled: bool) -> None:
         raise LastOwner
 
 
-def _what_ends(
-    members: MemberQuerySet, invitations: InvitationQuerySet
-) -> Iterator[tuple[int, Entry]]:
-    """The journal entries for memberships and invitations that end, each with its trip."""
-    for trip_id, user_id, role in members.values_list("trip", "user", "role"):
-        yield trip_id, Entry(Event.MEMBER_LEFT, user_id, {"role": (role, None)})
-    for trip_id, invitation_id in invitations.order_by("pk").values_list("trip", "pk"):
-        yield trip_id, Entry(Event.INVITATION_REVOKED, invitation_id)
-
-
-def _forget_texts(account: User, trip_ids: list[int], invitation_ids: list[int]) -> None:
-    """Remove names of the guests that the account was, and notes, from the journals."""
+def _forget_names(account: User, trip_ids: list[int]) -> None:
+    """Remove the names of the guests that the account was from the journals."""
     journal = JournalEntry.objects.filter(trip__in=trip_ids)
     journal.about(_guests_replaced_by(account, journal)).forget("name")
-    journal.filter(event=Event.INVITATION_CREATED, object_id__in=invitation_ids).forget("note")
 
 
 def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:

@@ -5,24 +5,8 @@ from rest_framework import serializers
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.plugin import PersonalList
-from trips.models import Invitation, Member
+from trips.models import Member
 from trips.roles import TripRole
-
-
-class ExportedInvitation(CamelCaseSerializer):
-    """An invitation that the user made, without its token."""
-
-    trip_id = serializers.IntegerField(help_text="The trip.")
-    role = serializers.ChoiceField(
-        choices=TripRole.choices, help_text="The role of those who accept."
-    )
-    email = serializers.CharField(
-        allow_null=True, help_text="The address that it was sent to; null if it is a link only."
-    )
-    note = serializers.CharField(help_text="May be empty.")
-    uses = serializers.IntegerField(help_text="How many accepted it.")
-    created_at = serializers.DateTimeField(help_text="When it was created.")
-    expires_at = serializers.DateTimeField(help_text="When it expires.")
 
 
 class ExportedMembership(CamelCaseSerializer):
@@ -50,12 +34,6 @@ class ExportedMembership(CamelCaseSerializer):
 
 #: See `Plugin.personal_data`.
 PERSONAL_DATA = (
-    PersonalList(
-        "invitations",
-        ExportedInvitation,
-        "The invitations that they made.",
-        lambda user: Invitation.objects.filter(created_by=user).order_by("id"),
-    ),
     PersonalList(
         "memberships",
         ExportedMembership,

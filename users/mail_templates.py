@@ -19,7 +19,6 @@ class MailTemplate(models.TextChoices):
     VERIFY = "VERIFY", gettext_lazy("e-mail address confirmation")
     PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
-    INVITATION = "INVITATION", gettext_lazy("invitation to a trip")
     WRONG_PASSWORDS = "WRONG_PASSWORDS", gettext_lazy("many wrong passwords")
     MEMBER_ADDED = "MEMBER_ADDED", gettext_lazy("notice: added to a trip")
     SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
@@ -60,7 +59,6 @@ def first_notices() -> str:
 PAGES = {
     MailTemplate.RESET: "/reset-password",
     MailTemplate.VERIFY: "/verify-email",
-    MailTemplate.INVITATION: "/invitation",
 }
 
 

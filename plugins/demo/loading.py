@@ -9,14 +9,15 @@ from tqdm import tqdm
 
 from plugins.comments.models import Comment
 from plugins.demo.data import Journey
+from plugins.invitations.accepting import accept
+from plugins.invitations.models import Invitation
 from splits.models import Allocation, Debt, Division, Expense, Settlement, Split, SplitType
 from splits.models.division import OF_AMOUNTS
 from splits.models.items import SCALE, Item, Items
-from splits.models.merge import accept_invitation
 from splits.reports.balances import Plan
 from tripcompanion.currency.amounts import Amount, to_minor
 from tripcompanion.plugin import plugins
-from trips.models import Invitation, JournalEntry, Member, Trip, note_answer
+from trips.models import JournalEntry, Member, Trip, note_answer
 from trips.models.joining import CODE_ALPHABET
 from trips.models.journal import as_text
 from trips.roles import DEFAULT_ROLE, Can, may
@@ -106,7 +107,7 @@ class Loading:
             self.trip, self.owner, role=self.journey.members[key], guest_user_id=self.people[key].pk
         )
         self.people[key] = self.accounts[key]
-        accept_invitation(invitation.token, self.accounts[key])
+        accept(invitation.token, self.accounts[key])
         Invitation.objects.filter(pk=invitation.pk).update(created_at=self.trip.created_at)
 
     def _date(self, planned: list[Settlement]) -> None:

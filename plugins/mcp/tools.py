@@ -332,11 +332,6 @@ TOOLS: Mapping[str, Tool] = {
         },
         needed=("trip",),
     ),
-    "invite": Tool(
-        "Makes a link by which people join a trip, or mails it.",
-        {"": Call("POST", "/api/trips/{trip}/invitations")},
-        "createInvitation",
-    ),
     "history": Tool(
         "What happened in a trip, the newest first.",
         {"": Call("GET", "/api/trips/{trip}/history")},

@@ -11,11 +11,12 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from plugins.invitations.models import Invitation
 from plugins.splitwise.errors import refused
 from plugins.splitwise.models import Group
 from plugins.splitwise.parsing import Fields
 from plugins.splitwise.viewset import SplitwiseViewSet
-from trips.models import Invitation, Member, Trip
+from trips.models import Member, Trip
 from trips.models.joining import require_trip_quota
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
 from trips.serializers import GuestRequest

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotFound
 
+from plugins.invitations.models import Invitation
 from plugins.splitwise import objects
 from plugins.splitwise.entries import MAX_PEOPLE
 from plugins.splitwise.errors import refused
@@ -15,7 +16,7 @@ from plugins.splitwise.models import DEFAULT_GROUP_TYPE, Group
 from splits.models import Settlement
 from splits.models.debt import Debt
 from splits.settling import fewest_transfers
-from trips.models import Invitation, Member, Trip
+from trips.models import Member, Trip
 from users.models import User
 
 OUTSIDE = 0

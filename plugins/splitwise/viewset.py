@@ -9,13 +9,13 @@ from django.urls import resolve
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from plugins.invitations.throttles import InvitationMailThrottle
 from plugins.splitwise.errors import answer_error
 from plugins.splitwise.parsing import Fields, FormBody, JsonBody, MultipartBody
 from plugins.splitwise.people import Circle
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import WindowThrottle, count_against_limit
 from trips.models import Member, Trip, get_visible_or_404
-from trips.throttles import InvitationMailThrottle
 from trips.viewsets import PeopleViewSet
 from users.throttles import account_key
 from users.tokens import BearerAuthentication

@@ -40,12 +40,6 @@ TRIPS: CsvColumns = {
     "category_budgets": "stored_category_budgets",
     **named("created_at", "updated_at", "deleted_at"),
 }
-INVITATIONS: CsvColumns = {
-    "id": "id",
-    **TRIP,
-    "invited_by": "created_by__email",
-    **named("role", "email", "note", "max_uses", "uses", "created_at", "expires_at", "revoked_at"),
-}
 MEMBERS: CsvColumns = {
     "id": "id",
     **TRIP,

@@ -39,7 +39,7 @@ class CursorExpired(APIException):
 @cache
 def others() -> list[str]:
     """Further types of plugins, in an order that stays when there are more of them."""
-    known = {"trip", "member", "invitation", "expense", "split", "settlement"}
+    known = {"trip", "member", "expense", "split", "settlement"}
     known |= {rows.kind for rows in added_rows().values()}
     return sorted(trip_objects().keys() - known, key=lambda kind: crc32(kind.encode()))
 

@@ -8,7 +8,7 @@ from django.db.models.functions import Concat, Replace
 from django.dispatch import receiver
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ParseError, PermissionDenied, ValidationError
+from rest_framework.exceptions import ParseError, ValidationError
 
 from splits.models.debt import Debt
 from splits.models.expense import Expense
@@ -20,16 +20,14 @@ from splits.models.split import Split
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.database.deletes import delete_unread
-from trips.models import Invitation, Member, Trip, locked_row
+from trips.models import Member, Trip, locked_row, revoked_by_plugins
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, entries_between, write
 from trips.models.member import KEPT_SUMS
-from trips.roles import DEFAULT_ROLE, Can, may
+from trips.roles import DEFAULT_ROLE, Can
 from trips.signals import person_replaced, person_sought
 from users.models import User
-from users.models.token import InsufficientScope
-from users.scopes import Scope
 
 #: Every column that names a person of the ledger, or who recorded an entry: guests record nothing,
 #: but some have recorded what was imported.
@@ -119,15 +117,15 @@ class Merge:
     def carry_out(self) -> list[Entry]:
         """Give all entries of the guest to the member, and delete the guest.
 
-        Returns the entries for the journal: first the invitations that named the guest, last the
-        merge. After the merge, everything of the guest belongs to the member.
+        Returns the entries for the journal: first what plugins revoked, last the merge. Afterwards,
+        everything of the guest belongs to the member.
         """
         guest_id, user_id = self.guest.user_id, self.member.user_id
         person_replaced.send(Trip, trip=self.trip, user_id=guest_id, to=user_id)
         for name in KEPT_SUMS:
             setattr(self.member, name, self._sum(name))
         self.member.save(update_fields=KEPT_SUMS)
-        revoked = Invitation.objects.filter(trip=self.trip, guest=guest_id).withdraw()
+        revoked = revoked_by_plugins(self.trip.pk, guest_id, is_deleted=True)
         self.guest.delete()
         User.objects.filter(pk=guest_id, is_guest=True).delete()
         return [*revoked, Entry(Event.GUEST_MERGED, user_id, {"userId": (guest_id, user_id)})]
@@ -205,41 +203,7 @@ def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
     )
 
 
-def accept_invitation(token: str, user: User) -> Member:
-    """Add `user`, who has the token of an invitation, to the trip with the invitation's role.
-
-    If the invitation names a guest, `user` takes the guest's place. A member may do so only if the
-    person who invited may merge guests. Raises `PermissionDenied` otherwise, `InsufficientScope` if
-    a token may not change entries, and what `Invitation.accepted` and `Member.admit` raise.
-    """
-    with Invitation.accepted(token, user) as (invitation, account):
-        trip, role = invitation.trip, invitation.role
-        if invitation.guest_id is None:
-            return Member.admit(trip, account, role, user, *invitation.acceptance)
-        if not user.covers(Scope.EXPENSES_WRITE):
-            raise InsufficientScope(Scope.EXPENSES_WRITE)
-        _require_merger(invitation, account)
-        claimed = _claim(trip, invitation.guest_id, account, role)
-        write(trip.pk, user, *invitation.acceptance, *claimed)
-        return Member.objects.with_details().get(trip=trip, user=account)
-
-
-def _require_merger(invitation: Invitation, account: User) -> None:
-    """Raise `PermissionDenied` for a claim that is a merge, if the inviter may not merge guests.
-
-    A claim is a merge for current and former members, and for the person who made the invitation.
-    Otherwise they would get around the permission that `mergeGuest` needs.
-    """
-    trip, inviter = invitation.trip, invitation.created_by
-    if account != inviter and not trip.members.filter(user=account).exists():
-        return
-    member = trip.members.present().filter(user=inviter).first()
-    may_merge = member is not None and may(member.role, Can.MANAGE_MEMBERS, lambda: False)
-    if not (inviter.is_admin or may_merge):
-        raise PermissionDenied(_("Only an owner of the trip can merge a guest with a member."))
-
-
-def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
+def claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
     """Give all entries of the guest to the account, and delete the guest. Call under both locks.
 
     A member keeps their role, and the guest's entries are merged with theirs. For others, amounts,
@@ -251,7 +215,7 @@ def _claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         trip.require_owner_besides(role)
         require_trip_quota(account)
     if member is None:
-        revoked = Invitation.objects.filter(trip=trip, guest=guest_id).withdraw()
+        revoked = revoked_by_plugins(trip.pk, guest_id, is_deleted=True)
         trip.replace_person(guest_id, account.pk, role)
         User.objects.filter(pk=guest_id, is_guest=True).delete()
         guest = {"userId": guest_id, "role": DEFAULT_ROLE}

@@ -2,7 +2,7 @@
 
 from splits.views.category import CategoryViewSet
 from splits.views.expense import ExpenseViewSet
-from splits.views.guest import AcceptanceViewSet, MergeViewSet
+from splits.views.guest import MergeViewSet
 from splits.views.history import ExpenseHistoryViewSet, HistoryViewSet
 from splits.views.root import RootViewSet
 from splits.views.settlement import BalanceViewSet, ExplanationViewSet, SettlementViewSet

@@ -1,62 +1,19 @@
-"""The views that give the entries of a guest to somebody else: by an invitation, and by a merge."""
+"""The view that gives the entries of a guest to another member."""
 
 from typing import Any, ClassVar
 
 from rest_framework import serializers
-from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models.merge import Merge, NamesBoth, NotAGuest, accept_invitation
-from tripcompanion.api.problems import LimitReached
+from splits.models.merge import Merge, NamesBoth, NotAGuest
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictBoolean
 from tripcompanion.currency.fields import MoneyField
 from trips.models import Member
-from trips.models.conflicts import AlreadyMember, NoOwner
-from trips.models.invitation import InvitedByAddress
 from trips.roles import Can
-from trips.serializers import TripMemberSerializer
-from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
-from users.models import EmailUnverified
 from users.scopes import Scope
 from users.serializers.account import UserSummary
-
-
-class AcceptanceViewSet(InTripViewSet):
-    """Accepts invitations."""
-
-    tag = "invitations"
-    operation_ids: ClassVar = {"accept": "acceptInvitation"}
-    scope_prefix = "trips"
-    needs: ClassVar = {"accept": None}
-    throttle_classes = (LookupThrottle,)
-    response_serializers: ClassVar = {"accept": TripMemberSerializer}
-    creates: ClassVar = frozenset({"accept"})
-    problems: ClassVar = {
-        "accept": [
-            NotFound,
-            PermissionDenied,
-            InvitedByAddress,
-            EmailUnverified,
-            AlreadyMember,
-            NoOwner,
-            LimitReached,
-            NamesBoth,
-        ]
-    }
-
-    def accept(self, request: Request, token: str) -> Response:
-        """Become a member of the trip, with the role of the invitation.
-
-        If it names a guest, the caller takes their place: all entries of the guest become the
-        caller's, and no balance of anybody else changes. A member may take it too and keeps their
-        role, if an OWNER invited; see `mergeGuest`. Unknown, used, expired and revoked tokens are
-        the same 404.
-        """
-        member = accept_invitation(token, self.caller)
-        self.note_answer_in(member.trip_id)
-        return self.answer(member, location=f"/api/trips/{member.trip_id}/members/{member.user_id}")
 
 
 class MergeRequest(CamelCaseSerializer):

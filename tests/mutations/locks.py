@@ -135,14 +135,6 @@ LOCKS: Guards = {
             "PG tests/test_account_races.py",
         ),
     ],
-    "trips/models/invitation.py": [
-        (
-            "last use taken before the lock",
-            "            invitation = cls.presented(token)\n",
-            "            invitation = before\n",
-            "PG tests/test_races.py -k invitation",
-        ),
-    ],
     "trips/models/member.py": [
         (
             "member is found by the row of a guest who was claimed",

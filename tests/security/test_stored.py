@@ -11,7 +11,7 @@ from tests.security.environment import Environment
 from tests.walked import all_of, answers
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.database.models import IdempotencyRecord
-from trips.models import Invitation, JournalEntry, Member, Trip
+from trips.models import JournalEntry, Member, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from users.models import User
@@ -31,8 +31,6 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("member_once_in_trip", "member", {"user": "olga"}),
     ("member_sums_in_64_bits", "member", {"paid_minor": F("share_minor") + MAX_INTEGER}),
     ("member_negative_sums_in_64_bits", "member", {"paid_minor": -MAX_INTEGER - 1}),
-    ("invitation_uses_in_range", "invitation", {"uses": 2}),
-    ("invitation_role_known", "invitation", {"role": "ADMIN"}),
     ("journal_number_in_trip", "entry", {"number": 1}),
     ("journal_number_positive", "entry", {"number": 0}),
     ("idempotency_key_once_per_user", "answer", {"key": "first"}),
@@ -57,9 +55,6 @@ def test_a_row_that_must_not_be_is_refused(
         "ed": User.objects.filter(pk=environment.ed.pk),
         "trip": Trip.objects.filter(pk=environment.trip.pk),
         "member": Member.objects.filter(trip=environment.trip, user=environment.ed),
-        "invitation": Invitation.objects.filter(
-            pk=Invitation.issue(environment.trip, environment.olga, role="VIEWER", max_uses=1).pk
-        ),
         "entry": JournalEntry.objects.filter(trip=environment.trip.pk, number=2),
         "answer": IdempotencyRecord.objects.filter(
             pk=IdempotencyRecord.objects.create(user=environment.olga, key="second").pk

@@ -10,6 +10,7 @@ from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, join, settle, spend
+from tests.splits.claims import accept, invite
 from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import (
@@ -19,7 +20,6 @@ from tests.splits.scripted_history import (
     history_with_guest,
     play,
 )
-from tests.splits.test_claims import accept, invite
 from tests.splits.test_merges import merge
 from tests.stored import rolled_back
 from trips.models import Trip

@@ -6,7 +6,7 @@ from splits.models import Expense
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import add_guest, spend
-from tests.splits.test_claims import accept, invite
+from tests.splits.claims import accept, invite
 from tests.splits.test_merges import merge
 from trips.models import Member, Trip
 from users.models import User

@@ -25,7 +25,7 @@ from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tests.walked import answers
 from tripcompanion.urls import urlpatterns
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from trips.roles import TABLE, Access, Capability, TripRole
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
@@ -98,10 +98,6 @@ class Scene:
         }
         if "/guests/" in route:
             ids["user_id"] = add_guest(self.trip).pk
-        if "token" in names or "invitation_id" in names:
-            owner = self.trip.members.filter(role=TripRole.OWNER).first().user
-            invitation = Invitation.issue(self.trip, owner, role=TripRole.VIEWER)
-            ids |= {"token": invitation.token, "invitation_id": invitation.pk}
         ids |= self._log_ins(names)
         if {"expense_id", "tag_name"} & {*names} or route.endswith("settle-up"):
             ids |= self._expense_ids(route, names)

@@ -6,7 +6,6 @@ from typing import Any
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from splits.views import (
-    AcceptanceViewSet,
     BalanceViewSet,
     CategoryViewSet,
     DebtViewSet,
@@ -29,8 +28,6 @@ from trips.roles import Can
 from trips.views import (
     AccountViewSet,
     GuestViewSet,
-    InvitationPreviewViewSet,
-    InvitationViewSet,
     MemberViewSet,
     TokenViewSet,
     TripViewSet,
@@ -77,9 +74,6 @@ AREAS: Mapping[Any, str | None] = {
     MemberViewSet: "trips",
     GuestViewSet: "trips",
     MergeViewSet: "trips",
-    InvitationViewSet: "trips",
-    AcceptanceViewSet: "trips",
-    InvitationPreviewViewSet: OPEN,
     HistoryViewSet: "trips",
     ExpenseHistoryViewSet: "expenses",
     ExpenseViewSet: "expenses",

@@ -169,7 +169,6 @@ def test_in_a_trip_that_is_gone_nothing_happens(
         *((f"DELETE FROM {table} WHERE trip_id = %s", trip) for table in OWNED_TABLES),  # noqa: S608 -- names only
         ("DELETE FROM splits_expense WHERE trip_id = %s", trip),
         ("DELETE FROM splits_deletedentry WHERE trip_id = %s", trip),
-        ("DELETE FROM trips_invitation WHERE trip_id = %s", trip),
         ("DELETE FROM trips_member WHERE trip_id = %s", trip),
         ("DELETE FROM trips_trip WHERE id = %s", trip),
     ]  # fmt: skip

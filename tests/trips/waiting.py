@@ -105,10 +105,6 @@ COMMANDS = [
     Command(Can.ADD_MEMBERS, "POST", f"{TRIP}/guests", _guest),
     Command(Can.ADD_MEMBERS, "PUT", f"{TRIP}/guests/{{user_id}}", _guest, False, False),
     Command(Can.MANAGE_MEMBERS, "POST", f"{TRIP}/guests/{{user_id}}/merge", _other, False, False),
-    Command(Can.ADD_MEMBERS, "POST", f"{TRIP}/invitations", lambda _s: {}, False, False),
-    Command(
-        Can.ADD_MEMBERS, "DELETE", f"{TRIP}/invitations/{{invitation_id}}", None, False, False
-    ),
     Command(Can.MANAGE_MEMBERS, "PUT", f"{TRIP}/members/{{user_id}}/role", _role),
     Command(Can.MANAGE_MEMBERS, "DELETE", f"{TRIP}/members/{{user_id}}", None, False, False),
     Command(Can.LEAVE, "POST", f"{TRIP}/members/leave", None, False, False),
@@ -182,9 +178,6 @@ class Waiting:
         if "/guests/{user_id}" in command.route:
             guests = f"{self.scene.trip.path}/guests"
             ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
-        if command.route.endswith("/{invitation_id}"):
-            path = f"{self.scene.trip.path}/invitations"
-            ids["invitation_id"] = self.scene.olga.done("POST", path, {})["id"]
         if not command.needs_money:
             return ids
         expense = self.scene.expense

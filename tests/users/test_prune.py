@@ -21,7 +21,7 @@ from tests.users.logins import bearer, log_in
 from tests.walked import all_of
 from tripcompanion.database import deletes
 from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
-from trips.models import Invitation, JournalEntry, Trip
+from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from users.mail_templates import MailTemplate
@@ -49,7 +49,6 @@ NOTHING = {
     "throttle counters": 0,
     "links": 0,
     "mails": 0,
-    "invitations": 0,
     "journal entries of deleted trips": 0,
     "deleted entries": 0,
     "browser sessions": 0,
@@ -67,7 +66,6 @@ def fill(api: Api, user: User) -> None:
     EmailToken.make(user, MailTemplate.RESET)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"])
-    Invitation.issue(Trip.objects.get(), user, role="VIEWER")
     spend(Trip.objects.get(), 100, paid_by=user, among=[user]).remove(by=user)
     TripFactory(deleted_at=timezone.now())
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
@@ -92,7 +90,6 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
     Mail.objects.update(given_up_at=now - MONTH)
     write(0, None, Entry(Event.TRIP_DELETED, 0))
     JournalEntry.objects.update(at=now - MONTH)
-    Invitation.objects.update(expires_at=now - MONTH)
     DeletedEntry.objects.update(deleted_at=now - MONTH)
     Trip.objects.filter(deleted_at__isnull=False).update(deleted_at=now - WEEK)
     BrowserSession.objects.update(expire_date=now)
@@ -110,7 +107,6 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         ScopedToken,
         EmailToken,
         Mail,
-        Invitation,
         DeletedEntry,
         BrowserSession,
     ):
@@ -122,7 +118,6 @@ def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) 
     month = timezone.now() - MONTH + timedelta(minutes=2)
     Session.objects.update(ended_at=month)
     Mail.objects.update(given_up_at=month)
-    Invitation.objects.update(expires_at=month)
     DeletedEntry.objects.update(deleted_at=month)
     week = timezone.now() - WEEK + timedelta(minutes=2)
     Trip.objects.filter(deleted_at__isnull=False).update(deleted_at=week)
@@ -141,14 +136,6 @@ def test_mails_that_are_waiting_stay_however_old_they_are(olga: User) -> None:
     Mail.objects.ask_to_verify(olga)
     Mail.objects.update(created_at=timezone.now() - MONTH)
     assert pruned() == NOTHING
-
-
-def test_the_mail_of_an_invitation_goes_with_it(api: Api, trip: Trip, olga: User) -> None:
-    path = f"/api/trips/{trip.pk}/invitations"
-    assert api(olga).post(path, {"email": "nina@example.com"}).status_code == 201
-    Invitation.objects.update(expires_at=timezone.now() - MONTH)
-    assert pruned() == NOTHING | {"invitations": 1}
-    assert not Mail.objects.exists()
 
 
 def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +158,6 @@ ENDS = {
     ("kit_throttlecounter", "ends_at"),
     ("users_emailtoken", "expires_at"),
     ("users_mail", "given_up_at"),
-    ("trips_invitation", "expires_at"),
     ("trips_trip", "deleted_at"),
     ("trips_journalentry", "trip_id"),
     ("splits_deletedentry", "deleted_at"),

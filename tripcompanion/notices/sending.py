@@ -9,6 +9,7 @@ import logging
 import smtplib
 from collections.abc import Callable, Iterable
 from datetime import timedelta
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.core.mail import EmailMessage, get_connection
@@ -19,7 +20,7 @@ from rest_framework.exceptions import NotFound
 from tripcompanion.database.turns import Turns
 from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.notices.texts import page_of, write, write_notices
-from trips.models import Invitation
+from tripcompanion.plugin import plugins
 from users.emails import email_key
 from users.mail_templates import PAGES, MailTemplate, notice_letters, url_of
 from users.models import EmailToken, Mail, User
@@ -99,9 +100,10 @@ def send(mail: Mail, connection: Any) -> bool:
         if reader is not None:
             connection.open()
             message, rows = _collect(mail, reader)
-    elif mail.letter == MailTemplate.INVITATION:
+    elif link := _links().get(mail.letter):
         connection.open()
-        message = _invitation(mail)
+        url = link(mail)
+        message = _written(mail, url, mail.address) if url else None
     elif reader is not None and _is_for(mail, reader):
         connection.open()
         message = _message_to(mail, reader)
@@ -158,10 +160,11 @@ def _news(account: User, notices: Iterable[Mail]) -> EmailMessage:
     return EmailMessage(subject, text, to=[account.email or ""], headers=headers)
 
 
-def _invitation(mail: Mail) -> EmailMessage | None:
-    """The message, with a new link; None if the invitation can no longer be accepted."""
-    token = Invitation.mail_token(mail.invitation_id or 0)
-    return _written(mail, url_of(mail.letter, token), mail.address) if token else None
+@cache
+def _links() -> dict[str, Callable[[Any], str]]:
+    """What makes the link of a mail to an address, by the name of the mail."""
+    mails = ((name, mail) for app in plugins() for name, mail in app.mails().items())
+    return {name: mail.link for name, mail in mails if mail.link}
 
 
 def _reader_of(mail: Mail) -> User | None:

@@ -53,17 +53,6 @@ _TEXTS: dict[str, tuple[Any, Any]] = {
             "the service.\n"
         ),
     ),
-    MailTemplate.INVITATION: (
-        gettext_lazy("You are invited to a trip"),
-        gettext_lazy(
-            "Hello,\n\n"
-            "You are invited to share the expenses of a trip with Trip Companion. Open this link "
-            "to see the trip and to join it:\n\n"
-            "{url}\n\n"
-            "You need an account with this e-mail address, which you confirm first. If you do not "
-            "know who invited you, ignore this e-mail.\n"
-        ),
-    ),
     MailTemplate.WRONG_PASSWORDS: (
         gettext_lazy("Somebody may be guessing your password"),
         gettext_lazy(
@@ -93,7 +82,7 @@ def page_of(trip_id: int, expense_id: int | None) -> str:
 
 def write(letter: str, url: str) -> tuple[str, str]:
     """Subject and text in the active language."""
-    added = {name: mail[1:] for app in plugins() for name, mail in app.mails().items()}
+    added = {name: mail[1:3] for app in plugins() for name, mail in app.mails().items()}
     subject, text = (_TEXTS | added)[letter]
     return str(subject), text.format(url=url)
 

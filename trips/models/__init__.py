@@ -1,6 +1,5 @@
 """Trips and their members. Every change of members or money locks the trip first."""
 
-from trips.models.invitation import Invitation, InvitationState, invitations_of
 from trips.models.joining import CODE_CHARS
 from trips.models.journal import JournalEntry
 from trips.models.member import (
@@ -8,6 +7,7 @@ from trips.models.member import (
     members_of,
     note_answer,
     require_membership,
+    revoked_by_plugins,
     show_addresses_to,
     trips_led_alone_by,
     trips_with_members,

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ErrorDetail, NotFound, PermissionDenied
+from rest_framework.exceptions import ErrorDetail, NotFound
 
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
@@ -99,17 +99,3 @@ class NoOwner(Conflict):
 
     default_code = "no_owner"
     default_detail = gettext_lazy("This trip has no owner who can log in; add an owner first.")
-
-
-class AlreadyInvited(Conflict):
-    """409 `already_invited`: an invitation to this address is open."""
-
-    default_code = "already_invited"
-    default_detail = gettext_lazy("There is an open invitation to this address.")
-
-
-class InvitedByAddress(PermissionDenied):
-    """403 `invited_by_address`: the invitation is for the account with another address."""
-
-    default_code = "invited_by_address"
-    default_detail = gettext_lazy("This invitation is for another e-mail address.")

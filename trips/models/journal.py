@@ -34,9 +34,7 @@ Changes = Mapping[str, tuple[Any, Any]]
 
 
 #: Events by which people leave or end something are always possible, even in a full trip.
-_ENDINGS = frozenset(
-    {Event.TRIP_DELETED, Event.MEMBER_LEFT, Event.MEMBER_REMOVED, Event.INVITATION_REVOKED}
-)
+_ENDINGS = frozenset({Event.TRIP_DELETED, Event.MEMBER_LEFT, Event.MEMBER_REMOVED})
 
 
 class Subject(NamedTuple):

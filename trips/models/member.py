@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import cache, partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import orjson
 from django.conf import settings
@@ -28,6 +28,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.compiled import CompiledQuery, Param, fetch_all
+from tripcompanion.plugin import plugins
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,
@@ -347,7 +348,7 @@ class Member(models.Model):
             member.save(update_fields=["role"])
             roles = ({"role": old}, {"role": role})
             changed = entries_between(Event.ROLE_CHANGED, member.user_id, *roles)
-            write(member.trip_id, by, *changed, *member._invitations_made().revoke_void())
+            write(member.trip_id, by, *changed, *revoked_by_plugins(member.trip_id, member.user_id))
 
     def readmit(self, role: str, introduced_by: int | None = None) -> None:
         """Let a former member be one again. Call it under the trip's lock.
@@ -372,9 +373,9 @@ class Member(models.Model):
             removed = Entry(Event.MEMBER_REMOVED, member.user_id, changes)
             as_they_could = on_behalf and member.introduced_by is not None
             ended = member._decline(removed) if as_they_could else [removed, *member._end(by)]
-            void = member._invitations_made().revoke_void()
-            withdrawn = member.user.invitations.withdraw()
-            write(member.trip_id, by, *ended, *void, *withdrawn)
+            is_guest = member.user.is_guest
+            revoked = revoked_by_plugins(member.trip_id, member.user_id, is_deleted=is_guest)
+            write(member.trip_id, by, *ended, *revoked)
             if member.user.is_guest:
                 with suppress(ProtectedError), transaction.atomic():
                     member.delete()
@@ -393,7 +394,7 @@ class Member(models.Model):
                 write(member.trip_id, by, *member._decline(left))
                 return
             member._end(by)
-            write(member.trip_id, by, left, *member._invitations_made().revoke_void())
+            write(member.trip_id, by, left, *revoked_by_plugins(member.trip_id, member.user_id))
 
     def leave_place_to_guest(self) -> list[Entry]:
         """End the membership of somebody who has not answered; returns the journal entries.
@@ -485,8 +486,11 @@ class Member(models.Model):
     def _other_owners(self) -> MemberQuerySet:
         return Member.objects.owners().filter(trip=self.trip_id).exclude(pk=self.pk)
 
-    def _invitations_made(self) -> Any:
-        return self.trip.invitations.filter(created_by=self.user_id)
+
+def revoked_by_plugins(trip_id: int, user_id: int, *, is_deleted: bool = False) -> list[Entry]:
+    """See `Plugin.revoked`."""
+    lists = (app.revoked(trip_id, user_id, is_deleted=is_deleted) for app in plugins())
+    return [entry for entries in lists for entry in entries]
 
 
 @CompiledQuery

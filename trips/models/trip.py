@@ -135,8 +135,7 @@ class TripQuerySet(InTripQuerySet["Trip"]):
                 return False
             guests = trip.members.filter(user__is_guest=True)
             guest_ids = list(guests.values_list("user", flat=True))
-            invited = list(trip.invitations.values_list("pk", flat=True))
-            Mail.objects.filter(Q(trip_id=trip_id) | Q(invitation_id__in=invited)).delete()
+            Mail.objects.filter(trip_id=trip_id).delete()
             ScopedToken.objects.filter(trip_id=trip_id).delete()
             delete_unread(Trip.objects.filter(pk=trip_id))
             if guest_ids:
@@ -301,7 +300,7 @@ class Trip(models.Model):
             trip.deleted_at = timezone.now()
             trip.save(update_fields=["deleted_at"])
             trip.members.present().update(left_at=trip.deleted_at)
-            Mail.objects.filter(trip_id=trip.pk).delete()
+            Mail.objects.filter(trip_id=trip.pk, object_id=None).delete()
 
     def restore(self, by: User) -> None:
         """Undo the deletion that this instance was read with.

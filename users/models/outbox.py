@@ -66,24 +66,20 @@ class MailQuerySet(models.QuerySet["Mail"]):
         """Queue a mail that notifies `user` at `address` of a change of the account."""
         self.create(user=user, letter=letter, address=address)
 
-    def invite(self, invitation_id: int, address: str) -> None:
-        """Queue a mail with a link to accept an invitation."""
-        self.create(letter=MailTemplate.INVITATION, address=address, invitation_id=invitation_id)
-
 
 class Mail(models.Model):
     """A mail to send. A reset has an address only; its account is looked up when it is sent.
 
-    An invitation has no account either: it goes to whoever reads mail at the address. All due
-    notices of an account are sent in one mail. It contains links and no text that a user entered,
-    so nobody can make the service send their words to somebody else.
+    A mail with a `link` of a plugin has no account either (`MailText`). All due notices of an
+    account are sent in one mail. It contains links and no text that a user entered, so nobody can
+    make the service send their words to somebody else.
     """
 
     #: What it is about. Whoever deletes it deletes its mails too, since nobody needs them.
     trip_id = models.BigIntegerField(null=True, db_index=True)
     expense_id = models.BigIntegerField(null=True, db_index=True)
-    #: What it invites to.
-    invitation_id = models.BigIntegerField(null=True, db_index=True)
+    #: The row that the `link` of a mail is about. The database lets it name invitations only.
+    object_id = models.BigIntegerField(null=True, db_index=True, db_column="invitation_id")
     user = models.ForeignKey(
         User,
         on_delete=models.CASCADE,

@@ -20,11 +20,12 @@ from django.core.management.color import no_style
 from django.db import connection
 from pytest_django.fixtures import Settings
 
+from plugins.invitations.models import Invitation
 from tests.cast import Api
 from tests.document import OPERATIONS, Operation
 from tests.walked import answers, merged
 from tripcompanion.openapi.examples import Example, example_files, examples
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 from users.tokens import token_pair

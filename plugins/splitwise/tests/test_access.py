@@ -8,11 +8,12 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from plugins.comments.models import Comment
+from plugins.invitations.models import Invitation
 from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, shares
 from splits.models import DeletedEntry, Expense, Settlement
 from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import ALL
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from trips.roles import TripRole
 
 pytestmark = pytest.mark.either

@@ -8,11 +8,12 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from plugins.invitations.models import Invitation
 from plugins.splitwise.tests.conftest import balances_of, shares
 from splits.models import DeletedEntry, Expense
 from tests.factories import UserFactory, add_guest, settle, spend
 from tests.stored import everything_stored
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, User
 
@@ -131,7 +132,7 @@ def test_people_are_added_and_removed(
     members = caller.get(f"get_group/{trip.pk}")["group"]["members"]
     assert [one["registration_status"] for one in members][-1] == "invited"
     assert (invitation.guest_id, invitation.email) == (guest["id"], "new@example.com")
-    assert Mail.objects.filter(invitation_id=invitation.pk).exists()
+    assert Mail.objects.filter(object_id=invitation.pk).exists()
     other = caller.done("create_group", name="Other")["group"]
     assert "one group only" in str(
         caller.refused("add_user_to_group", group_id=other["id"], user_id=guest["id"])

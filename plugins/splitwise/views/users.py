@@ -14,6 +14,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.invitations.models import Invitation
 from plugins.splitwise import objects
 from plugins.splitwise.adding import friends_of
 from plugins.splitwise.errors import refused
@@ -21,7 +22,6 @@ from plugins.splitwise.viewset import SplitwiseViewSet
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.currency.fields import CurrencyField
-from trips.models import Invitation
 from users.models import Session, User
 from users.serializers.account import user_name
 

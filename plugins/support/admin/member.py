@@ -1,4 +1,4 @@
-"""Members and invitations in the admin site."""
+"""Members in the admin site."""
 
 from typing import Any, ClassVar
 
@@ -10,18 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from plugins.support import csv_columns
-from tripcompanion.adminsite.base import Columns, ReadOnlyAdmin, RulesAdmin, StateFilter, link
-from trips.admin import money_column, person
-from trips.models import Invitation, Member
-from users.models import User, Via
-
-
-def caller_of(request: HttpRequest) -> User:
-    """The administrator who sent the request."""
-    caller: Any = request.user
-    caller.via = Via.ADMIN
-    return caller
-
+from tripcompanion.adminsite.base import Columns, RulesAdmin, StateFilter, link
+from trips.admin import caller_of, money_column, person
+from trips.models import Member
+from users.models import User
 
 BALANCE = money_column("balance_minor", gettext_lazy("balance"))
 SUMS = (
@@ -143,35 +135,3 @@ class MemberAdmin(RulesAdmin):
             member.remove(by=caller_of(request), on_behalf=True)
             self.log_change(request, member, gettext_lazy("Ended."))
         self.tell_count(request, _("Memberships ended: %(count)d."), len(present))
-
-
-@admin.register(Invitation)
-class InvitationAdmin(ReadOnlyAdmin):
-    """Invitations, which an administrator can revoke. Their digests are not displayed."""
-
-    csv_columns = csv_columns.INVITATIONS
-    list_display = (
-        "id",
-        "trip",
-        person("created_by", gettext_lazy("invited by")),
-        *("role", "email", "uses", "max_uses", "created_at", "expires_at", "revoked_at"),
-    )
-    list_filter = ("role",)
-    list_select_related = ("trip", "created_by")
-    search_fields = ("email", "trip__title", "created_by__email", "created_by__name")
-    date_hierarchy = "created_at"
-    ordering = ("-id",)
-    fields = ("trip", "created_by", "role", "email", "guest", "note", *list_display[-5:])
-    actions = ("revoke",)
-    row_actions: ClassVar = {"revoke": gettext_lazy("Revoke this invitation")}
-
-    def get_row_actions(self, request: HttpRequest, row: Invitation) -> Any:
-        return self.row_actions if row.revoked_at is None else {}
-
-    @admin.action(description=gettext_lazy("Revoke these invitations"))
-    def revoke(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
-        valid = list(queryset.filter(revoked_at=None).order_by("trip_id", "pk"))
-        for invitation in valid:
-            invitation.revoke(by=caller_of(request))
-            self.log_change(request, invitation, gettext_lazy("Revoked."))
-        self.tell_count(request, _("Invitations revoked: %(count)d."), len(valid))

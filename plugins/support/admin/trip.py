@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from plugins.support import csv_columns
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, journal_table
-from plugins.support.admin.member import MEMBER_COLUMNS, caller_of
+from plugins.support.admin.member import MEMBER_COLUMNS
 from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
@@ -43,7 +43,7 @@ from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.plugin import plugins
-from trips.admin import person
+from trips.admin import caller_of, person
 from trips.models import Member, Trip
 
 TRANSFER_COLUMNS: Columns = {

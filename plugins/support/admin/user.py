@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
-from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS, caller_of
+from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS
 from plugins.support.admin.session import accounts_locked
 from tripcompanion.adminsite.base import (
     RulesAdmin,
@@ -37,6 +37,7 @@ from tripcompanion.adminsite.csv_export import named
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
+from trips.admin import caller_of
 from trips.deletion import delete_account
 from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.emails import email_key

@@ -6,7 +6,7 @@ from splits.models import AuditRun, DailyRate, Expense, Rate
 from splits.models.settlement import today
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.walked import answers
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
@@ -18,7 +18,6 @@ def one_of_each(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
     join(trip, user)
     own = TripFactory()
     join(own, olga, TripRole.OWNER)
-    Invitation.issue(own, olga, role="VIEWER", email="nina@example.com")
     Session.start(olga)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)

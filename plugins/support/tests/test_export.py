@@ -20,7 +20,7 @@ from tests.factories import TripFactory, join, settle, spend
 from tests.walked import answers, merged
 from tripcompanion.adminsite import base
 from tripcompanion.adminsite.csv_export import defused
-from trips.models import Invitation, Member, Trip
+from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 
 pytestmark = pytest.mark.either
@@ -30,7 +30,6 @@ SECRETS = {
     Session: ("refresh_jti", "auth_hash"),
     ScopedToken: ("digest", "password_fingerprint"),
     Trip: ("code",),
-    Invitation: ("digest", "mailed_digest"),
     **merged("SECRETS"),
 }
 
@@ -51,7 +50,6 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
         Session.start(olga)
         Mail.objects.ask_to_verify(olga)
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
-        Invitation.mail_token(Invitation.issue(trip, olga, role="VIEWER").pk)
         for one_of_each in answers("one_of_each"):
             one_of_each(trip, olga, olga, expense)
 

@@ -7,15 +7,13 @@ from django.contrib import admin
 from tests.admin_client import AdminClient
 from tests.factories import UserFactory, join
 from tests.test_journal import new_events
-from trips.models import Invitation, JournalEntry, Member, Trip
-from trips.roles import TripRole
+from trips.models import JournalEntry, Member, Trip
 from users.models import User
 
 
 def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, Any]:
     """Everything that can be done to a trip there, with the rows that it makes."""
     ed, vera = (trip.members.get(user__name=name) for name in ("Ed Editor", "Vera Viewer"))
-    invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER)
     new, gone, other = UserFactory.create_batch(3)
     for user in (gone, other):
         join(trip, user)
@@ -27,7 +25,6 @@ def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, An
                 ["member.added"]),
         "role": (lambda: site.change(ed, role="VIEWER"), ["member.role_changed"]),
         "end": (lambda: site.act("end", vera), ["member.removed"]),
-        "revoke": (lambda: site.act("revoke", invitation), ["invitation.revoked"]),
         "account": (lambda: site.delete(gone), ["member.left"]),
         "accounts": (lambda: site.act("delete_selected", other, post="yes"), ["member.left"]),
         "delete": (
@@ -47,7 +44,7 @@ def test_the_admin_site_writes_what_it_did_as_the_admin_site(
         assert new_events(act) == expected, name
     rows = JournalEntry.objects.filter(by=ada)
     assert {row.via for row in rows} == {"admin"}
-    assert rows.count() == 10
+    assert rows.count() == 9
 
 
 def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
@@ -59,6 +56,5 @@ def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
     assert acting == {
         "Trip": {"renew_codes", "restore"},
         "Member": {"end"},
-        "Invitation": {"revoke"},
         "DeletedEntry": {"restore"},
     }

@@ -17,7 +17,7 @@ from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.walked import all_of, answers
 from tripcompanion.adminsite.base import page_url
-from trips.models import Invitation, Member, Trip
+from trips.models import Member, Trip
 from users.mail_templates import MailTemplate
 from users.models import Mail, ScopedToken, Session, User
 
@@ -88,7 +88,6 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
     settle(trip, ed, olga, 100).remove(by=olga)
     Session.start(olga, device="Curl/8", address="127.0.0.1")
     ScopedToken.issue(olga, name="Import", scopes=["trips:read"], trip_id=trip.pk)
-    Invitation.issue(trip, olga, role="VIEWER", email="nina@example.com")
     mail = Mail.objects.create(
         user=olga,
         letter=MailTemplate.VERIFY,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from plugins.invitations.tests.test_invitations import Invite, invite, look_at
 from tests.cast import Api
-from tests.trips.test_invitations import Invite, invite, look_at
 from trips.models import Trip
 from users.models import User
 

@@ -2,11 +2,12 @@
 
 import pytest
 
+from plugins.invitations.models import Invitation
+from plugins.invitations.tests.test_invitations import Invite, invite, look_at
 from tests.admin_client import AdminClient, told
 from tests.cast import Api
 from tests.factories import UserFactory
-from tests.trips.test_invitations import Invite, invite, look_at
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from users.models import Role, User
 
 __all__ = ["invite"]

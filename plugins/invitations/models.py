@@ -4,30 +4,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Count, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
-from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
+from plugins.invitations.conflicts import AlreadyInvited, InvitedByAddress
+from plugins.invitations.mails import LETTER
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.deletes import delete_in_batches
-from trips.models.conflicts import AlreadyInvited, AlreadyMember, InvitedByAddress
-from trips.models.events import Event
-from trips.models.journal import Entry, entries_between, write
+from trips.models.conflicts import AlreadyMember
+from trips.models.journal import Entry, JournalEntry, entries_between, write
 from trips.models.member import Member
 from trips.models.trip import Trip, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import MAX_ROLE_LENGTH, TABLE, Access, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import MailTemplate, url_of
 from users.models import EmailUnverified, Mail, Role, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
-from users.signals import admin_ended, sessions_ended
 
+#: What the journal records.
+CREATED, REVOKED = "invitation.created", "invitation.revoked"
+ACCEPTED = "invitation.accepted"
 #: The prefix of every token.
 PREFIX = "tci_"
 MAX_OPEN_INVITATIONS = 100
@@ -65,7 +68,7 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         """Delete these invitations and their mails; returns their ids."""
         ids = list(self.values_list("pk", flat=True))
         if ids:
-            Mail.objects.filter(invitation_id__in=ids).delete()
+            Mail.objects.filter(letter=LETTER, object_id__in=ids).delete()
             self.delete()
         return ids
 
@@ -78,7 +81,7 @@ class InvitationQuerySet(InTripQuerySet[Any]):
 
         Call it under the trip's lock.
         """
-        return [Entry(Event.INVITATION_REVOKED, pk) for pk in sorted(self.remove())]
+        return [Entry(REVOKED, pk) for pk in sorted(self.remove())]
 
     def revoke(self) -> list[Entry]:
         """Revoke those that are not revoked yet; returns the journal entries.
@@ -88,7 +91,7 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         ids = list(self.filter(revoked_at=None).order_by("pk").values_list("pk", flat=True))
         if ids:
             self.model.objects.filter(pk__in=ids).update(revoked_at=timezone.now())
-        return [Entry(Event.INVITATION_REVOKED, pk) for pk in ids]
+        return [Entry(REVOKED, pk) for pk in ids]
 
     def revoke_void(self) -> list[Entry]:
         """Like `revoke`, for invitations whose maker may no longer invite; they end for good."""
@@ -164,6 +167,7 @@ class Invitation(models.Model):
     token: str
 
     class Meta:
+        db_table = "trips_invitation"
         verbose_name = gettext_lazy("invitation")
         verbose_name_plural = gettext_lazy("invitations")
         constraints: ClassVar = [
@@ -215,10 +219,12 @@ class Invitation(models.Model):
             issued._require_room()
             issued.guest = _guest_of(locked, guest_user_id)
             issued.save()
-            created = entries_between(Event.INVITATION_CREATED, issued.pk, {}, _fields_of(issued))
+            created = entries_between(CREATED, issued.pk, {}, _fields_of(issued))
             write(trip.pk, by, *created)
             if email is not None:
-                Mail.objects.invite(issued.pk, email)
+                Mail.objects.create(
+                    letter=LETTER, address=email, trip_id=trip.pk, object_id=issued.pk
+                )
         issued.token, issued.inviter_may = token, True
         return issued
 
@@ -241,8 +247,9 @@ class Invitation(models.Model):
         """
         rows = Invitation.objects.all
         with locked_row(rows, by, Can.ADD_MEMBERS, trip_id=self.trip_id, pk=self.pk) as locked:
-            write(locked.trip_id, by, *Invitation.objects.filter(pk=locked.pk).revoke())
-            Mail.objects.filter(invitation_id=locked.pk).delete()
+            revoked = Invitation.objects.filter(pk=locked.pk).revoke()
+            write(locked.trip_id, by, *revoked, is_limited=False)
+            Mail.objects.filter(letter=LETTER, object_id=locked.pk).delete()
 
     @classmethod
     def presented(cls, token: str) -> "Invitation":
@@ -287,7 +294,7 @@ class Invitation(models.Model):
     def acceptance(self) -> list[Entry]:
         """The journal entry for the use that `accepted` counted."""
         uses = {"uses": self.uses, "guestUserId": self.guest_id}, {"uses": self.uses + 1}
-        return entries_between(Event.INVITATION_ACCEPTED, self.pk, *uses)
+        return entries_between(ACCEPTED, self.pk, *uses)
 
     def _require_addressee(self, account: User) -> None:
         if self.email_key is None:
@@ -310,20 +317,45 @@ class Invitation(models.Model):
     @property
     def link(self) -> str:
         """The page of the front end that accepts it; only after `issue`."""
-        return url_of(MailTemplate.INVITATION, self.token)
+        return _page_of(self.token)
 
     @classmethod
-    def mail_token(cls, invitation_id: int) -> str:
-        """A new token for the mail, which replaces that of a previous attempt; "" if it is void."""
-        found = cls.objects.with_details().filter(pk=invitation_id).first()
+    def link_of(cls, mail: Mail) -> str:
+        """The link for a mail, with a new token for each attempt; empty if it is void."""
+        found = cls.objects.with_details().filter(pk=mail.object_id or 0).first()
         if found is None or found.state != InvitationState.OPEN:
             return ""
         token = new_token(PREFIX)
-        cls.objects.filter(pk=invitation_id).update(mailed_digest=digest_of(token))
-        return token
+        cls.objects.filter(pk=found.pk).update(mailed_digest=digest_of(token))
+        return _page_of(token)
 
 
-@receiver([sessions_ended, admin_ended])
+def revoked(trip_id: int, user_id: int, *, is_deleted: bool) -> list[Entry]:
+    """See `Plugin.revoked`: what a person made, or what names a guest."""
+    rows = Invitation.objects.filter(trip=trip_id)
+    if is_deleted:
+        return rows.filter(guest=user_id).withdraw()
+    return rows.filter(created_by=user_id).revoke_void()
+
+
+def of_account(account: User) -> InvitationQuerySet:
+    """Those that an account made, or that contain its address."""
+    to_account = Q(email_key=account.email_key, email_key__isnull=False)
+    return Invitation.objects.filter(Q(created_by=account) | to_account)
+
+
+def forget(account: User, by: User | None) -> None:
+    """Delete the invitations of an account that ends, and their notes. Its trips are locked."""
+    ended: dict[int, list[int]] = {}
+    for trip_id, pk in of_account(account).order_by("pk").values_list("trip", "pk"):
+        ended.setdefault(trip_id, []).append(pk)
+    for trip_id, ids in ended.items():
+        write(trip_id, by, *(Entry(REVOKED, pk) for pk in ids), is_limited=False)
+        journal = JournalEntry.objects.filter(trip=trip_id, event=CREATED, object_id__in=ids)
+        journal.forget("note")
+    of_account(account).remove()
+
+
 def revoke_invitations_of(account: User, by: User | None, **_about: object) -> None:
     """Revoke all open invitations that `account` has made, also in deleted trips.
 
@@ -335,7 +367,7 @@ def revoke_invitations_of(account: User, by: User | None, **_about: object) -> N
     for trip_id in list(dict.fromkeys(kept)):
         with suppress(NotFound):
             lock_trip(trip_id)
-            write(trip_id, by, *rows.filter(trip=trip_id).revoke())
+            write(trip_id, by, *rows.filter(trip=trip_id).revoke(), is_limited=False)
     rows.filter(trip__deleted_at__isnull=False).update(revoked_at=timezone.now())
 
 
@@ -346,6 +378,10 @@ def invitations_of(trip_id: int) -> InvitationQuerySet:
     return rows.only(
         *columns, "created_at", *summary_of("created_by"), *summary_of("guest")
     ).order_by("-id")
+
+
+def _page_of(token: str) -> str:
+    return f"{settings.FRONTEND_URL}/invitation?{urlencode({'token': token})}"
 
 
 def _guest_of(trip: Trip, user_id: int | None) -> User | None:

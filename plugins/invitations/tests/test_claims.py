@@ -6,8 +6,8 @@ import pytest
 from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework.response import Response
 
+from plugins.invitations.models import Invitation
 from splits.models import Expense
 from splits.money import parse_places
 from splits.reports.audit import differences
@@ -15,11 +15,12 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
+from tests.splits.claims import accept, invite
 from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import ScriptedHistory, history_with_guest
 from tests.users.logins import bearer
-from trips.models import Invitation, JournalEntry, Trip
+from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
 from users.models import Mail, User
 
@@ -27,17 +28,6 @@ from users.models import Mail, User
 @pytest.fixture
 def grandma(trip: Trip) -> User:
     return add_guest(trip)
-
-
-def invite(api: Api, trip: Trip, by: User, guest: User, **body: Any) -> dict[str, Any]:
-    path = f"/api/trips/{trip.pk}/invitations"
-    response = api(by).post(path, {"guestUserId": guest.pk, **body})
-    assert response.status_code == 201, response.content
-    return response.json()
-
-
-def accept(api: Api, user: User, invitation: dict[str, Any]) -> Response:
-    return api(user).post(f"/api/invitations/{invitation['token']}/accept")
 
 
 def test_an_editor_cannot_merge_by_an_invitation_what_only_an_owner_may(

@@ -2,25 +2,32 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.idempotency import AlreadyMade
-from tripcompanion.api.viewsets import ApiViewSet
-from trips.models import Invitation, Trip, invitations_of
-from trips.models.conflicts import AlreadyMember
-from trips.models.invitation import AlreadyInvited
-from trips.roles import Can
-from trips.serializers import (
+from plugins.invitations.accepting import accept
+from plugins.invitations.conflicts import AlreadyInvited, InvitedByAddress
+from plugins.invitations.models import Invitation, invitations_of
+from plugins.invitations.serializers import (
     InvitationPreview,
     InvitationRequest,
     InvitationSerializer,
     NewInvitationSerializer,
 )
-from trips.throttles import InvitationMailThrottle, LinkThrottle, LookupThrottle
+from plugins.invitations.throttles import InvitationMailThrottle, LinkThrottle
+from splits.models.merge import NamesBoth
+from tripcompanion.api.idempotency import AlreadyMade
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
+from trips.models import Trip
+from trips.models.conflicts import AlreadyMember, NoOwner
+from trips.roles import Can
+from trips.serializers import TripMemberSerializer
+from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
+from users.models import EmailUnverified
 
 
 class InvitationViewSet(InTripViewSet):
@@ -92,3 +99,39 @@ class InvitationPreviewViewSet(ApiViewSet):
         No log-in is needed. Unknown, used, expired and revoked tokens are the same 404.
         """
         return self.answer(Invitation.presented(token))
+
+
+class AcceptanceViewSet(InTripViewSet):
+    """Accepts invitations."""
+
+    tag = "invitations"
+    operation_ids: ClassVar = {"accept": "acceptInvitation"}
+    scope_prefix = "trips"
+    needs: ClassVar = {"accept": None}
+    throttle_classes = (LookupThrottle,)
+    response_serializers: ClassVar = {"accept": TripMemberSerializer}
+    creates: ClassVar = frozenset({"accept"})
+    problems: ClassVar = {
+        "accept": [
+            NotFound,
+            PermissionDenied,
+            InvitedByAddress,
+            EmailUnverified,
+            AlreadyMember,
+            NoOwner,
+            LimitReached,
+            NamesBoth,
+        ]
+    }
+
+    def accept(self, request: Request, token: str) -> Response:
+        """Become a member of the trip, with the role of the invitation.
+
+        If it names a guest, the caller takes their place: all entries of the guest become the
+        caller's, and no balance of anybody else changes. A member may take it too and keeps their
+        role, if an OWNER invited; see `mergeGuest`. Unknown, used, expired and revoked tokens are
+        the same 404.
+        """
+        member = accept(token, self.caller)
+        self.note_answer_in(member.trip_id)
+        return self.answer(member, location=f"/api/trips/{member.trip_id}/members/{member.user_id}")

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from rest_framework.response import Response
 
+from plugins.invitations.models import MAX_OPEN_INVITATIONS, Invitation
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, overwrite
@@ -19,8 +20,7 @@ from tests.stored import everything_stored
 from tests.users.logins import bearer
 from tripcompanion.observability.logs import without_secrets
 from trips.deletion import delete_account
-from trips.models import Invitation, Trip
-from trips.models.invitation import MAX_OPEN_INVITATIONS
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, User
 
@@ -384,4 +384,4 @@ def test_a_deleted_account_leaves_no_address_in_invitations(
     for user in (sam, ed):
         delete_account(user, by=None)
     assert [row.pk for row in Invitation.objects.all()] == [kept["id"]]
-    assert not Mail.objects.filter(invitation_id__isnull=False).exists()
+    assert not Mail.objects.filter(object_id__isnull=False).exists()

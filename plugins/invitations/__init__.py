@@ -1,0 +1,1 @@
+"""Invitations: links by which others become members of a trip."""

@@ -1,0 +1,125 @@
+"""What the tests that walk all apps need to know of invitations; see `tests/walked.py`."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from plugins.invitations.models import Invitation
+from plugins.invitations.views import (
+    AcceptanceViewSet,
+    InvitationPreviewViewSet,
+    InvitationViewSet,
+)
+from tests.factories import TripFactory, UserFactory, join
+from tests.trips.access import OPEN, TRIP, Row, Scene, everybody, just
+from trips.roles import Can, TripRole
+
+INVITATIONS = f"{TRIP}/invitations"
+INVITATION = f"{INVITATIONS}/{{invitation_id}}"
+PREVIEW = "/api/invitations/{token}"
+
+ROWS = [
+    Row("GET", INVITATIONS, can=Can.READ),
+    Row("POST", INVITATIONS, 201, Can.ADD_MEMBERS, just(role="VIEWER")),
+    Row("DELETE", INVITATION, 204, Can.ADD_MEMBERS),
+    Row("GET", "/api/invitations/{token}", statuses=everybody(200)),
+    Row("POST", "/api/invitations/{token}/accept",
+        statuses=everybody(409, stranger=201, anonymous=401, admin=201)),
+]  # fmt: skip
+AREAS = {
+    InvitationViewSet: "trips",
+    AcceptanceViewSet: "trips",
+    InvitationPreviewViewSet: OPEN,
+}
+WRITTEN = {
+    f"POST {INVITATIONS}": ["invitation.created"],
+    f"DELETE {INVITATION}": ["invitation.revoked"],
+    f"POST {PREVIEW}/accept": ["invitation.accepted", "member.joined"],
+}
+QUERIES = {INVITATIONS: 4, PREVIEW: 1}
+LISTS = {INVITATIONS}
+SINGLE = {PREVIEW}
+SECRETS = {Invitation: ("digest", "mailed_digest")}
+COMMANDS = [
+    (Can.ADD_MEMBERS, "POST", INVITATIONS, lambda _s: {}, False, False),
+    (Can.ADD_MEMBERS, "DELETE", INVITATION, None, False, False),
+]
+OWNED_TABLES = ["trips_invitation"]
+LOCKS = ["plugins/invitations/models.py"]
+#: What is the same in the Spanish admin site.
+DATA = [r"invitation\.\w+"]
+PRUNED = ["invitations"]
+ENDS = {("trips_invitation", "expires_at")}
+VIOLATIONS = [
+    ("invitation_uses_in_range", "invitation", {"uses": 2}),
+    ("invitation_role_known", "invitation", {"role": "ADMIN"}),
+]
+
+
+def constrained(trip: Any, olga: Any) -> dict[str, Any]:
+    made = Invitation.issue(trip, olga, role="VIEWER", max_uses=1)
+    return {"invitation": Invitation.objects.filter(pk=made.pk)}
+
+
+def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
+    if not {"token", "invitation_id"} & {*names}:
+        return {}
+    owner = scene.trip.members.filter(role=TripRole.OWNER).first().user
+    made = Invitation.issue(scene.trip, owner, role=TripRole.VIEWER)
+    return {"token": made.token, "invitation_id": made.pk}
+
+
+def waiting_ids(scene: Any, names: list[str]) -> dict[str, int]:
+    if "invitation_id" not in names:
+        return {}
+    return {"invitation_id": scene.olga.done("POST", f"{scene.trip.path}/invitations", {})["id"]}
+
+
+def fill_world(world: Any) -> None:
+    made = world.made(f"/api/trips/{world.ids['tripId']}/invitations", {})
+    world.ids |= {"invitationId": made["id"], "token": made["token"]}
+    tomorrow = (timezone.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    world.bodies |= {
+        "POST /api/trips/{tripId}/invitations": [
+            {"role": "EDITOR", "maxUses": 3, "note": "x", "expiresAt": tomorrow},
+            {"role": "EDITOR", "email": "nora@example.com", "guestUserId": world.guest_id},
+        ]
+    }
+
+
+def many(trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, Any]:
+    made = Invitation.issue(trip, olga, role=TripRole.VIEWER)
+    values = {field.attname: getattr(made, field.attname) for field in Invitation._meta.fields}
+    Invitation.objects.bulk_create(
+        Invitation(**values | {"id": None, "digest": f"{user.pk:064}"}) for user in people
+    )
+    return {"token": made.token, "invitation_id": made.pk}
+
+
+def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
+    # A trip may have only so many.
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    made = Invitation.issue(trip, olga, role="VIEWER", email=UserFactory.build().email)
+    Invitation.objects.filter(pk=made.pk).update(mailed_digest=made.digest[::-1])
+
+
+def made_in_a_session(user: Any) -> None:
+    Invitation.issue(user.memberships.first().trip, user, role="VIEWER")
+
+
+def still_on() -> set[int]:
+    return {*Invitation.objects.unused().values_list("created_by", flat=True)}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    trip, anybody = used.trip, used.anybody
+    made = used.as_olga("POST", f"{trip}/invitations", {"maxUses": 1}, 201)
+    used.as_olga("GET", f"{trip}/invitations")
+    anybody("GET", f"invitations/{made['token']}")
+    used.as_ed("POST", f"invitations/{made['token']}/accept", status=409)
+    used.as_new("POST", f"invitations/{made['token']}/accept", status=201)
+    anybody("GET", f"invitations/{made['token']}", status=404)
+    used.as_olga("DELETE", f"{trip}/invitations/{made['id']}", status=204)
