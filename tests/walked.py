@@ -3,7 +3,7 @@
 That module may have any of these names:
 
 - `ROWS`: who may use its endpoints, each a `tests.trips.access.Row`; `ids(scene, names)` makes what
-  stands for the placeholders of their routes.
+  stands for the placeholders of their routes, deleted if `scene.route` ends with `/restore`.
 - `PROMISED` and `SCOPES_OF`: by capability, what OWNER, EDITOR and VIEWER may do, and the scopes of
   which one is needed.
 - `AREAS` and `MORE`: by view, the area of the scope that a token needs, and further scopes.

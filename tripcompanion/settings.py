@@ -51,6 +51,7 @@ PLUGINS = env.plugins(
         "plugins.mcp",
         "plugins.splitwise",
         "plugins.mapmyjourney",
+        "plugins.polls",
         "plugins.demo",
         "plugins.support",
         "plugins.second_factor",

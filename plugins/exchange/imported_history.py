@@ -102,8 +102,8 @@ def _mapped(name: str, value: Any, people: Mapping[int, int]) -> Any:
     """A value of changes with the new ids of people."""
     if isinstance(value, list) and name in _LISTS:
         return [{key: _mapped(key, part, people) for key, part in row.items()} for row in value]
-    if isinstance(value, list) and name == "tags":
-        return [str(tag) for tag in value]
+    if isinstance(value, list) and (name == "tags" or all(isinstance(one, str) for one in value)):
+        return [str(text) for text in value]
     if isinstance(value, dict) and name in _BY_ID:
         return {str(_new_id(int(pk), people)): _mapped("", v, people) for pk, v in value.items()}
     if isinstance(value, dict) and name in {"categoryBudgets", "defaultDivision"}:

@@ -88,6 +88,7 @@ class Scene:
 
     def ids(self, route: str) -> dict[str, Any]:
         """What stands for the placeholders of `route`; makes the rows."""
+        self.route = route
         names = re.findall(r"{(\w+)}", route)
         ids: dict[str, Any] = {
             "trip_id": self.trip.pk,
@@ -109,7 +110,7 @@ class Scene:
         if route == f"{TRIP}/restore":
             owners = self.trip.members.present().filter(role=TripRole.OWNER)
             self.trip.remove(by=owners.first().user)
-        elif route.endswith("/restore"):
+        elif route.endswith("/restore") and {"expense_id", "settlement_id"} & {*names}:
             self._delete(self.settlement if "settlement_id" in names else self.expense)
         if route.endswith("/leave"):
             join(self.trip, UserFactory(), TripRole.OWNER)

@@ -51,6 +51,7 @@ SCOPES_OF = {
     Can.MANAGE_TRIP: "trips:write",
     **merged("SCOPES_OF"),
 }
+SCOPES_OF[Can.READ] += "".join(f" {area}:read" for area in {*merged("AREAS").values()} if area)
 
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
 #: is closed to scoped tokens.

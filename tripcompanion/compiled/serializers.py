@@ -66,7 +66,7 @@ def _expression(field: Any, value: str, names: dict[str, Any]) -> str:
     if isinstance(field, serializers.ListSerializer):
         child: Any = type(field.child)
         names[call] = _reading(child)
-        return f"[{call}(row, seen) for row in {value}]"
+        return f"None if (rows := {value}) is None else [{call}(row, seen) for row in rows]"
     if hasattr(field, "second_source"):
         names[call], more = field.combine, f", row.{field.second_source}"
     elif isinstance(field, serializers.Serializer) and _is_plain(type(field)):

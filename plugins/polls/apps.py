@@ -1,0 +1,138 @@
+"""App configuration."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import (
+    AssistantTool,
+    Notice,
+    PersonalList,
+    Plugin,
+    TripObject,
+    TripTable,
+)
+from trips.roles import Table
+
+
+class PollsConfig(Plugin):
+    name = "plugins.polls"
+    verbose_name = gettext_lazy("Polls")
+
+    def rights(self) -> Table:
+        from plugins.polls.models import RIGHTS
+
+        return RIGHTS
+
+    def scopes(self) -> Mapping[str, Any]:
+        return {
+            "polls:read": gettext_lazy("See polls and their results"),
+            "polls:write": gettext_lazy("Create, change and delete polls, and vote"),
+        }
+
+    def events(self) -> Mapping[str, Any]:
+        return {
+            "poll.created": gettext_lazy("%(by)s created a poll."),
+            "poll.changed": gettext_lazy("%(by)s changed a poll."),
+            "poll.deleted": gettext_lazy("%(by)s deleted a poll."),
+            "poll.restored": gettext_lazy("%(by)s restored a poll."),
+            "poll.closed": gettext_lazy("%(by)s closed a poll."),
+            "poll.reopened": gettext_lazy("%(by)s reopened a poll."),
+            "poll.voted": gettext_lazy("%(by)s voted in a poll."),
+            "poll.counted": gettext_lazy("Somebody voted in an anonymous poll."),
+        }
+
+    def objects(self) -> Mapping[str, TripObject]:
+        from plugins.polls.models import Poll
+        from plugins.polls.serializers import PollSerializer
+
+        return {"poll": TripObject("polls", Poll.objects.with_details, PollSerializer)}
+
+    def notices(self) -> Mapping[str, Notice]:
+        label, text = gettext_lazy("notice: poll"), gettext_lazy("There is a new poll in a trip:")
+        return {"poll.created": Notice("POLL_CREATED", label, text)}
+
+    def tools(self) -> Mapping[str, AssistantTool]:
+        path = "/api/trips/{trip}/polls"
+        return {
+            "list_polls": AssistantTool("The polls of a trip, the newest first.", "GET", path),
+            "create_poll": AssistantTool("Asks the members of a trip something.", "POST", path),
+            "vote": AssistantTool(
+                "Replaces the caller's vote; list_polls has the ids of polls and options.",
+                "PUT",
+                f"{path}/{{poll}}/vote",
+            ),
+        }
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        from plugins.polls.models import Poll, Vote, count_imported
+        from plugins.polls.serializers import PollRequest, stored_options
+
+        yield TripTable(
+            "polls",
+            Poll,
+            frozenset({"trip_id", "next_option", "deleted_at"}),
+            request=PollRequest,
+            only=lambda: Q(deleted_at=None),
+            stored=stored_options,
+        )
+        yield TripTable(
+            "votes",
+            Vote,
+            frozenset({"trip_id", "id"}),
+            only=lambda: Q(poll__anonymous=False, poll__deleted_at=None),
+            finish=count_imported,
+        )
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.polls.models import Poll, Vote
+        from plugins.polls.serializers import ExportedPoll, ExportedVote
+
+        yield PersonalList(
+            "polls",
+            ExportedPoll,
+            "The polls that they created.",
+            lambda user: Poll.objects.filter(created_by=user).order_by("id"),
+        )
+        yield PersonalList(
+            "votes",
+            ExportedVote,
+            "Their votes, but those in anonymous polls.",
+            lambda user: (
+                Vote.objects.filter(created_by=user, poll__anonymous=False)
+                .select_related("poll")
+                .order_by("id")
+            ),
+        )
+
+    def forget(self, account: Any, by: Any) -> None:
+        from plugins.polls.models import forget_choices
+
+        forget_choices(account)
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from plugins.polls.models import Poll
+
+        yield "deleted polls", [Poll.objects.outdated(now)]
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        from plugins.polls.models import Poll
+
+        if code != "LSBNA":
+            return
+        at = {"created_at": trip.created_at, "updated_at": trip.created_at}
+        olga = people["olga"]
+
+        def ask(question: str, *texts: str) -> Poll:
+            options = [{"text": text} for text in texts]
+            return Poll.start(trip, olga, question=question, options=options, **at)
+
+        poll = ask("Where do we go on the third day?", "Sintra", "Cascais", "Setúbal")
+        for name, option in (("olga", 1), ("ed", 1), ("vera", 2), ("lucia", 1)):
+            poll.vote(people[name], [option])
+        ask("Who brings a guitar?", "Ed", "Nobody").remove(olga)

@@ -1,0 +1,395 @@
+"""Polls of a trip, the votes in them, and who may do what: rows of the table of `trips.roles`."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, NamedTuple, Self
+
+from django.db import models
+from django.db.models import OuterRef, Prefetch, Q, Subquery
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ValidationError
+
+from splits.models.in_trip import InTrip
+from tripcompanion.api.problems import Conflict, LimitReached
+from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, locked_trip, trip_key
+from trips.models.journal import Entry, entries_between, plain_values, write
+from trips.models.restorable import Restorable, RestorableQuerySet
+from trips.roles import Access, Capability, rows
+from trips.signals import happened, person_replaced, person_sought
+from users.models import User, summary_of
+
+#: How many a trip may have, deleted ones included.
+MAX_POLLS = 500
+MIN_OPTIONS, MAX_OPTIONS = 2, 20
+MAX_QUESTION_CHARS, MAX_OPTION_CHARS = 255, 100
+
+_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
+
+
+class CanPoll(Capability):
+    """A capability that concerns polls. One's own polls are those that one created."""
+
+    CREATE = "create polls"
+    CHANGE = "change, close or delete polls"
+    VOTE = "vote in polls"
+
+
+RIGHTS = rows(
+    {
+        #                OWNER  EDITOR VIEWER
+        CanPoll.CREATE: (_ANY,  _ANY,  _NONE),
+        CanPoll.CHANGE: (_ANY,  _OWN,  _NONE),
+        CanPoll.VOTE:   (_ANY,  _ANY,  _ANY),
+    }
+)  # fmt: skip
+
+
+class PollClosed(Conflict):
+    """409 `poll_closed`: nobody can vote in it any more."""
+
+    default_code = "poll_closed"
+    default_detail = gettext_lazy("The poll is closed.")
+
+
+class HasVotes(Conflict):
+    """409 `has_votes`: votes were given for what would change, on other terms."""
+
+    default_code = "has_votes"
+    default_detail = gettext_lazy(
+        "There are votes already: an option with votes stays as it is, and so does how people vote."
+    )
+
+
+class ShowsVotes(models.TextChoices):
+    """When members see how others voted."""
+
+    ALWAYS = "always", gettext_lazy("always")
+    AFTER_VOTE = "after_vote", gettext_lazy("after one's own vote")
+    AFTER_CLOSE = "after_close", gettext_lazy("once it is closed")
+
+
+class Option(NamedTuple):
+    """An option as a reader sees it; `votes` and `voters` are None if they are not shown."""
+
+    id: int
+    text: str
+    votes: int | None
+    voters: list[User] | None
+
+
+class PollQuerySet(RestorableQuerySet["Poll"]):
+    def visible_to(self, user: Any) -> Self:
+        """With the vote of `user` as `my_words`."""
+        own = Vote.objects.filter(trip=OuterRef("trip"), poll=OuterRef("pk"), created_by=user)
+        return super().visible_to(user).annotate(my_words=Subquery(own.values("option_words")[:1]))
+
+    def with_details(self) -> Self:
+        """Those that are not deleted, with the votes in them."""
+        return self.kept().with_votes()
+
+    def with_votes(self) -> Self:
+        people = summary_of("created_by")
+        votes = Vote.objects.select_related("created_by").order_by("pk")
+        votes = votes.only("trip", "poll", "option_words", *people)
+        return self.select_related("created_by").prefetch_related(
+            Prefetch("votes", votes, "loaded_votes")
+        )
+
+
+class Poll(Restorable):
+    """A question with options. Its row counts the votes, whoever they are from.
+
+    The votes in an anonymous poll have a row for each voter, so that nobody votes twice; nothing
+    shows these rows. What an imported file tells of such a poll are the numbers alone.
+    """
+
+    kind = "poll"
+    deleted_by = CanPoll.CHANGE
+
+    trip = trip_key("polls")
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("created by")
+    )
+    question = models.CharField(gettext_lazy("question"), max_length=MAX_QUESTION_CHARS)
+    #: `{"1": {"text": …, "votes": …}}` in the order in which they are shown.
+    stored_options = models.TextField(gettext_lazy("options"))
+    #: The id of the next new option: one that was removed never comes back as another one.
+    next_option = models.PositiveIntegerField(default=1, editable=False)
+    multiple = models.BooleanField(gettext_lazy("several options"), default=False)
+    anonymous = models.BooleanField(gettext_lazy("anonymous"), default=False)
+    shows_votes = models.CharField(
+        gettext_lazy("shows votes"), max_length=11, choices=ShowsVotes, default=ShowsVotes.ALWAYS
+    )
+    closes_at = models.DateTimeField(gettext_lazy("closes at"), null=True, blank=True)
+    #: When somebody closed it by hand.
+    closed_at = models.DateTimeField(gettext_lazy("closed at"), null=True, editable=False)
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+
+    objects = PollQuerySet.as_manager()
+
+    special_columns = ("stored_options",)
+
+    caller_role: str
+    #: The vote of the reader, as `Vote.option_words` has it.
+    my_words: str | None = None
+    #: Set by `with_votes`.
+    loaded_votes: list["Vote"]
+
+    class Meta:
+        verbose_name = gettext_lazy("poll")
+        verbose_name_plural = gettext_lazy("polls")
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+    def is_own(self, user: User, can: Capability) -> bool:
+        return user.pk == self.created_by_id
+
+    @property
+    def is_closed(self) -> bool:
+        is_over = self.closes_at is not None and self.closes_at <= timezone.now()
+        return is_over or self.closed_at is not None
+
+    @property
+    def state(self) -> str:
+        return "closed" if self.is_closed else "open"
+
+    @property
+    def my_option_ids(self) -> list[int]:
+        return ids_in(self.my_words or "")
+
+    @property
+    def shows_now(self) -> bool:
+        """Whether the reader sees how others voted."""
+        shown_to_voter = self.shows_votes == ShowsVotes.AFTER_VOTE and bool(self.my_words)
+        return self.shows_votes == ShowsVotes.ALWAYS or shown_to_voter or self.is_closed
+
+    @property
+    def options(self) -> list[Option]:
+        """The options as the reader sees them."""
+        voters: dict[int, list[User]] = {}
+        for vote in self.loaded_votes:
+            for option_id in ids_in(vote.option_words):
+                voters.setdefault(option_id, []).append(vote.created_by)
+        named = self.shows_now and not self.anonymous
+        return [
+            Option(
+                option_id,
+                stored["text"],
+                stored["votes"] if self.shows_now else None,
+                voters.get(option_id, []) if named else None,
+            )
+            for option_id, stored in self.counted.items()
+        ]
+
+    @property
+    def counted(self) -> dict[int, dict[str, Any]]:
+        """Text and number of votes of each option, by its id."""
+        return {int(key): one for key, one in json.loads(self.stored_options).items()}
+
+    @counted.setter
+    def counted(self, options: Mapping[int, Mapping[str, Any]]) -> None:
+        self.stored_options = json.dumps(options, ensure_ascii=False)
+
+    @property
+    def has_votes(self) -> bool:
+        return any(option["votes"] for option in self.counted.values())
+
+    # -- Commands ----------------------------------------------------------------------------------
+
+    @classmethod
+    def start(
+        cls, trip: Trip, by: User, *, options: list[Mapping[str, Any]], **fields: Any
+    ) -> Self:
+        """Create a poll. Raises `LimitReached`, and `ValidationError` on `options`."""
+        with locked_trip(trip.pk, by, CanPoll.CREATE) as locked:
+            if locked.polls.count() >= MAX_POLLS:
+                raise LimitReached(limit=MAX_POLLS)
+            poll = cls(trip=locked, created_by=by, stored_options="{}", **fields)
+            poll._set_options(options)
+            poll.save()
+            poll.loaded_votes = []
+            write(trip.pk, by, *entries_between("poll.created", poll.pk, {}, poll._values()))
+            about = {"event": "poll.created", "people": Q(), "by": by, "trip_id": trip.pk}
+            happened.send(cls, **about)
+            return poll
+
+    def change(self, by: User, *, options: Any = None, **fields: Any) -> Self:
+        """Change these fields. Raises `HasVotes`, and `ValidationError` on `options`."""
+        with self._locked(by, CanPoll.CHANGE) as stored:
+            terms = {name: fields[name] for name in _TERMS & fields.keys()}
+            if stored.has_votes and any(getattr(stored, name) != terms[name] for name in terms):
+                raise HasVotes
+            old = stored._values()
+            for name, value in fields.items():
+                setattr(stored, name, value)
+            if options is not None:
+                stored._set_options(options)
+            changed = entries_between("poll.changed", stored.pk, old, stored._values())
+            return stored._written(by, *changed)
+
+    def vote(self, by: User, option_ids: Sequence[int]) -> Self:
+        """Replace the vote of `by`; without options, take it back.
+
+        Raises `PollClosed`, and `ValidationError` on `optionIds`.
+        """
+        with self._locked(by, CanPoll.VOTE) as stored:
+            if stored.is_closed:
+                raise PollClosed
+            stored._require_choice(option_ids)
+            before = Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by).first()
+            had = ids_in(before.option_words) if before else []
+            if {*had} == {*option_ids}:
+                return stored
+            words = " ".join(map(str, option_ids))
+            if not words:
+                Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by).delete()
+            elif before:
+                Vote.objects.filter(trip=stored.trip, pk=before.pk).update(option_words=words)
+            else:
+                Vote(trip=stored.trip, poll=stored, created_by=by, option_words=words).save()
+            stored.count(had, -1)
+            stored.count(option_ids, 1)
+            stored.save(update_fields=["stored_options"])
+            # Nothing tells who voted in an anonymous poll, not even its history.
+            entry = Entry("poll.counted" if stored.anonymous else "poll.voted", stored.pk)
+            write(stored.trip_id, None if stored.anonymous else by, entry)
+            return get_visible_or_404(Poll.objects.with_details, by, pk=stored.pk)
+
+    def close(self, by: User) -> Self:
+        """End the poll now. Closing it again changes nothing."""
+        with self._locked(by, CanPoll.CHANGE) as stored:
+            if stored.closed_at is not None:
+                return stored
+            stored.closed_at = timezone.now()
+            return stored._written(by, Entry("poll.closed", stored.pk))
+
+    def reopen(self, by: User) -> Self:
+        """Let people vote again, without an end in the past. Repeating it changes nothing."""
+        with self._locked(by, CanPoll.CHANGE) as stored:
+            if not stored.is_closed:
+                return stored
+            stored.closed_at = None
+            if stored.is_closed:
+                stored.closes_at = None
+            return stored._written(by, Entry("poll.reopened", stored.pk))
+
+    def count(self, option_ids: Iterable[int], votes: int) -> None:
+        """Add `votes` to the number of these options, without saving it."""
+        counted = self.counted
+        for option_id in counted.keys() & {*option_ids}:
+            counted[option_id]["votes"] += votes
+        self.counted = counted
+
+    def _locked(self, by: User, can: Capability) -> AbstractContextManager[Any]:
+        rows = Poll.objects.with_details
+        return locked_row(rows, by, can, trip_id=self.trip_id, pk=self.pk)
+
+    def _written(self, by: User, *entries: Entry) -> Self:
+        if entries:
+            self.updated_at = timezone.now()
+            self.save()
+            write(self.trip_id, by, *entries)
+        return self
+
+    def _values(self) -> dict[str, Any]:
+        """The fields as the history shows them."""
+        return {**plain_values(self), "options": [one["text"] for one in self.counted.values()]}
+
+    def _set_options(self, sent: list[Mapping[str, Any]]) -> None:
+        """Replace the options; those with an id of now keep it. Raises what `change` raises."""
+        known, options = self.counted, {}
+        for option in sent:
+            option_id = option.get("id")
+            if option_id is None:
+                option_id, self.next_option = self.next_option, self.next_option + 1
+            elif option_id not in known or option_id in options:
+                raise ValidationError({"options": [_("Name each option of the poll once.")]})
+            votes = known[option_id]["votes"] if option_id in known else 0
+            if votes and option["text"] != known[option_id]["text"]:
+                raise HasVotes
+            options[option_id] = {"text": option["text"], "votes": votes}
+        if any(known[gone]["votes"] for gone in known.keys() - options.keys()):
+            raise HasVotes
+        self.counted = options
+
+    def _require_choice(self, option_ids: Sequence[int]) -> None:
+        if not {*option_ids} <= self.counted.keys():
+            raise ValidationError({"optionIds": [_("Choose options of this poll.")]})
+        if len(option_ids) > 1 and not self.multiple:
+            raise ValidationError({"optionIds": [_("Choose one option.")]})
+
+
+#: What people rely on when they vote.
+_TERMS = frozenset({"multiple", "anonymous", "shows_votes"})
+
+
+class Vote(InTrip):
+    """What somebody chose in a poll: one row for each person, whatever races."""
+
+    poll = models.ForeignKey(Poll, on_delete=models.CASCADE, related_name="votes")
+    created_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    #: The ids of the options, separated by spaces.
+    option_words = models.CharField(max_length=255)
+
+    objects = InTripQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["poll", "created_by"], name="one_vote_in_poll"),
+            models.CheckConstraint(condition=~Q(option_words=""), name="vote_chooses"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+
+def ids_in(words: str) -> list[int]:
+    """The ids in a column of ids."""
+    return [int(word) for word in words.split() if word.isascii() and word.isdecimal()]
+
+
+def count_imported(trip: Trip) -> None:
+    """Count the votes that a file has: its numbers are believed in anonymous polls only."""
+    Vote.objects.filter(trip=trip, poll__anonymous=True).delete()
+    for poll in Poll.objects.filter(trip=trip).with_votes():
+        poll.next_option = max(poll.counted) + 1
+        if not poll.anonymous:
+            poll.counted = {key: {**one, "votes": 0} for key, one in poll.counted.items()}
+            for vote in poll.loaded_votes:
+                poll.count(ids_in(vote.option_words)[: None if poll.multiple else 1], 1)
+        poll.save()
+
+
+@receiver(person_replaced)
+def give_polls(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Give polls and votes to the person `to`, whose own vote counts where both have voted."""
+    Poll.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
+    votes = Vote.objects.filter(trip=trip, created_by=user_id)
+    both = Vote.objects.filter(trip=trip, created_by=to).values("poll")
+    for vote in votes.filter(poll__in=both).select_related("poll"):
+        vote.poll.count(ids_in(vote.option_words), -1)
+        vote.poll.save(update_fields=["stored_options"])
+        vote.delete()
+    votes.update(created_by=to)
+
+
+@receiver(person_sought)
+def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person created a poll or voted."""
+    named = (model.objects.filter(trip=trip, created_by=user_id) for model in (Poll, Vote))
+    return any(rows.exists() for rows in named)
+
+
+def forget_choices(account: User) -> None:
+    """Delete who voted in anonymous polls; the votes count on."""
+    Vote.objects.filter(created_by=account, poll__anonymous=True).delete()

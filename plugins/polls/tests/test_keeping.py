@@ -1,0 +1,184 @@
+"""What is kept of polls: races, anonymous votes, guests, files, and what a list costs."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from plugins.polls.models import Poll, Vote
+from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
+from tests.cast import Api
+from tests.factories import PASSWORD, UserFactory, add_guest, join
+from trips.models import Invitation, Trip
+from trips.roles import TripRole
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+__all__ = ["ask", "polls"]
+
+
+def test_nobody_learns_who_voted_in_an_anonymous_poll(
+    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User, ada: User
+) -> None:
+    path = ask(anonymous=True)
+    mine = vote(api(vera), path, 2).json()
+    assert (counts(mine), voters(mine), mine["myOptionIds"]) == ([0, 1], [None, None], [2])
+    api(ed).post(f"{path}/close")
+    for user in (olga, ed, ada):
+        shown = api(user).get(path).json()
+        assert (voters(shown), shown["myOptionIds"]) == ([None, None], [])
+    [_closed, news, *_rest] = api(olga).get(f"/api/trips/{trip.pk}/history").json()["items"]
+    assert (news["by"], news["text"]) == (None, "Somebody voted in an anonymous poll.")
+    file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
+    assert file["votes"] == []
+    assert file["polls"][0]["options"]["2"] == {"text": "Hills", "votes": 1}
+    assert api(vera).get("/api/users/me/export").json()["votes"] == []
+
+
+def test_an_account_that_ends_takes_its_anonymous_choice_along(
+    api: Api, ask: Any, olga: User, vera: User
+) -> None:
+    secret, shown = ask(anonymous=True), ask()
+    for path in (secret, shown):
+        vote(api(vera), path, 1)
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert Vote.objects.filter(poll__anonymous=True).count() == 0
+    assert counts(api(olga).get(secret).json()) == [1, 0]
+    assert voters(api(olga).get(shown).json()) == [["Deleted user"], []]
+
+
+def test_votes_go_with_a_guest_who_becomes_a_member(
+    api: Api, ask: Any, trip: Trip, olga: User, vera: User, ed: User
+) -> None:
+    path, other = ask(), ask()
+    guest = add_guest(trip)
+    for pk in (int(path.rpartition("/")[2]), int(other.rpartition("/")[2])):
+        poll = Poll.objects.get(pk=pk)
+        Vote(trip=trip, poll=poll, created_by=guest, option_words="1").save()
+        poll.count([1], 1)
+        poll.save()
+    vote(api(vera), path, 2)
+    merged = api(olga).post(f"/api/trips/{trip.pk}/guests/{guest.pk}/merge", {"userId": vera.pk})
+    assert merged.status_code == 200
+    assert voters(api(ed).get(path).json()) == [[], ["Vera Viewer"]]
+    assert counts(api(ed).get(path).json()) == [0, 1]
+    assert voters(api(ed).get(other).json()) == [["Vera Viewer"], []]
+
+
+def test_a_guest_is_claimed_with_their_votes(
+    api: Api, ask: Any, trip: Trip, olga: User, sam: User
+) -> None:
+    path, guest = ask(), add_guest(trip)
+    poll = Poll.objects.get()
+    Vote(trip=trip, poll=poll, created_by=guest, option_words="1").save()
+    poll.count([1], 1)
+    poll.save()
+    invitation = Invitation.issue(trip, olga, role=TripRole.VIEWER, guest_user_id=guest.pk)
+    assert api(sam).post(f"/api/invitations/{invitation.token}/accept").status_code == 201
+    assert voters(api(olga).get(path).json()) == [[sam.name], []]
+
+
+def test_a_file_brings_polls_and_votes(
+    api: Api, ask: Any, trip: Trip, olga: User, vera: User, sam: User
+) -> None:
+    shown, secret = ask(multiple=True), ask(anonymous=True, question="Who cooks?")
+    vote(api(vera), shown, 1, 2)
+    vote(api(olga), shown, 2)
+    vote(api(vera), secret, 1)
+    file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
+    planned = api(sam).post("/api/imports", file).json()
+    made = api(sam).post(f"/api/imports/{planned['id']}/confirm").json()
+    assert "tripId" in made, made
+    [second, first] = api(sam).get(f"/api/trips/{made['tripId']}/polls").json()["items"]
+    assert (counts(first), counts(second)) == ([1, 2], [1, 0])
+    assert voters(first) == [["Vera Viewer"], ["Vera Viewer", "Olga Owner"]]
+    assert voters(second) == [None, None]
+    path = f"/api/trips/{made['tripId']}/polls/{first['id']}"
+    added = api(sam).patch(path, {"options": [*plain(first["options"]), {"text": "City"}]}).json()
+    assert [option["id"] for option in added["options"]] == [1, 2, 3]
+
+
+def plain(options: list[Any]) -> list[Any]:
+    return [{"id": option["id"], "text": option["text"]} for option in options]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"options": []},
+        {"options": {"1": {"text": "Sea", "votes": 0}}},
+        {"options": {"1": {"text": "Sea", "votes": -1}, "2": {"text": "Hills", "votes": 0}}},
+        {"options": {"x": {"text": "Sea", "votes": 0}, "2": {"text": "Hills", "votes": 0}}},
+        {"options": {"1": {"text": "Sea", "votes": 0}, "2": 7}},
+        {"question": ""},
+        {"showsVotes": "never"},
+    ],
+    ids=str,
+)
+def test_a_file_that_lies_is_refused(
+    api: Api, ask: Any, trip: Trip, olga: User, sam: User, change: Any
+) -> None:
+    ask()
+    file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
+    file["polls"][0] |= change
+    planned = api(sam).post("/api/imports", file)
+    if planned.status_code == 201:
+        planned = api(sam).post(f"/api/imports/{planned.json()['id']}/confirm")
+    assert (planned.status_code, planned.json()["code"]) == (400, "unreadable")
+
+
+def test_a_list_takes_the_same_statements_whatever_it_has(
+    api: Api, ask: Any, polls: str, trip: Trip, ed: User
+) -> None:
+    people = [UserFactory() for _number in range(10)]
+    for person in people:
+        join(trip, person)
+
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert api(ed).get(polls).status_code == 200
+        return len(captured)
+
+    ask()
+    cost()
+    alone = cost()
+    for path in [ask() for _number in range(5)]:
+        for person in people:
+            vote(api(person), path, 1)
+    assert cost() == alone
+
+
+def test_members_who_want_it_get_a_mail_about_a_new_poll(api: Api, ask: Any, vera: User) -> None:
+    User.objects.filter(pk=vera.pk).update(
+        notice_mode="each", notice_events="poll.created", email_verified_at=vera.created_at
+    )
+    ask()
+    [mail] = vera.mails.all()
+    assert mail.letter == "POLL_CREATED"
+
+
+def test_assistants_ask_and_vote(api: Api, trip: Trip, ed: User, polls: str) -> None:
+    def call(name: str, **arguments: Any) -> Any:
+        params = {"name": name, "arguments": {"trip": trip.title, **arguments}}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return api(ed).post("/api/mcp", body).json()["result"]
+
+    made = call("create_poll", **QUESTION)["structuredContent"]
+    assert call("vote", poll=made["id"], optionIds=[2])["isError"] is False
+    [poll] = call("list_polls")["structuredContent"]["items"]
+    assert counts(poll) == [0, 1]
+    assert call("vote", poll="Where to?", optionIds=[2])["isError"] is True
+
+
+def test_the_admin_site_shows_numbers_and_no_voters(
+    api: Api, ask: Any, ada: User, vera: User, client: Any
+) -> None:
+    path = ask(anonymous=True)
+    vote(api(vera), path, 1)
+    client.force_login(ada)
+    page = client.get(f"/admin/polls/poll/{path.rpartition('/')[2]}/change/").content.decode()
+    assert "Where to?" in page
+    assert "Vera" not in page
+    assert "&quot;votes&quot;: 1" in page

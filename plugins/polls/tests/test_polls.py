@@ -1,0 +1,243 @@
+"""Polls: who asks, who votes, and who sees what."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from plugins.polls.models import Poll, Vote
+from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
+from tests.cast import Api
+from tests.scoped import script_of
+from tests.trips.bodies import lisbon
+from tests.users.logins import bearer
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+__all__ = ["ask", "polls"]
+
+
+def test_a_poll_is_asked_answered_and_closed(
+    api: Api, ask: Any, polls: str, olga: User, ed: User, vera: User
+) -> None:
+    path = ask()
+    poll = api(vera).get(path).json()
+    assert (poll["state"], poll["myOptionIds"], poll["showsVotes"]) == ("open", [], "always")
+    assert [option["id"] for option in poll["options"]] == [1, 2]
+    assert counts(vote(api(vera), path, 1).json()) == [1, 0]
+    mine = vote(api(vera), path, 2).json()
+    assert (counts(mine), mine["myOptionIds"]) == ([0, 1], [2])
+    vote(api(olga), path, "2")
+    assert voters(api(ed).get(path).json()) == [[], ["Vera Viewer", "Olga Owner"]]
+    assert counts(vote(api(olga), path).json()) == [0, 1]
+    assert api(ed).post(f"{path}/close").json()["state"] == "closed"
+    assert vote(api(olga), path, 1).json()["code"] == "poll_closed"
+    assert api(ed).post(f"{path}/close").status_code == 200
+    assert api(ed).post(f"{path}/reopen").json()["state"] == "open"
+    assert vote(api(olga), path, 1).status_code == 200
+    [listed] = api(vera).get(polls).json()["items"]
+    assert (counts(listed), listed["myOptionIds"]) == ([1, 1], [2])
+    assert voters(listed) == [["Olga Owner"], ["Vera Viewer"]]
+
+
+def test_several_options_only_where_the_poll_says_so(api: Api, ask: Any, vera: User) -> None:
+    refused = vote(api(vera), ask(), 1, 2)
+    assert refused.json()["errors"] == {"optionIds": ["Choose one option."]}
+    assert counts(vote(api(vera), ask(multiple=True), 1, 2, 1).json()) == [1, 1]
+
+
+@pytest.mark.parametrize("option", [3, 0, "x", True, None, 1.5, [1]])
+def test_a_vote_names_options_of_the_poll(api: Api, ask: Any, vera: User, option: Any) -> None:
+    assert vote(api(vera), ask(), option).status_code == 400
+    assert not Vote.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("shows", "before", "after"),
+    [("always", True, True), ("after_vote", False, True), ("after_close", False, False)],
+)
+def test_votes_are_shown_when_the_poll_says_so(
+    api: Api, ask: Any, vera: User, olga: User, ed: User, shows: str, before: bool, after: bool
+) -> None:
+    path = ask(showsVotes=shows)
+    vote(api(olga), path, 1)
+    poll = api(vera).get(path).json()
+    assert counts(poll) == ([1, 0] if before else [None, None])
+    assert voters(poll) == ([["Olga Owner"], []] if before else [None, None])
+    assert counts(vote(api(vera), path, 1).json()) == ([2, 0] if after else [None, None])
+    api(ed).post(f"{path}/close")
+    assert counts(api(vera).get(path).json()) == [2, 0]
+
+
+def test_a_poll_closes_in_time(api: Api, ask: Any, vera: User, ed: User) -> None:
+    path = ask(closesAt=(timezone.now() + timedelta(hours=1)).isoformat())
+    assert vote(api(vera), path, 1).status_code == 200
+    Poll.objects.update(closes_at=timezone.now())
+    assert api(vera).get(path).json()["state"] == "closed"
+    assert vote(api(vera), path, 2).json()["code"] == "poll_closed"
+    opened = api(ed).post(f"{path}/reopen").json()
+    assert (opened["state"], opened["closesAt"]) == ("open", None)
+
+
+BAD: list[tuple[str, Any]] = [
+    *(("question", value) for value in ("", " ", "x" * 256, 7, None, "a\0b")),
+    *(("options", value) for value in (None, "x", [], [{"text": "One"}], [{"text": "A"}] * 2)),
+    ("options", [{"text": str(number)} for number in range(21)]),
+    ("options", [{"text": "A"}, {"text": ""}]),
+    ("options", [{"text": "A"}, {"text": "x" * 101}]),
+    ("options", [{"text": "A"}, {"text": "B", "id": 1}]),
+    ("options", [{"text": "A"}, "B"]),
+    *((name, value) for name in ("multiple", "anonymous") for value in ("true", 1)),
+    *(("showsVotes", value) for value in ("never", 1, ["always"])),
+    *(("closesAt", value) for value in ("2020-01-01T00:00:00Z", "soon", 1, "2026-13-01")),
+    ("state", "closed"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=str)
+def test_a_bad_body_is_refused_by_its_field(
+    api: Api, polls: str, ed: User, name: str, value: Any
+) -> None:
+    refused = api(ed).post(polls, {**QUESTION, name: value})
+    assert refused.status_code == 400
+    assert not Poll.objects.exists()
+
+
+def test_what_people_voted_for_stays_as_it_is(api: Api, ask: Any, ed: User, vera: User) -> None:
+    path, client = ask(), api(ed)
+    two = [{"id": 1, "text": "Sea"}, {"id": 2, "text": "Woods"}, {"text": "City"}]
+    assert client.patch(path, {"options": two, "anonymous": True}).status_code == 200
+    client.patch(path, {"anonymous": False})
+    vote(api(vera), path, 2)
+    for change in (
+        {"options": [two[0], two[2]]},
+        {"options": [two[0], {"id": 2, "text": "Wood"}]},
+        {"anonymous": True},
+        {"multiple": True},
+        {"showsVotes": "after_close"},
+    ):
+        assert client.patch(path, change).json()["code"] == "has_votes", change
+    less = [two[1], {"text": "Lake"}]
+    changed = client.patch(path, {"options": less, "question": "Which?"}).json()
+    assert [(one["id"], one["text"]) for one in changed["options"]] == [(2, "Woods"), (4, "Lake")]
+    assert vote(api(vera), path, 3).status_code == 400
+    for options in ([{"id": 9, "text": "A"}, two[1]], [two[1], {"id": 2, "text": "B"}]):
+        assert client.patch(path, {"options": options}).status_code == 400
+    assert client.patch(path, client.get(path).json() | {"options": less}).status_code in {200, 409}
+
+
+def test_each_role_may_do_what_the_table_says(
+    api: Api, ask: Any, polls: str, olga: User, ed: User, vera: User, sam: User, ada: User
+) -> None:
+    path = ask()
+    assert api(vera).post(polls, QUESTION).status_code == 403
+    other = api(olga).post(polls, QUESTION)["Location"]
+    for client, target, status in (
+        (api(vera), path, 403),
+        (api(ed), other, 403),
+        (api(sam), path, 404),
+        (api(ada), path, 200),
+        (api(olga), path, 200),
+        (api(ed), path, 200),
+    ):
+        assert client.patch(target, {"question": "When?"}).status_code == status
+        assert client.post(f"{target}/close").status_code == status
+        assert client.post(f"{target}/reopen").status_code == status
+    for user, status in ((olga, 200), (ed, 200), (vera, 200), (sam, 404)):
+        assert vote(api(user), path, 1).status_code == status
+    assert api(ed).delete(other).status_code == 403
+    assert api(ed).delete(path).status_code == 204
+
+
+def test_a_poll_is_in_its_own_trip_only(api: Api, ask: Any, olga: User) -> None:
+    other = api(olga).post("/api/trips", lisbon()).json()["id"]
+    elsewhere = f"/api/trips/{other}/polls/{ask().rpartition('/')[2]}"
+    client = api(olga)
+    assert client.get(elsewhere).status_code == 404
+    assert vote(client, elsewhere, 1).status_code == 404
+    assert client.delete(elsewhere).status_code == 404
+
+
+def test_a_deleted_poll_is_restored_with_its_votes(
+    api: Api, ask: Any, polls: str, ed: User, vera: User
+) -> None:
+    path = ask()
+    vote(api(vera), path, 1)
+    assert api(ed).post(f"{path}/restore").json()["code"] == "not_restorable"
+    api(ed).delete(path)
+    assert [api(vera).get(path).status_code, vote(api(vera), path, 2).status_code] == [404, 404]
+    assert api(vera).get(polls).json()["total"] == 0
+    [deleted] = api(vera).get(f"{polls}?deleted=true").json()["items"]
+    assert counts(deleted) == [1, 0]
+    assert api(vera).post(f"{path}/restore").status_code == 403
+    assert counts(api(ed).post(f"{path}/restore").json()) == [1, 0]
+    assert api(vera).get(path).json()["myOptionIds"] == [1]
+
+
+def test_the_history_tells_what_happened(
+    api: Api, ask: Any, trip: Trip, ed: User, vera: User
+) -> None:
+    path = ask()
+    vote(api(vera), path, 1)
+    vote(api(vera), path, 1)
+    api(ed).patch(path, {"question": "When?"})
+    api(ed).post(f"{path}/close")
+    rows = api(ed).get(f"/api/trips/{trip.pk}/history").json()["items"][:4]
+    assert [row["text"] for row in rows] == [
+        "Ed Editor closed a poll.",
+        "Ed Editor changed a poll.",
+        "Vera Viewer voted in a poll.",
+        "Ed Editor created a poll.",
+    ]
+    assert rows[1]["changes"] == {"question": {"old": "Where to?", "new": "When?"}}
+    assert rows[2]["changes"] == {}
+
+
+def test_clients_read_the_poll_as_they_may_see_it(
+    api: Api, ask: Any, olga: User, vera: User
+) -> None:
+    path = ask(showsVotes="after_vote")
+    cursor = api(vera).get("/api/changes").json()["cursor"]
+    vote(api(olga), path, 1)
+    assert counts(api(olga).get(path).json()) == [1, 0]
+    [news] = api(vera).get(f"/api/changes?since={cursor}").json()["items"]
+    assert (news["event"], news["object"]["type"]) == ("poll.voted", "poll")
+    assert counts(news["state"]) == [None, None]
+
+
+def test_a_new_client_gets_the_polls_of_the_trip(
+    api: Api, ask: Any, trip: Trip, vera: User, olga: User, sam: User
+) -> None:
+    ask()
+    cursor = api(sam).get("/api/changes").json()["cursor"]
+    api(sam).post("/api/trips/join", {"tripCode": trip.code})
+    found, more = [], True
+    while more:
+        page = api(sam).get(f"/api/changes?limit=1&since={cursor}").json()
+        found += [item["object"]["type"] for item in page["items"]]
+        cursor, more = page["cursor"], page["more"]
+    assert found.count("poll") == 1
+
+
+def test_a_token_without_the_scope_learns_nothing_of_polls(
+    api: Api, ask: Any, trip: Trip, olga: User
+) -> None:
+    client = bearer(script_of(olga, "trips:read", "expenses:read", "polls:write").token)
+    cursor = client.get("/api/changes").json()["cursor"]
+    path = ask()
+    assert client.get(path).json()["code"] == "insufficient_scope"
+    assert client.get(f"/api/changes?since={cursor}").json()["items"] == []
+    history = client.get(f"/api/trips/{trip.pk}/history").json()["items"]
+    assert not any(row["event"].startswith("poll.") for row in history)
+    assert vote(client, path, 1).status_code == 200
+
+
+def test_the_trip_has_at_most_so_many_polls(
+    api: Api, ask: Any, polls: str, ed: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.polls.models.MAX_POLLS", 1)
+    ask()
+    assert api(ed).post(polls, QUESTION).json()["code"] == "limit_reached"

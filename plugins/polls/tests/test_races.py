@@ -1,0 +1,59 @@
+"""Votes in the same instant against the real server: one for each person, none after the end."""
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from plugins.polls.tests.asking import QUESTION
+from tests.server import Server
+from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up
+
+ROUNDS = 4
+
+
+@pytest.fixture(scope="module")
+def http(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def travellers(http: httpx.Client) -> list[Traveller]:
+    return [sign_up(http) for _number in range(4)]
+
+
+@pytest.fixture
+def polls(travellers: list[Traveller]) -> str:
+    journey = Journey.start(travellers[0])
+    for traveller in travellers[1:]:
+        journey.admit(traveller)
+    return f"/trips/{journey.id}/polls"
+
+
+def test_votes_of_one_person_at_once_are_one_vote(travellers: list[Traveller], polls: str) -> None:
+    owner, voter, *_others = travellers
+    path = f"{polls}/{owner.done('POST', polls, QUESTION)['id']}"
+    bodies = [{"optionIds": [1]}, {"optionIds": [2]}] * 5
+    calls = [lambda body=body: voter.call("PUT", f"{path}/vote", body) for body in bodies]
+    assert at_once(calls) == {(200, ""): 10}
+    poll = owner.done("GET", path)
+    assert sum(option["votes"] for option in poll["options"]) == 1
+    assert [len(option["voters"]) for option in poll["options"]] == [
+        option["votes"] for option in poll["options"]
+    ]
+
+
+def test_what_is_counted_was_given_before_the_poll_was_closed(
+    travellers: list[Traveller], polls: str
+) -> None:
+    owner, *voters = travellers
+    body = {"optionIds": [1]}
+    for _round in range(ROUNDS):
+        path = f"{polls}/{owner.done('POST', polls, QUESTION)['id']}"
+        calls = [lambda one=one, at=path: one.call("PUT", f"{at}/vote", body) for one in voters]
+        closing = lambda at=path: owner.call("POST", f"{at}/close")  # noqa: E731
+        *votes, _closed = answers_at_once([*calls, closing])
+        assert {answer.status_code for answer in votes} <= {200, 409}
+        given = sum(answer.status_code == 200 for answer in votes)
+        assert owner.done("GET", path)["options"][0]["votes"] == given

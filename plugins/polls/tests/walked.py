@@ -1,0 +1,137 @@
+"""What the tests that walk all apps need to know of polls; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.polls.models import CanPoll, Poll, Vote
+from plugins.polls.views import PollViewSet
+from tests.factories import acting_as_owner
+from tests.trips.access import TRIP, Row, just
+from trips.roles import Can
+
+QUESTION = {"question": "Where to?", "options": [{"text": "Sea"}, {"text": "Hills"}]}
+POLLS = f"{TRIP}/polls"
+POLL = f"{POLLS}/{{poll_id}}"
+
+ROWS = [
+    Row("GET", POLLS, can=Can.READ),
+    Row("POST", POLLS, 201, CanPoll.CREATE, just(**QUESTION)),
+    Row("GET", POLL, can=Can.READ),
+    Row("PATCH", POLL, 200, CanPoll.CHANGE, just(question="When?")),
+    Row("DELETE", POLL, 204, CanPoll.CHANGE),
+    Row("PUT", f"{POLL}/vote", 200, CanPoll.VOTE, just(optionIds=[1])),
+    *(Row("POST", f"{POLL}/{name}", 200, CanPoll.CHANGE) for name in ("close", "reopen")),
+    Row("POST", f"{POLL}/restore", 200, CanPoll.CHANGE),
+]
+PROMISED = {
+    CanPoll.CREATE: ("any", "any", "none"),
+    CanPoll.CHANGE: ("any", "own", "none"),
+    CanPoll.VOTE: ("any", "any", "any"),
+}
+SCOPES_OF = dict.fromkeys(CanPoll, "polls:write")
+AREAS = {PollViewSet: "polls"}
+WRITTEN = {
+    f"POST {POLLS}": ["poll.created"],
+    f"PATCH {POLL}": ["poll.changed"],
+    f"DELETE {POLL}": ["poll.deleted"],
+    f"PUT {POLL}/vote": ["poll.voted"],
+    f"POST {POLL}/close": ["poll.closed"],
+    f"POST {POLL}/reopen": ["poll.reopened"],
+    f"POST {POLL}/restore": ["poll.restored"],
+}
+QUERIES = {POLLS: 5, POLL: 2}
+LISTS = {POLLS}
+COMMANDS = [
+    (CanPoll.CREATE, "POST", POLLS, lambda _s: QUESTION, False, False),
+    (CanPoll.CHANGE, "PATCH", POLL, lambda _s: {"question": "When?"}, False, False),
+    (CanPoll.CHANGE, "DELETE", POLL, None, False, False),
+    (CanPoll.VOTE, "PUT", f"{POLL}/vote", lambda _s: {"optionIds": [1]}, False, False),
+    (CanPoll.CHANGE, "POST", f"{POLL}/close", None, False, False),
+    (CanPoll.CHANGE, "POST", f"{POLL}/reopen", None, False, False),
+    (CanPoll.CHANGE, "POST", f"{POLL}/restore", None, False, False),
+]
+OWNED_TABLES = ["polls_poll"]
+PRUNED = ["deleted polls"]
+ENDS = [("polls_poll", "deleted_at")]
+VIOLATIONS = [("vote_chooses", "vote", {"option_words": ""})]
+#: By two requests at once; see `test_races.py`.
+VIOLATED_ELSEWHERE = ["one_vote_in_poll"]
+
+
+def ids(scene: Any, names: list[str]) -> dict[str, int]:
+    """A poll of the holder: closed if it is to be opened again, deleted if it is to be restored."""
+    if "poll_id" not in names:
+        return {}
+    with acting_as_owner(scene.trip, scene.holder):
+        poll = Poll.start(scene.trip, scene.holder, **QUESTION)
+        if scene.route.endswith("/reopen"):
+            poll.close(scene.holder)
+        if scene.route.endswith("/restore"):
+            poll.remove(scene.holder)
+    return {"poll_id": poll.pk}
+
+
+def waiting_ids(scene: Any, names: list[str]) -> dict[str, int]:
+    """The same of Ed's, over HTTP."""
+    if "poll_id" not in names:
+        return {}
+    return {"poll_id": scene.ed.done("POST", f"{scene.trip.path}/polls", QUESTION)["id"]}
+
+
+def fill_world(world: Any) -> None:
+    path, one = "/api/trips/{tripId}/polls", "/api/trips/{tripId}/polls/{pollId}"
+    made = world.made(f"/api/trips/{world.ids['tripId']}/polls", QUESTION)
+    world.ids["pollId"] = made["id"]
+    world.bodies |= {
+        f"POST {path}": [QUESTION],
+        f"PATCH {one}": [QUESTION],
+        f"PUT {one}/vote": [{"optionIds": [1]}],
+    }
+
+
+def _stored(trip: Any, user: Any) -> Poll:
+    poll = Poll(trip=trip, created_by=user, question=QUESTION["question"], next_option=3)
+    poll.counted = {1: {"text": "Sea", "votes": 1}, 2: {"text": "Hills", "votes": 0}}
+    poll.save()
+    return poll
+
+
+def many(trip: Any, _olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
+    for user in people:
+        poll = _stored(trip, user)
+        for voter in people:
+            Vote.objects.create(trip=trip, poll=poll, created_by=voter, option_words="1")
+    return {"poll_id": poll.pk}
+
+
+def one_of_each(trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
+    _stored(trip, olga)
+
+
+def lengthen(text: str) -> None:
+    Poll.objects.update(question=text[:255])
+
+
+def constrained(trip: Any, olga: Any) -> dict[str, Any]:
+    poll = _stored(trip, olga)
+    vote = Vote.objects.create(trip=trip, poll=poll, created_by=olga, option_words="1")
+    return {"vote": Vote.objects.filter(pk=vote.pk)}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    as_olga, as_ed, polls = used.as_olga, used.as_ed, f"{used.trip}/polls"
+    poll = f"{polls}/{as_olga('POST', polls, QUESTION, 201)['id']}"
+    as_olga("POST", polls, {**QUESTION, "options": []}, 400)
+    as_ed("GET", polls)
+    as_ed("GET", poll)
+    as_ed("PUT", f"{poll}/vote", {"optionIds": [1]})
+    as_ed("PUT", f"{poll}/vote", {"optionIds": [9]}, 400)
+    as_olga("PATCH", poll, {"anonymous": True}, 409)
+    as_olga("PATCH", poll, {"question": "When?"})
+    as_olga("POST", f"{poll}/close")
+    as_ed("PUT", f"{poll}/vote", {"optionIds": [1]}, 409)
+    as_olga("POST", f"{poll}/reopen")
+    as_olga("POST", f"{poll}/restore", status=409)
+    as_olga("DELETE", poll, status=204)
+    as_olga("GET", poll, status=404)
+    as_olga("POST", f"{poll}/restore")

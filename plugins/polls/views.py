@@ -1,0 +1,113 @@
+"""Polls of a trip."""
+
+from typing import ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.polls.models import CanPoll, HasVotes, Poll, PollClosed
+from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, VoteRequest
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import DeletedQuery
+from trips.models import Trip
+from trips.models.conflicts import NotRestorable
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+
+class PollViewSet(InTripViewSet):
+    """What the members of a trip decide together."""
+
+    tag = "polls"
+    operation_ids: ClassVar = {
+        "list": "listPolls",
+        "create": "createPoll",
+        "retrieve": "getPoll",
+        "partial_update": "updatePoll",
+        "destroy": "deletePoll",
+        "restore": "restorePoll",
+        "vote": "vote",
+        "close": "closePoll",
+        "reopen": "reopenPoll",
+    }
+    scope_prefix = "polls"
+    needs: ClassVar = {
+        "list": Can.READ,
+        "retrieve": Can.READ,
+        "create": CanPoll.CREATE,
+        "vote": CanPoll.VOTE,
+        **dict.fromkeys(
+            ("partial_update", "destroy", "restore", "close", "reopen"), CanPoll.CHANGE
+        ),
+    }
+    problems: ClassVar = {
+        "create": [LimitReached],
+        "partial_update": [HasVotes],
+        "restore": [NotRestorable],
+        "vote": [PollClosed],
+    }
+    request_serializers: ClassVar = {
+        "create": PollRequest,
+        "partial_update": PollChange,
+        "vote": VoteRequest,
+    }
+    query_serializers: ClassVar = {"list": DeletedQuery}
+    response_serializer = PollSerializer
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """The polls of a trip, newest first."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        polls = Poll.objects.visible_to(self.caller).filter(trip=trip).with_votes()
+        is_deleted = self.query()["deleted"]
+        return self.page(polls.deleted() if is_deleted else polls.kept().order_by("-pk"))
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Ask the members of a trip something.
+
+        A trip has at most 500 polls.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        poll = Poll.start(trip, self.caller, **self.body())
+        return self.answer(poll, location=f"/api/trips/{trip_id}/polls/{poll.pk}")
+
+    def retrieve(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """One poll."""
+        return self.answer(self._found(trip_id, poll_id))
+
+    def partial_update(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """Change a poll.
+
+        `options` replaces all of them: those with an `id` stay, the others are new. An option with
+        votes can neither be changed nor removed, and once there are votes, `multiple`, `anonymous`
+        and `showsVotes` stay.
+        """
+        poll = self._found(trip_id, poll_id)
+        body = self.body(partial=True, current=lambda: poll)
+        return self.answer(poll.change(self.caller, **body))
+
+    def destroy(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """Delete a poll. For 30 days, `restorePoll` brings it back with all votes."""
+        self._found(trip_id, poll_id).remove(self.caller)
+        return self.no_content()
+
+    def restore(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """Restore a deleted poll."""
+        with self.restoring(Poll.objects.kept, trip_id=trip_id, pk=poll_id):
+            deleted = self.get_permitted_object(Poll.objects.deleted, trip_id=trip_id, pk=poll_id)
+            deleted.restore(self.caller)
+        return self.answer(self._found(trip_id, poll_id))
+
+    def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """Vote, in place of one's vote before; an empty list takes it back."""
+        return self.answer(self._found(trip_id, poll_id).vote(self.caller, **self.body()))
+
+    def close(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """Close a poll: nobody can vote any more, and everybody sees the result."""
+        return self.answer(self._found(trip_id, poll_id).close(self.caller))
+
+    def reopen(self, request: Request, trip_id: int, poll_id: int) -> Response:
+        """Open a closed poll again. If the time in `closesAt` has passed, that becomes null."""
+        return self.answer(self._found(trip_id, poll_id).reopen(self.caller))
+
+    def _found(self, trip_id: int, poll_id: int) -> Poll:
+        return self.get_permitted_object(Poll.objects.with_details, trip_id=trip_id, pk=poll_id)
