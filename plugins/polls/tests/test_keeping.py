@@ -6,11 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from plugins.invitations.models import Invitation
 from plugins.polls.models import Poll, Vote
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
 from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory, add_guest, join
-from trips.models import Invitation, Trip
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
