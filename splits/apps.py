@@ -27,7 +27,7 @@ class SplitsConfig(Plugin):
         from splits.serializers.settlement import SettlementSerializer
         from splits.serializers.split import ExpenseSplitSerializer
 
-        shapes = {
+        shapes: dict[str, tuple[Any, Any]] = {
             "expense": (Expense, ExpenseSerializer),
             "split": (Split, ExpenseSplitSerializer),
             "settlement": (Settlement, SettlementSerializer),

@@ -59,7 +59,7 @@ class ActivityRequest(CamelCaseSerializer):
 
     title = StrictText(max_length=100, help_text="1 to 100 characters.")
     type = StrictChoice(
-        choices=ActivityType, default="ACTIVITY", help_text=f"{TYPE} Default: `ACTIVITY`."
+        choices=ActivityType.choices, default="ACTIVITY", help_text=f"{TYPE} Default: `ACTIVITY`."
     )
     date = StrictDate(help_text="The day, also one outside of the trip. Default: null.", **_NULL)
     start_time = TimeField(help_text=f"{TIME} Default: null.", **_NULL)
@@ -68,7 +68,7 @@ class ActivityRequest(CamelCaseSerializer):
     url = UrlOrPath(help_text="A page about it. Default: null.", **_NULL)
     notes = StrictText(max_length=2000, help_text="Up to 2,000 characters. Default: null.", **_NULL)
     category = StrictChoice(
-        choices=ActivityCategory, default="OTHER", help_text="What it is. Default: `OTHER`."
+        choices=ActivityCategory.choices, default="OTHER", help_text="What it is. Default: `OTHER`."
     )
     completed = StrictBoolean(default=False, help_text="Whether it is done. Default: false.")
 
@@ -77,7 +77,9 @@ class ActivityQuery(DeletedQuery):
     """Which activities to list."""
 
     date = StrictDate(required=False, help_text="Only those on this day.")
-    type = StrictChoice(choices=ActivityType, required=False, help_text="Only those of this type.")
+    type = StrictChoice(
+        choices=ActivityType.choices, required=False, help_text="Only those of this type."
+    )
     completed = QueryBoolean(required=False, help_text="Only those that are done, or are not.")
 
 

@@ -208,7 +208,7 @@ class Poll(Restorable):
 
     @classmethod
     def start(
-        cls, trip: Trip, by: User, *, options: list[Mapping[str, Any]], **fields: Any
+        cls, trip: Trip, by: User, *, options: Sequence[Mapping[str, Any]], **fields: Any
     ) -> Self:
         """Create a poll. Raises `LimitReached`, and `ValidationError` on `options`."""
         with locked_trip(trip.pk, by, CanPoll.CREATE) as locked:
@@ -237,7 +237,7 @@ class Poll(Restorable):
             changed = entries_between("poll.changed", stored.pk, old, stored._values())
             return stored._written(by, *changed)
 
-    def vote(self, by: User, option_ids: Sequence[int]) -> Self:
+    def vote(self, by: User, option_ids: Sequence[int]) -> "Poll":
         """Replace the vote of `by`; without options, take it back.
 
         Raises `PollClosed`, and `ValidationError` on `optionIds`.
@@ -305,7 +305,7 @@ class Poll(Restorable):
         """The fields as the history shows them."""
         return {**plain_values(self), "options": [one["text"] for one in self.counted.values()]}
 
-    def _set_options(self, sent: list[Mapping[str, Any]]) -> None:
+    def _set_options(self, sent: Sequence[Mapping[str, Any]]) -> None:
         """Replace the options; those with an id of now keep it. Raises what `change` raises."""
         known, options = self.counted, {}
         for option in sent:

@@ -211,7 +211,7 @@ def _debts_of_others(of_trip: Q) -> Iterator[Difference]:
 
 def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
     """Checks that each row has the same trip as the row that it belongs to."""
-    for parents, name, model in (
+    tables: list[tuple[Any, str, Any]] = [
         (Expense, "expense", Payer),
         (Expense, "expense", Split),
         *((Expense, "expense", rows.model) for rows in added_rows().values()),
@@ -219,7 +219,8 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         (Settlement, "settlement", Allocation),
         (Settlement, "closed_by", Allocation),
         (Settlement, "closing", Settlement),
-    ):
+    ]
+    for parents, name, model in tables:
         known = parents._base_manager.filter(pk=OuterRef(name), trip=OuterRef("trip"))
         rows = model._base_manager.filter(~Exists(known), **{f"{name}__isnull": False})
         if of_trip:

@@ -190,7 +190,7 @@ class Activity(models.Model):
     def restore(self, by: User) -> "Activity":
         """Put it back where it was. Raises `NotFound` and `LimitReached`."""
         with self._locked(Activity.objects.deleted, by) as stored:
-            if stored.deleted_at <= _oldest_deletion():
+            if stored.deleted_at is None or stored.deleted_at <= _oldest_deletion():
                 raise NotFound
             require_room(stored.trip)
             stored._set_deleted(by, None, "activity.restored")

@@ -16,7 +16,7 @@ from users.scopes import Scope
 class ActivityExpenseQuerySet(InTripQuerySet["ActivityExpense"]):
     def recorded(self) -> "ActivityExpenseQuerySet":
         """Those whose expense is not deleted, with its amount in the trip's currency."""
-        rows = self.filter(expense__trip=F("trip")).order_by("expense_id")
+        rows: Any = self.filter(expense__trip=F("trip")).order_by("expense_id")
         return rows.annotate(amount_minor=F("expense__amount_minor"))
 
 
@@ -74,7 +74,8 @@ class ShownActivities(ActivityQuerySet):
     """Activities with details, and with the expenses that the reader may see."""
 
     def visible_to(self, user: User | ViewerParam) -> Self:
-        return super().visible_to(user).with_details().prefetch_related(with_costs(user))
+        rows: Any = super().visible_to(user).with_details()
+        return rows.prefetch_related(with_costs(user))
 
 
 def of_recorded() -> Q:

@@ -41,7 +41,7 @@ class ItineraryDay(models.Model):
     """
 
     trip = trip_key("itinerary_days", db_index=False)
-    date = models.DateField(gettext_lazy("date"))
+    date: "models.DateField[Any, Any]" = models.DateField(gettext_lazy("date"))
     title = models.CharField(  # noqa: DJ001 -- as in the API
         gettext_lazy("title"), max_length=100, null=True, blank=True, default=None
     )
@@ -89,9 +89,11 @@ class ItineraryDay(models.Model):
         Raises `LimitReached` above `MAX_DAYS`.
         """
         with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
-            stored = locked.itinerary_days.filter(date=day).first() or cls(trip=locked, date=day)
-            if stored.pk is None and locked.itinerary_days.count() >= MAX_DAYS:
-                raise LimitReached(limit=MAX_DAYS)
+            stored = locked.itinerary_days.filter(date=day).first()
+            if stored is None:
+                if locked.itinerary_days.count() >= MAX_DAYS:
+                    raise LimitReached(limit=MAX_DAYS)
+                stored = cls(trip=locked, date=day)
             old = {"title": stored.title, "completed": stored.is_ticked}
             if completed is not None:
                 stored.is_ticked = completed
@@ -120,7 +122,8 @@ def move_itinerary(
     try:
         rewrite(trip, by, [(row, {"date": row.date + days}) for row in dated.kept()])
         deleted = list(dated.deleted())
-        for row in (*deleted, *named):
+        moved: list[Any] = [*deleted, *named]
+        for row in moved:
             row.date += days
     except OverflowError as error:
         text = _("An activity would be after the last day of the calendar.")

@@ -71,7 +71,7 @@ class MemberForm(forms.ModelForm):
 
     def _get_validation_exclusions(self) -> set[str]:
         """Skip the uniqueness of trip and user, which `Member.add` checks."""
-        return {*super()._get_validation_exclusions(), "trip"}  # type: ignore[misc]
+        return {*super()._get_validation_exclusions(), "trip"}
 
 
 admin.site.unregister(Member)
