@@ -1,5 +1,6 @@
 """A deleted trip is nowhere for a week, and restored it is as it was."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.management import call_command
+from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -16,6 +18,7 @@ from tests.document import problem_of
 from tests.factories import (
     PASSWORD,
     TripFactory,
+    UserFactory,
     add_guest,
     join,
     overwrite,
@@ -176,6 +179,42 @@ def test_a_week_later_it_is_over_and_prune_deletes_it(
     assert not Trip.objects.exists()
     assert not User.objects.filter(is_guest=True).exists()
     assert JournalEntry.objects.filter(trip=lived.pk, event="trip.deleted").exists()
+
+
+@pytest.fixture
+def left_out(transactional_db: None) -> Iterator[None]:
+    """A table with a foreign key to trips that belongs to no app."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE left_out"
+            " (trip_id bigint REFERENCES trips_trip DEFERRABLE INITIALLY DEFERRED)"
+        )
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE left_out")
+
+
+@pytest.mark.usefixtures("left_out")
+def test_a_trip_of_which_an_app_that_is_left_out_has_rows_stays_and_stops_no_other(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    owner = UserFactory()
+    kept, gone = trips = [TripFactory(), TripFactory()]
+    for trip in trips:
+        join(trip, owner, TripRole.OWNER)
+        trip.remove(by=owner)
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO left_out VALUES (%s)", [kept.pk])
+    said = StringIO()
+    with time_machine.travel(timezone.now() + timedelta(days=8)):
+        call_command("prune", stdout=said)
+        assert "1 deleted trips" in said.getvalue()
+        assert [*Trip.objects.all()] == [kept]
+        assert f"Trip {kept.pk} stays" in caplog.text
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM left_out")
+        call_command("prune", stdout=StringIO())
+    assert not Trip.objects.exists()
 
 
 def test_mails_end_with_their_trip(api: Api, trip: Trip, olga: User, vera: User) -> None:

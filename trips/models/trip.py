@@ -11,6 +11,7 @@ no present members, so every check of membership fails: its members left at the 
 which it was deleted. Restoring it brings back exactly these members.
 """
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
@@ -65,6 +66,8 @@ from users.models import Mail, ScopedToken, User, summary_of
 from users.models.token import InsufficientScope
 from users.models.user import Access
 
+logger = logging.getLogger(__name__)
+
 Row = TypeVar("Row", bound=models.Model)
 
 #: How many trips are looked up at a time to be purged.
@@ -117,17 +120,28 @@ class TripQuerySet(InTripQuerySet["Trip"]):
         """Delete these trips and everything in them with their guests; return how many.
 
         Each is deleted in a transaction of its own. Trips that somebody else has locked are
-        skipped. Their journals stay until `prune` deletes them.
+        skipped, and so are those of which a plugin that is left out has rows. Their journals stay
+        until `prune` deletes them.
         """
-        purged = found = done = 0
-        while found == done:
-            pks = list(self.order_by("deleted_at").values_list("pk", flat=True)[:BATCH_TRIPS])
-            found, done = BATCH_TRIPS, sum(map(self._purge_one, pks))
-            purged += done
-        return purged
+        purged, skipped = 0, []
+        while pks := list(
+            self.exclude(pk__in=skipped)
+            .order_by("deleted_at")
+            .values_list("pk", flat=True)[:BATCH_TRIPS]
+        ):
+            skipped += [pk for pk in pks if not self._purge_one(pk)]
+            purged += len(pks)
+        return purged - len(skipped)
 
     def _purge_one(self, trip_id: int) -> bool:
-        """Delete this trip for good; False if it is locked, or was restored."""
+        """Delete this trip for good; False if it has to stay, is locked or was restored."""
+        try:
+            return self._purge_locked(trip_id)
+        except IntegrityError as error:
+            logger.warning("Trip %d stays: another table has rows of it (%s)", trip_id, error)
+            return False
+
+    def _purge_locked(self, trip_id: int) -> bool:
         with transaction.atomic():
             rows = self.filter(pk=trip_id).select_for_update(skip_locked=True)
             trip = rows.first()
