@@ -14,7 +14,7 @@ from tests.cast import Api
 from tests.factories import UserFactory, join, spend
 from tests.scoped import script_of
 from tests.stored import everything_stored
-from tests.trips import access
+from tests.trips import rows
 from tests.trips.access import CALLERS, Row, Scene, call, endpoints, everybody
 from tests.users.logins import bearer
 from trips.models import Trip
@@ -44,7 +44,7 @@ OWN_ROWS = [
     Row("POST", "/api/expenses", 201, Can.RECORD, new_expense),
     Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
 ]
-SHARED = {str(row): row for row in access.ROWS}
+SHARED = {str(row): row for row in rows.ROWS}
 ROWS = OWN_ROWS + [
     SHARED[str(end)]
     for end in endpoints(API, "/api/")
