@@ -15,7 +15,7 @@ from splits.views import (
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
-from trips.views import GuestViewSet, InvitationViewSet, MemberViewSet, TripViewSet
+from trips.views import GuestViewSet, MemberViewSet, TripViewSet
 from trips.viewsets import InTripViewSet
 
 pytestmark = pytest.mark.once
@@ -49,8 +49,6 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.ADD_GUEST: (GuestViewSet, "create"),
     Act.RENAME_GUEST: (GuestViewSet, "update"),
     Act.MERGE_GUEST: (MergeViewSet, "merge"),
-    Act.INVITE: (InvitationViewSet, "create"),
-    Act.REVOKE_INVITATION: (InvitationViewSet, "destroy"),
     Act.RESTORE_EXPENSE: (ExpenseViewSet, "restore"),
     Act.RESTORE_SETTLEMENT: (SettlementViewSet, "restore"),
 }
@@ -58,7 +56,8 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
 
 def test_the_judge_asks_for_the_capability_that_the_api_asks_for() -> None:
     needed = {act: view.needs[action] for act, (view, action) in ACTIONS.items()}
-    assert needed == {act: act.can for act in Act if act.can is not None}
+    asked = {act: act.can for act in {*Act} - {Act.INVITE, Act.REVOKE_INVITATION}}
+    assert needed == {act: can for act, can in asked.items() if can is not None}
 
 
 class History:
