@@ -46,7 +46,7 @@ class TimeField(StrictText):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        describe(self, {"type": ["string", "null"], "pattern": f"^{_TIME}$"})
+        describe(self, {"type": "string", "maxLength": 5, "pattern": f"^{_TIME}$"})
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or not re.fullmatch(_TIME, data):
@@ -86,7 +86,9 @@ class ActivityQuery(DeletedQuery):
 class OrderRequest(CamelCaseSerializer):
     """The activities of a day, in their new order."""
 
-    date = StrictDate(allow_null=True, help_text="The day; null for activities without a date.")
+    date = StrictDate(
+        help_text="The day. Default: null, for the activities without a date.", **_NULL
+    )
     activity_ids = StrictList(
         child=IdField(),
         allow_empty=False,

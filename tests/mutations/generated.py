@@ -42,7 +42,7 @@ def role_cells() -> Iterator[Mutant]:
         for at, (role, access) in enumerate(TABLE[can].items()):
             wrong = "_NONE" if access is Access.ANY else "_ANY"
             new = line[0].replace(line[1], ", ".join([*cells[:at], wrong, *cells[at + 1 :]]))
-            name = f"{can.name} of {role}: {access.name} becomes {wrong[1:]}"
+            name = f"{type(can).__name__}.{can.name} of {role}: {access.name} becomes {wrong[1:]}"
             yield Mutant(name, str(file), line[0], new, f"{_ROLE_TEST}[{WITH_ROLE[role]}-{can}]")
 
 

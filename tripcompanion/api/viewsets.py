@@ -9,7 +9,7 @@ from time import thread_time
 from typing import IO, Any, ClassVar
 from weakref import proxy
 
-from django.forms import MultipleHiddenInput
+from django import forms
 from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
@@ -305,9 +305,8 @@ class ApiViewSet(GenericViewSet):
     def takes_several(self, parameter: str) -> bool:
         """Whether a query may repeat this parameter of the action: a filter by several values."""
         filters = self.filterset_class.base_filters if self.filterset_class is not None else {}
-        return parameter in filters and isinstance(
-            filters[parameter].field.widget, MultipleHiddenInput
-        )
+        widget = filters[parameter].field.widget if parameter in filters else None
+        return isinstance(widget, forms.MultipleHiddenInput)
 
     def require_known_parameters(self) -> None:
         """Raise `ValidationError` for query parameters that this action does not have.

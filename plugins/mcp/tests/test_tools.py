@@ -15,6 +15,7 @@ from plugins.mcp.tools import TOOLS
 from splits.models import Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.stored import everything_stored
+from tripcompanion.plugin import plugins
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -29,6 +30,8 @@ DINNER = {
     "splitType": "EQUAL",
     "participantUserIds": ["Olga Owner", "ed@example.com", "me"],
 }
+#: The tools of plugins with areas of their own, which scopes of trips and expenses do not cover.
+OF_OTHER_AREAS = {name for app in plugins() if app.scopes() for name in app.tools()}
 READS = {
     *("who_am_i", "list_trips", "trip_overview", "list_expenses", "get_expense"),
     *("preview_expense", "settle_up_plan", "my_debts", "statistics", "search"),
@@ -212,7 +215,7 @@ def test_strangers_find_no_trip_by_id_or_name(
     client = assistant(sam)
     before = everything_stored()
     for name, tool in TOOLS.items():
-        if "trip" not in tool.references:
+        if "trip" not in tool.references or name in OF_OTHER_AREAS:
             continue
         needed = client.tools()[name]["inputSchema"]["required"]
         arguments = {**DINNER, "participantUserIds": ["me"], "search": "x", "text": "x"}
@@ -244,15 +247,16 @@ def test_a_token_that_reads_sees_and_uses_reading_tools_only(
     assert problem["code"] == "insufficient_scope"
     writer = assistant(olga, "trips:read", "expenses:read", "expenses:write")
     of_trips = {"create_trip", "change_trip", "add_person", "invite", "import_file"}
-    assert set(writer.tools()) == set(TOOLS) - of_trips
+    assert set(writer.tools()) == set(TOOLS) - of_trips - OF_OTHER_AREAS
     assert set(assistant(olga).tools()) == set(TOOLS)
     assert writer.call("add_expense", trip=trip.title, **_dinner("Vera"))["amount"] == 62.55
 
 
 def test_hints_are_true(assistant: Assistants, olga: User) -> None:
     hints = {name: tool["annotations"] for name, tool in assistant(olga).tools().items()}
-    assert {name for name, hint in hints.items() if hint["readOnlyHint"]} == READS
-    destructive = {name for name, hint in hints.items() if hint["destructiveHint"]}
+    own = hints.keys() - OF_OTHER_AREAS
+    assert {name for name in own if hints[name]["readOnlyHint"]} == READS
+    destructive = {name for name in own if hints[name]["destructiveHint"]}
     changing = {"change_expense", "change_trip"}
     assert destructive == {"delete_expense", "delete_settlement", *changing}
     assert not any(hint["openWorldHint"] for hint in hints.values())
@@ -366,7 +370,7 @@ def test_answers_are_short(assistant: Assistants, trip: Trip, olga: User, ed: Us
         about = {"description": f"Dinner by the sea {number}", "category": "FOOD"}
         spend(trip, 6255, paid_by=olga, among=people, **about)
     client = assistant(olga)
-    assert len(client.send("tools/list").content) < 24_000
+    assert len(client.send("tools/list").content) < 850 * len(TOOLS)
     arguments = {"name": "list_expenses", "arguments": {"trip": trip.pk}}
     assert len(client.send("tools/call", arguments).content) < 12_000
     page = client.call("list_expenses", trip=trip.pk)
