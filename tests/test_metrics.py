@@ -183,7 +183,7 @@ def test_labels_contain_no_id_and_nothing_that_a_client_chose(
         http.get(f"/canary-{number}", headers={"X-Request-ID": f"canary-{number}"})
         http.get(f"/static/canary-{number}")
         http.get(f"/admin/canary-{number}/")
-        http.get(f"/api/invitations/canary-{number}")
+        http.get(f"/api/trips/code/canary-{number}")
         http.request(f"CANARY{number}", TRIPS)
         http.get("/api/trips/%00canary")
     http.get("/api/trips", headers={"X-App-Client": "MapMyJourney canary"})

@@ -7,7 +7,8 @@ That module may have any of these names:
 - `PROMISED` and `SCOPES_OF`: by capability, what OWNER, EDITOR and VIEWER may do, and the scopes of
   which one is needed.
 - `AREAS` and `MORE`: by view, the area of the scope that a token needs, and further scopes.
-- `WRITTEN`: by endpoint, the events that a request writes into the journal.
+- `WRITTEN`: by endpoint, the events that a request writes into the journal. `CALLERS`: who of the
+  cast sends it, if not Olga.
 - `fill_world(world)`: adds ids and valid bodies to a `tests.hostile.World`.
 - `QUERIES` and `LISTS`: the number of queries of each GET, and which of them show many rows;
   `many(trip, olga, people, expense)` makes a row for each of the people, and returns ids.
@@ -40,6 +41,11 @@ That module may have any of these names:
 - `SENDABLE`: what makes something at a path whose answer can be sent back, and with which method.
 - `GUARDS`: mutants of its locks, as `tests/mutations/locks.py` has them; `CONSTRAINT_TESTS`: where
   its constraints are violated, if not by `VIOLATIONS`; `VIOLATED_ELSEWHERE`: which ones.
+- `claim(api, trip, by, guest, user)`: has the user take the place of the guest, as `by` lets them;
+  the answer. `LOCKS_CALLER`: the commands that lock the account of the caller before the trip.
+- `UNCHANGED`: paths below that of a trip whose answers stay the same when a deletion is undone, and
+  `begin_history(history, expense)` makes what they show of a `tests.splits.undoing.History`;
+  `read_history(history)` reads what else is shown of it.
 - `PLACES`: what is added to the path of a trip for more that names people, and `read(client)`
   reads what else does; `LASTING`: paths whose answers leave nothing in memory; `LARGE_BODIES`:
   those that take long bodies.

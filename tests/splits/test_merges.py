@@ -18,8 +18,12 @@ from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
+from tests.walked import answers
 from trips.models import Trip
 from users.models import User
+
+#: How an account takes the place of a guest without a merge, if there is a way.
+CLAIMS = answers("claim")
 
 
 @pytest.fixture
@@ -115,14 +119,15 @@ def test_it_is_refused_where_an_entry_names_both(
     for body in ({"dryRun": True}, {}):
         problem = problem_of(merge(api, trip, grandma, ed, olga, **body), 409, "names_both")
         assert {name: problem[name] for name in named} == named
-    problem_of(accept(api, trip, olga, grandma, ed), 409, "names_both")
+    for claim in CLAIMS:
+        problem_of(claim(api, trip, olga, grandma, ed), 409, "names_both")
     assert state(api, trip, olga)[:4] == before[:4]
     assert trip.members.filter(user=grandma).exists()
 
 
-@pytest.mark.parametrize("way", ["merge", "claim"])
+@pytest.mark.parametrize("claim", [None, *CLAIMS])
 def test_what_named_both_and_was_deleted_cannot_be_restored_afterwards(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User, way: str
+    api: Api, trip: Trip, olga: User, ed: User, grandma: User, claim: Any
 ) -> None:
     shared = spend(trip, 900, paid_by=olga, among=[ed, grandma])
     alone = spend(trip, 900, paid_by=olga, among=[olga, grandma])
@@ -133,10 +138,10 @@ def test_what_named_both_and_was_deleted_cannot_be_restored_afterwards(
     named = (f"{path}/expenses/{shared.pk}", f"{path}/settlements/{between.pk}")
     for url in (*named, f"{path}/expenses/{alone.pk}"):
         assert client.delete(url).status_code == 204
-    if way == "merge":
-        assert merge(api, trip, grandma, ed, olga).status_code == 200
+    if claim:
+        assert claim(api, trip, olga, grandma, ed).status_code == 201
     else:
-        assert accept(api, trip, olga, grandma, ed).status_code == 201
+        assert merge(api, trip, grandma, ed, olga).status_code == 200
     before = state(api, trip, olga)
     for url in named:
         document = problem_of(client.post(f"{url}/restore"), 409, "not_restorable")
@@ -172,21 +177,21 @@ def test_items_that_name_both_count_too_after_a_split_was_deleted(
     problem_of(client.post(f"{url}/{dinner['id']}/restore"), 409, "not_restorable")
 
 
-@pytest.mark.parametrize("way", ["merge", "claim"])
+@pytest.mark.parametrize("claim", [None, *CLAIMS])
 def test_what_was_closed_for_others_stays_closed(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, way: str
+    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, claim: Any
 ) -> None:
     """Ed owes Olga, Grandma owes Ed, and the plan sends Grandma's money to Olga."""
     spend(trip, 3000, paid_by=olga, among=[ed])
     spend(trip, 3000, paid_by=olga, paid_by_user={ed.pk: 3000}, among=[grandma])
     closing = settle(trip, grandma, olga, 3000, by=olga)
-    if way == "merge":
+    if claim:
+        answer = claim(api, trip, olga, grandma, sam)
+    else:
         # The closing settlement is between these two.
         problem_of(merge(api, trip, grandma, olga, olga), 409, "names_both")
         other = add_guest(trip, "Granny")
         answer = merge(api, trip, grandma, other, olga)
-    else:
-        answer = accept(api, trip, olga, grandma, sam)
     assert answer.status_code in {200, 201}
     assert api(ed).get(f"/api/users/{ed.pk}/pending-debts").json() == []
     assert not open_debts(trip, {})
@@ -257,56 +262,3 @@ def test_only_a_guest_is_merged_and_only_with_another_present_member(
     refused = merge(api, trip, grandma, ed, olga, dryRun="yes")
     assert list(problem_of(refused, 400, "invalid")["errors"]) == ["dryRun"]
     assert trip.members.filter(user=grandma).exists()
-
-
-def test_two_guests_are_merged_and_then_claimed(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User
-) -> None:
-    granny, grandma = add_guest(trip, "Granny"), add_guest(trip)
-    assert ed.pk < granny.pk < grandma.pk
-    dinners = [
-        spend(trip, 1000, paid_by=olga, among=[ed, olga, guest]) for guest in (grandma, granny) * 3
-    ]
-    before = [
-        list(dinner.splits.order_by("pk").values_list("pk", "amount_minor")) for dinner in dinners
-    ]
-    assert merge(api, trip, granny, grandma, olga).status_code == 200
-    assert accept(api, trip, olga, grandma, sam).status_code == 201
-    assert list(differences(trip.pk)) == []
-    for dinner, parts in zip(dinners, before, strict=True):
-        path = f"/api/trips/{trip.pk}/expenses/{dinner.pk}"
-        assert api(olga).patch(path, {"notes": "Nice."}).status_code == 200
-        assert list(dinner.splits.order_by("pk").values_list("pk", "amount_minor")) == parts
-    assert list(differences(trip.pk)) == []
-
-
-def accept(api: Api, trip: Trip, by: User, guest: User, user: User) -> Any:
-    path = f"/api/trips/{trip.pk}/invitations"
-    token = api(by).post(path, {"guestUserId": guest.pk, "role": "EDITOR"}).json()["token"]
-    return api(user).post(f"/api/invitations/{token}/accept")
-
-
-def test_a_member_who_accepts_takes_the_place_of_the_guest_too(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
-    spend(trip, 600, paid_by=olga, among=[vera, ed])
-    spend(trip, 600, paid_by=olga, among=[olga, grandma])
-    answer = accept(api, trip, olga, grandma, vera)
-    assert (answer.status_code, answer.json()["role"]) == (201, "VIEWER")
-    rows = api(olga).get(f"/api/trips/{trip.pk}/balances").json()
-    assert [row["balance"] for row in rows] == [9, -3, -6]
-    assert list(differences(trip.pk)) == []
-
-
-def test_a_former_member_who_accepts_comes_back(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
-    spend(trip, 600, paid_by=olga, among=[olga, vera])
-    spend(trip, 600, paid_by=olga, among=[olga, grandma])
-    settle(trip, vera, olga, 300, by=olga)
-    assert api(vera).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
-    answer = accept(api, trip, olga, grandma, vera)
-    assert (answer.status_code, answer.json()["role"]) == (201, "EDITOR")
-    rows = api(olga).get(f"/api/trips/{trip.pk}/balances").json()
-    assert {row["user"]["name"]: row["balance"] for row in rows}["Vera Viewer"] == -3
-    assert list(differences(trip.pk)) == []

@@ -84,33 +84,25 @@ def test_beside_the_removal_of_a_member(people: list[Traveller]) -> None:
         journey.adds_up()
 
 
-@pytest.mark.parametrize("way", ["claim", "merge"])
-def test_beside_a_claim_or_a_merge(people: list[Traveller], way: str) -> None:
-    owner, other, third = people
+def test_beside_a_merge(people: list[Traveller]) -> None:
+    """The expense names both. Whichever comes first, the other one is refused."""
+    owner, other, _third = people
     for _round in range(ROUNDS):
         journey = Journey.start(owner)
         journey.admit(other)
         guest = guest_of(journey)
         path = deleted_expense(journey, other, guest)
-        invitation = {"guestUserId": guest.id}
-        token = owner.done("POST", f"{journey.path}/invitations", invitation)["token"]
         merge = f"{journey.path}/guests/{guest.id}/merge"
-        replaces = (
-            (lambda t=token: third.call("POST", f"/invitations/{t}/accept"))
-            if way == "claim"
-            else (lambda m=merge: owner.call("POST", m, {"userId": other.id}))
-        )
-        outcome = at_once([lambda p=path: owner.call("POST", f"{p}/restore"), replaces])
-        if way == "merge":
-            # The expense names both. Whichever comes first, the other one is refused.
-            refused = ((409, "names_both"), (409, "not_restorable"))
-            assert outcome in [{(200, ""): 1, refusal: 1} for refusal in refused]
-        else:
-            assert outcome == {(200, ""): 1, (201, ""): 1}
+        calls = [
+            lambda p=path: owner.call("POST", f"{p}/restore"),
+            lambda m=merge: owner.call("POST", m, {"userId": other.id}),
+        ]
+        outcome = at_once(calls)
+        refused = ((409, "names_both"), (409, "not_restorable"))
+        assert outcome in [{(200, ""): 1, refusal: 1} for refusal in refused]
         if (409, "not_restorable") not in outcome:
             splits = owner.done("GET", path)["splits"]
-            named = {row["participant"]["id"] for row in splits}
-            assert named == {other.id, third.id if way == "claim" else guest.id}
+            assert {row["participant"]["id"] for row in splits} == {other.id, guest.id}
         journey.adds_up()
 
 

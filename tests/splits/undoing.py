@@ -3,31 +3,28 @@
 Nothing of what readers are shown may change by that; see `test_neutral.py`.
 """
 
-import csv
-import io
-from datetime import timedelta
 from decimal import Decimal
 from random import Random
 from typing import Any
 
-from django.utils import timezone
 from hypothesis import strategies as st
 
-from splits.models import Allocation, DailyRate, Debt, Expense, Settlement
+from splits.models import DailyRate
 from splits.reports.audit import differences
 from tests.admin_client import AdminClient
 from tests.cast import Api
 from tests.factories import TripFactory, add_guest, join
 from tests.splits.histories import weighted_people
 from tests.splits.ledger import Json, Ledger, exact
+from tests.walked import all_of, answers
 from trips.roles import TripRole
 from users.models import User
 
 KINDS = ("expenses", "settlements")
 #: What is shown of the whole trip.
 TRIP_PATHS = (
-    *("members", "balances", "settle-up", "invitations", "recurring", "tags"),
-    *(f"statistics?asOf=2026-05-20&by={by}" for by in ("category", "tag", "member", "currency")),
+    *("members", "balances", "settle-up", "tags"),
+    *all_of("UNCHANGED"),
 )
 ANY = st.integers(0, 11)
 AMOUNTS = st.integers(1, 40)
@@ -65,6 +62,7 @@ class History:
 
     def __init__(self, api: Api, accounts: list[User], admin: User) -> None:
         self.trip, self.admin, self.accounts = TripFactory(currency="EUR"), admin, accounts
+        self.api = api
         roles = (TripRole.OWNER, TripRole.EDITOR, TripRole.VIEWER)
         for user, role in zip(accounts, roles, strict=True):
             join(self.trip, user, role)
@@ -83,9 +81,8 @@ class History:
         assert self.send("patch", self.ledger.url, {"defaultDivision": division}).status_code == 200
         due = {**self._body(7, {3: 1, 0: 2}, {3: 1}, ("ITEMIZED", False, "EUR"))}
         del due["expenseDate"]
-        start = (timezone.now().date() + timedelta(days=300)).isoformat()
-        monthly = {"rule": "FREQ=MONTHLY", "startsOn": start, "expense": due}
-        assert self.send("post", "recurring", monthly).status_code == 201
+        for begin in answers("begin_history"):
+            begin(self, due)
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
         response = self.ledger.answer(self.admin, method, path, body)
@@ -211,10 +208,8 @@ class History:
                 found[f"/api/users/{user.pk}/{name}"] = self.read(f"/api/users/{user.pk}/{name}")
             for path in ("/api/users/me/export", "/api/trips/my-trips"):
                 found[f"{path} of {user.pk}"] = exact(self.ledger.answer(user, "get", path))
-        for model in (Expense, Debt, Settlement, Allocation):
-            page = self.pages.client.get(self.pages.url(model, "export"))
-            rows = list(csv.DictReader(io.StringIO(b"".join(page.streaming_content).decode())))
-            found[f"{model.__name__}.csv"] = rows
+        for read in answers("read_history"):
+            found |= read(self)
         return _without(found, *_CHANGES)
 
     def undo_each_deletion(self) -> None:
@@ -265,9 +260,8 @@ class History:
         """Nothing of the entries changes but the name, or it is refused and nothing changes."""
         before = self.answers()
         if claim:
-            invitation = {"guestUserId": guest.pk, "role": "VIEWER"}
-            token = self.send("post", "invitations", invitation).json()["token"]
-            done = self.ledger.answer(account, "post", f"/api/invitations/{token}/accept")
+            [take_place] = answers("claim")
+            done = take_place(self.api, self.trip, self.admin, guest, account)
             assert done.status_code in {201, 409}, done.content
         else:
             path = f"guests/{guest.pk}/merge"

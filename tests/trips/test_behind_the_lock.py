@@ -17,6 +17,7 @@ from tests.splits.journey import Traveller, sign_up, split_path
 from tests.trips.access import endpoints
 from tests.trips.waiting import (
     COMMANDS,
+    LOCKS_CALLER,
     Command,
     Scene,
     Waiting,
@@ -72,7 +73,7 @@ def test_every_writing_route_is_here() -> None:
         if issubclass(end.view, InTripViewSet) and end.method in WRITING
     }
     here = {(command.method, command.route) for command in COMMANDS}
-    joining = {("POST", "/api/trips/join"), ("POST", "/api/invitations/{token}/accept")}
+    joining = {("POST", "/api/trips/join")}
     assert routes == here | WITHOUT_LOCK | joining | {*all_of("WAIT_ELSEWHERE")}
 
 
@@ -125,7 +126,7 @@ def test_who_was_an_admin_does_nothing_in_the_trips_of_others(
     role = "UPDATE users_user SET role = %s WHERE id = %s"
     commit(server, "users_user", admin.id, [(role, "ADMIN", admin.id)])
     waiting = Waiting(server, scene, command, admin)
-    is_locked = command.route.endswith("/invitations") or locks_all_accounts(command)
+    is_locked = command[1:3] in LOCKS_CALLER or locks_all_accounts(command)
     account = admin.id if is_locked else 0
     assert waiting.refusal((role, "USER", admin.id), account=account) == (404, "not_found")
 

@@ -13,7 +13,7 @@ from tests.factories import PASSWORD, TripFactory, UserFactory, add_guest, join
 from tests.locks import answer_after
 from tests.server import Server
 from tests.splits.journey import Journey, sign_up
-from trips.models import Member, Trip
+from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
@@ -37,25 +37,6 @@ def test_its_code_is_invalid(api: Api, abandoned: Trip, sam: User) -> None:
     assert client.get(f"/api/trips/code/{abandoned.code}").status_code == 404
     response = client.post("/api/trips/join", {"tripCode": abandoned.code})
     problem_of(response, 404, "not_found")
-    call_command("audit_ledger")
-
-
-@pytest.mark.parametrize("names_guest", [False, True])
-def test_an_invitation_by_an_administrator_admits_an_owner_first(
-    api: Api, abandoned: Trip, ada: User, sam: User, names_guest: bool
-) -> None:
-    guest = Member.objects.get(trip=abandoned, user__is_guest=True).user_id
-    named = {"guestUserId": guest} if names_guest else {}
-
-    def accept(role: str) -> Any:
-        path, body = f"/api/trips/{abandoned.pk}/invitations", {"role": role, **named}
-        token = api(ada).post(path, body).json()["token"]
-        return api(sam).post(f"/api/invitations/{token}/accept")
-
-    refused = accept("EDITOR")
-    problem_of(refused, 409, "no_owner")
-    assert not abandoned.members.present().filter(user=sam).exists()
-    assert accept("OWNER").json()["role"] == "OWNER"
     call_command("audit_ledger")
 
 

@@ -131,6 +131,9 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+LOCKS_CALLER = all_of("LOCKS_CALLER")
+
+
 def is_less_for_viewers(command: Command) -> bool:
     """Whether an OWNER reaches further with the command than a VIEWER."""
     return access_of(TripRole.VIEWER, command.can) is not access_of(TripRole.OWNER, command.can)
@@ -146,8 +149,7 @@ def locks_all_accounts(command: Command) -> bool:
 
 def locks_caller(command: Command) -> bool:
     """Whether the command has locked the caller's account before it waits for the trip."""
-    route = command.route
-    return route == f"{TRIP}/restore" or (command.method, route) == ("POST", f"{TRIP}/invitations")
+    return command.route == f"{TRIP}/restore" or command[1:3] in LOCKS_CALLER
 
 
 def for_each(commands: list[Command]) -> Any:
@@ -178,6 +180,9 @@ class Waiting:
         if "/guests/{user_id}" in command.route:
             guests = f"{self.scene.trip.path}/guests"
             ids["user_id"] = self.scene.olga.done("POST", guests, _guest(self.scene))["user"]["id"]
+        for ids_of_app in answers("waiting_ids"):
+            names = re.findall(r"{(\w+)}", command.route)
+            ids |= ids_of_app(self.scene, names, by, command.can)
         if not command.needs_money:
             return ids
         expense = self.scene.expense
@@ -186,9 +191,6 @@ class Waiting:
         if "{tag_name}" in command.route:
             path = f"{self.scene.trip.path}/expenses/{expense['id']}"
             self.scene.ed.done("PATCH", path, {"tags": ["beach"]})
-        for ids_of_app in answers("waiting_ids"):
-            names = re.findall(r"{(\w+)}", command.route)
-            ids |= ids_of_app(self.scene, names, by, command.can)
         return ids | {
             "tag_name": "beach",
             "expense_id": expense["id"],

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.invitations.models import Invitation
+from plugins.invitations.tests.claims import accept, invite
 from splits.models import Expense
 from splits.money import parse_places
 from splits.reports.audit import differences
@@ -15,7 +16,6 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
-from tests.splits.claims import accept, invite
 from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import ScriptedHistory, history_with_guest

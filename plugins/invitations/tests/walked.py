@@ -37,6 +37,7 @@ WRITTEN = {
     f"DELETE {INVITATION}": ["invitation.revoked"],
     f"POST {PREVIEW}/accept": ["invitation.accepted", "member.joined"],
 }
+CALLERS = {f"POST {PREVIEW}/accept": "sam"}
 QUERIES = {INVITATIONS: 4, PREVIEW: 1}
 LISTS = {INVITATIONS}
 SINGLE = {PREVIEW}
@@ -45,10 +46,14 @@ COMMANDS = [
     (Can.ADD_MEMBERS, "POST", INVITATIONS, lambda _s: {}, False, False),
     (Can.ADD_MEMBERS, "DELETE", INVITATION, None, False, False),
 ]
+LOCKS_CALLER = [("POST", INVITATIONS)]
+#: Whoever joins waits in tests of races.
+WAIT_ELSEWHERE = [("POST", f"{PREVIEW}/accept")]
 OWNED_TABLES = ["trips_invitation"]
 LOCKS = ["plugins/invitations/models.py"]
 #: What is the same in the Spanish admin site.
 DATA = [r"invitation\.\w+"]
+UNCHANGED = ["invitations"]
 PRUNED = ["invitations"]
 ENDS = {("trips_invitation", "expires_at")}
 VIOLATIONS = [
@@ -70,7 +75,7 @@ def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
     return {"token": made.token, "invitation_id": made.pk}
 
 
-def waiting_ids(scene: Any, names: list[str]) -> dict[str, int]:
+def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, int]:
     if "invitation_id" not in names:
         return {}
     return {"invitation_id": scene.olga.done("POST", f"{scene.trip.path}/invitations", {})["id"]}
@@ -111,6 +116,13 @@ def made_in_a_session(user: Any) -> None:
 
 def still_on() -> set[int]:
     return {*Invitation.objects.unused().values_list("created_by", flat=True)}
+
+
+def claim(api: Any, trip: Any, by: Any, guest: Any, user: Any) -> Any:
+    """The user takes the place of the guest by an invitation of `by`."""
+    body = {"guestUserId": guest.pk, "role": "EDITOR"}
+    token = api(by).post(f"/api/trips/{trip.pk}/invitations", body).json()["token"]
+    return api(user).post(f"{PREVIEW}/accept".format(token=token))
 
 
 def use(used: Any) -> None:

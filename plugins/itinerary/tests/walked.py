@@ -100,7 +100,7 @@ COMMANDS = [
 ]
 
 
-def waiting_ids(scene: Any, names: list[str]) -> dict[str, Any]:
+def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, Any]:
     """The same of Ed's, over HTTP."""
     if "activity_id" not in names:
         return {"date": DAY}

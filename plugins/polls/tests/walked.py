@@ -70,7 +70,7 @@ def ids(scene: Any, names: list[str]) -> dict[str, int]:
     return {"poll_id": poll.pk}
 
 
-def waiting_ids(scene: Any, names: list[str]) -> dict[str, int]:
+def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, int]:
     """The same of Ed's, over HTTP."""
     if "poll_id" not in names:
         return {}

@@ -68,6 +68,7 @@ VIOLATED_ELSEWHERE = ["occurrence_once"]
 CONSTRAINT_TESTS = [
     "plugins/recurring/tests/test_recurring.py::test_the_database_has_each_date_once"
 ]
+UNCHANGED = ["recurring"]
 OWNED_TABLES = ["recurring_recurrence"]
 
 
@@ -120,6 +121,12 @@ def one_of_each(trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
 
 def lengthen(_text: str) -> None:
     Recurrence.objects.update(rule="FREQ=MONTHLY;" * 15, reason_code="not_restorable")
+
+
+def begin_history(history: Any, expense: dict[str, Any]) -> None:
+    starts_on = (timezone.now().date() + timedelta(days=300)).isoformat()
+    monthly = {"rule": "FREQ=MONTHLY", "startsOn": starts_on, "expense": expense}
+    assert history.send("post", "recurring", monthly).status_code == 201
 
 
 def use(used: Any) -> None:

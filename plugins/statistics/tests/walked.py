@@ -33,6 +33,9 @@ ACROSS = {
     "plugins.statistics.personal._uncovered": "An array of trips, for one's own statistics.",
 }
 LASTING = ["/api/trips/{trip}/statistics"]
+UNCHANGED = [
+    f"statistics?asOf=2026-05-20&by={by}" for by in ("category", "tag", "member", "currency")
+]
 PLACES = ["/statistics"]
 FILES = ["statistics.svg"]
 SHOWN = {

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plugins.invitations.tests.claims import accept, invite
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, join, settle, spend
-from tests.splits.claims import accept, invite
 from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import (
