@@ -15,6 +15,7 @@ from django.apps import apps
 from tests import citus
 from tests.server import Server
 from tests.splits.journey import Call
+from tripcompanion.plugin import plugins
 
 #: SQLite does not show who is waiting; by then every request has reached the lock.
 _SQLITE_SECONDS = 0.3
@@ -83,7 +84,7 @@ class OtherProcess:
         """Every row of the project's tables, except sessions."""
         tables = {
             model._meta.db_table
-            for label in ("users", "trips", "splits", "recurring", "webhooks", "kit")
+            for label in ("users", "trips", "splits", "kit", *(app.label for app in plugins()))
             for model in apps.get_app_config(label).get_models()
         }
         return {

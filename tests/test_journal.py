@@ -176,6 +176,8 @@ def test_replaying_a_journal_gives_what_the_api_shows(
     done(olga, "post", f"{url}/settle-up", {"tag": plan["ETag"].strip('"')})
     assert_replayed(api, ada, made["id"])
     done(vera, "post", f"{url}/members/leave")
-    done(olga, "delete", f"{url}/settlements/{sent['id']}")
+    if claims:
+        # Else it is part of what the plan closed.
+        done(olga, "delete", f"{url}/settlements/{sent['id']}")
     done(ed, "delete", f"{url}/expenses/{dinner['id']}")
     assert_replayed(api, ada, made["id"])

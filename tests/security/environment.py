@@ -14,6 +14,7 @@ from splits.models import Expense, Settlement
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.stored import everything_stored
+from tests.walked import all_of
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -87,7 +88,7 @@ class Environment:
         """All readable URLs of Olga's trip."""
         below = (
             *("", "/members", f"/members/{self.olga.pk}", "/expenses", "/settlements"),
-            *("/balances", f"/balances/{self.ed.pk}", "/settle-up", "/statistics"),
+            *("/balances", f"/balances/{self.ed.pk}", "/settle-up", *all_of("PLACES")),
         )
         return [
             *(self.url + part for part in below),

@@ -83,18 +83,12 @@ def waiting_order(scene: Any) -> dict[str, Any]:
     return {"date": DAY, "activityIds": [made["id"]]}
 
 
-def waiting_restore(scene: Any) -> None:
-    """Delete what the route restores."""
-    rows = scene.ed.done("GET", f"{scene.trip.path}/activities")["items"]
-    scene.ed.done("DELETE", f"{scene.trip.path}/activities/{rows[-1]['id']}")
-
-
 COMMANDS = [
     (CanPlan.PLAN, "POST", ACTIVITIES, lambda _s: {"title": "Castle"}),
     (CanPlan.PLAN, "PUT", ACTIVITY, lambda _s: {"title": "Tower"}),
     (CanPlan.PLAN, "PATCH", ACTIVITY, lambda _s: {"completed": True}),
     (CanPlan.DELETE, "DELETE", ACTIVITY),
-    (CanPlan.DELETE, "POST", f"{ACTIVITY}/restore", waiting_restore),
+    (CanPlan.DELETE, "POST", f"{ACTIVITY}/restore"),
     (CanPlan.PLAN, "PUT", ORDER, waiting_order),
     (CanPlan.PLAN, "PUT", ONE_DAY, lambda _s: {"title": "Arrival"}),
 ]
