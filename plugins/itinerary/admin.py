@@ -35,6 +35,7 @@ class ActivityAdmin(ReadOnlyAdmin):
 class ItineraryDayAdmin(ReadOnlyAdmin):
     """What days are called, and which were ticked."""
 
+    csv_columns = named("id", "trip_id", "date", "title", "is_ticked")
     list_display = fields = ("trip", "date", "title", "is_ticked")
     list_filter = ("is_ticked",)
     list_select_related = ("trip",)

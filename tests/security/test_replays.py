@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from tests.cast import Api
 from tests.factories import TripFactory, join, spend
-from tests.scoped import script_of
+from tests.scoped import ALL, script_of
 from tests.security.environment import NEVER
 from tests.stored import everything_stored
 from tests.trips.access import Row, Scene, call, endpoints
@@ -18,7 +18,6 @@ from tests.users.logins import bearer
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.models import Role, User
-from users.scopes import Scope
 
 pytestmark = pytest.mark.either
 
@@ -46,7 +45,7 @@ def keyed(user: User) -> APIClient:
 
 
 def bearer_of(user: User) -> APIClient:
-    return bearer(script_of(user, *Scope).token)
+    return bearer(script_of(user, *ALL).token)
 
 
 def end(user: User) -> None:

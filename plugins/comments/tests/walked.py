@@ -31,6 +31,8 @@ WRITTEN = {
 }
 QUERIES = {COMMENTS: 4}
 LISTS = {COMMENTS}
+#: What is the same in the Spanish admin site.
+DATA = ["Tasty", r"comment\.[a-z]+"]
 COMMANDS = [
     (CanComment.COMMENT, "POST", COMMENTS, just(text="Tasty.")),
     (CanComment.CHANGE_COMMENTS, "PUT", COMMENT, just(text="Tasty.")),

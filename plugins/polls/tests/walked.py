@@ -40,6 +40,8 @@ WRITTEN = {
 }
 QUERIES = {POLLS: 5, POLL: 2}
 LISTS = {POLLS}
+#: What is the same in the Spanish admin site.
+DATA = [r"Where to\?", r"poll\.[a-z]+", r"\{.*\}"]
 COMMANDS = [
     (CanPoll.CREATE, "POST", POLLS, lambda _s: QUESTION, False, False),
     (CanPoll.CHANGE, "PATCH", POLL, lambda _s: {"question": "When?"}, False, False),
