@@ -19,7 +19,7 @@ class PollAdmin(ReadOnlyAdmin):
     )
     list_display = (
         *("id", "trip", "question", person("created_by", gettext_lazy("created by"))),
-        *("anonymous", "closes_at", "closed_at", "deleted_at", "created_at"),
+        *("anonymous", "closed_at", "deleted_at", "created_at"),
     )
     list_filter = ("multiple", "anonymous", "shows_votes")
     list_select_related = ("trip", "created_by")

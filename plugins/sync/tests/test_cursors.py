@@ -13,7 +13,6 @@ from tests.trips.access import script_of
 from tests.users.logins import bearer
 from trips.models import Trip
 from users.models import User
-from users.scopes import Scope
 
 
 def refused(client: Any, cursor: str) -> tuple[int, str]:
@@ -28,7 +27,7 @@ def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(
     clients = [
         api(olga), api(ed),
         bearer(script_of(olga, "trips:read").token),
-        bearer(script_of(olga, *Scope, trip=trip).token),
+        bearer(script_of(olga, *ALL, trip=trip).token),
     ]  # fmt: skip
     cursors = [client.get("/api/changes").json()["cursor"] for client in clients]
     for client in clients:
@@ -36,7 +35,7 @@ def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(
             is_own = clients.index(client) == cursors.index(cursor)
             if not is_own:
                 assert refused(client, cursor) == (400, "invalid")
-    wide = bearer(script_of(olga, *Scope).token)
+    wide = bearer(script_of(olga, *ALL).token)
     assert wide.get(f"/api/changes?since={cursors[0]}").status_code == 200
 
 
