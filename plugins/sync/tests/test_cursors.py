@@ -9,7 +9,7 @@ from django.core import signing
 
 from plugins.sync.cursor import Cursor
 from tests.cast import Api
-from tests.trips.access import script_of
+from tests.scoped import ALL, script_of
 from tests.users.logins import bearer
 from trips.models import Trip
 from users.models import User
