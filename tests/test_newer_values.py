@@ -33,9 +33,9 @@ def test_an_unknown_event_is_a_general_sentence(api: Api, olga: User, trip: Trip
     spend(trip, 1000, paid_by=olga, among=[olga])
     rows = JournalEntry.objects.filter(trip=trip.pk)
     api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"})
-    rows.filter(event="guest.added").update(event="poll.closed", object_id=12)
+    rows.filter(event="guest.added").update(event="ferry.sunk", object_id=12)
     shown = api(olga).get(f"/api/trips/{trip.pk}/history").json()["items"][0]
-    assert (shown["event"], shown["object"]) == ("poll.closed", {"type": "poll", "id": 12})
+    assert (shown["event"], shown["object"]) == ("ferry.sunk", {"type": "poll", "id": 12})
     assert shown["text"] == "Olga Owner changed something in the trip."
 
 

@@ -31,7 +31,7 @@ from plugins.exchange.own_file import OwnFile
 from plugins.exchange.planning import BATCH_ROWS, require_payments
 from plugins.exchange.restoring import trip_from
 from plugins.exchange.source import SourceFile, as_json
-from splits.models import Allocation, Division, Settlement
+from splits.models import Allocation, Division, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
 from splits.models.erasing import erase
 from splits.models.in_trip import added_rows
@@ -226,7 +226,7 @@ def _batches(stored: Import) -> Iterator[list[ImportedRow]]:
 def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement:
     """What is recorded for a row."""
     entry, day = orjson.loads(row.entry), row.entry_date or date.min
-    columns = carried(MODELS[row.kind]).values()
+    columns = carried(MODELS.get(row.kind, Expense)).values()
     fields = {c.name: c.to_python(entry[c.name]) for c in columns if c.name in entry}
     # The plans of the release before have no rates of payments, which they converted.
     rate, rate_day = entry.get("rate"), entry.get("rate_day")

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
 from plugins.exchange.columns import MODELS, carried
-from splits.models import SplitType
+from splits.models import Expense, SplitType
 from splits.models.division import OF_AMOUNTS, SCALE
 from splits.models.items import Items, load_items
 from tripcompanion.api.problems import Conflict
@@ -290,7 +290,7 @@ class ImportedRow(models.Model):
         code, rate = entry.get("currency", self.plan.plan.currency), entry.get("rate")
         body = {
             name: entry.get(column.name, column.get_default())
-            for name, column in carried(MODELS[self.kind]).items()
+            for name, column in carried(MODELS.get(self.kind, Expense)).items()
         }
         body |= {
             "amount": to_major(entry.get("entered_amount", entry["amount"]), code),

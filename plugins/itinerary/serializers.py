@@ -86,9 +86,7 @@ class ActivityQuery(DeletedQuery):
 class OrderRequest(CamelCaseSerializer):
     """The activities of a day, in their new order."""
 
-    date = StrictDate(
-        help_text="The day. Default: null, for the activities without a date.", **_NULL
-    )
+    date = StrictDate(help_text="The day.")
     activity_ids = StrictList(
         child=IdField(),
         allow_empty=False,

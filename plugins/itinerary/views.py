@@ -155,7 +155,7 @@ class ItineraryViewSet(InTripViewSet):
         was added to the day or deleted meanwhile, nothing changes: `order_changed`.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        body = self.body()
+        body = self.body(current=lambda: self._shown(trip, request.data.get("date")))
         with self.matching(trip_id, lambda: self._tag(trip)):
             Activity.arrange(trip, self.caller, body["date"], body["activity_ids"])
         return self._day(trip, body["date"])
@@ -170,8 +170,13 @@ class ItineraryViewSet(InTripViewSet):
             day = StrictDate().run_validation(date)
         except ValidationError as error:
             raise NotFound from error
-        ItineraryDay.change(trip, self.caller, day, **self.body())
+        body = self.body(current=lambda: Itinerary(trip, self.caller).day(day))
+        ItineraryDay.change(trip, self.caller, day, **body)
         return self._day(trip, day)
+
+    def _shown(self, trip: Trip, date: Any) -> ItineraryDay:
+        """The day of this date. Raises `ValidationError`."""
+        return Itinerary(trip, self.caller).day(StrictDate().run_validation(date))
 
     def _tag(self, trip: Trip) -> str:
         shown = Itinerary(trip, self.caller)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -27,6 +27,8 @@ from tripcompanion.api.serializers import (
 )
 from users.serializers.account import UserSummary
 
+#: How far ahead a poll may close.
+MAX_AHEAD = timedelta(days=3650)
 #: How many votes a file may claim for an option.
 MAX_COUNTED = 10**6
 _SHOWS_VOTES = (
@@ -47,24 +49,35 @@ class ChangedOption(NewOption):
 
 
 class FutureInstant(StrictInstant):
-    """An instant that has not passed."""
+    """An instant that has not passed, at most `MAX_AHEAD` from now."""
 
-    default_error_messages = {"passed": gettext_lazy("Must be in the future.")}
+    default_error_messages = {
+        "passed": gettext_lazy("Must be in the future."),
+        "too_late": gettext_lazy("Must be within ten years."),
+    }
 
     def to_internal_value(self, value: Any) -> datetime:
         instant = super().to_internal_value(value)
         if instant <= timezone.now():
             self.fail("passed")
+        if instant > timezone.now() + MAX_AHEAD:
+            self.fail("too_late")
         return instant
 
 
-class Options(serializers.ListSerializer):
+class Options(StrictList):
     """Options with different texts."""
 
     default_error_messages = {"same": gettext_lazy("The options must differ.")}
 
     def to_internal_value(self, data: Any) -> Any:
         options = super().to_internal_value(data)
+        # In a PATCH, a serializer takes no field as required.
+        required = [self.error_messages["required"]]
+        if missing := {
+            at: {"text": required} for at, option in enumerate(options) if "text" not in option
+        }:
+            raise serializers.ValidationError(missing)
         if len({option["text"].casefold() for option in options}) < len(options):
             self.fail("same")
         return options

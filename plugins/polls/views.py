@@ -99,7 +99,9 @@ class PollViewSet(InTripViewSet):
 
     def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Vote, in place of one's vote before; an empty list takes it back."""
-        return self.answer(self._found(trip_id, poll_id).vote(self.caller, **self.body()))
+        poll = self._found(trip_id, poll_id)
+        body = self.body(current=lambda: poll)
+        return self.answer(poll.vote(self.caller, **body))
 
     def close(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Close a poll: nobody can vote any more, and everybody sees the result."""

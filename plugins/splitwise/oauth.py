@@ -30,6 +30,7 @@ from tripcompanion.api.error_views import ProblemView, refusal
 from tripcompanion.plugin import plugins
 from users.models import MAX_TOKEN_NAME_CHARS, ScopedToken, User
 from users.models.token import PREFIX
+from users.scopes import Scope
 from users.throttles import LoginAddressThrottle
 
 #: How many tokens an account has of one application; a new one replaces the oldest.
@@ -239,7 +240,10 @@ class TokenEndpoint(ProblemView, TokenView):
 
 
 class Scopes:
-    """The scopes of tokens, for the toolkit. A program that names none asks for all of them."""
+    """The scopes of tokens, for the toolkit.
+
+    A program that names none asks for those that the calls of Splitwise need.
+    """
 
     def get_all_scopes(self) -> dict[str, str]:
         """What each scope lets a program do, for the page."""
@@ -248,4 +252,5 @@ class Scopes:
     def get_available_scopes(self, *arguments: Any, **options: Any) -> list[str]:
         return list(self.get_all_scopes())
 
-    get_default_scopes = get_available_scopes
+    def get_default_scopes(self, *arguments: Any, **options: Any) -> list[str]:
+        return [*Scope]

@@ -815,108 +815,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/trips/{tripId}/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The invitations to a trip, newest first
-         * @description The invitations to a trip, newest first.
-         *
-         *     Without their tokens. Those that expired a month ago may be gone.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listInvitations"];
-        put?: never;
-        /**
-         * Invite somebody with a link, which is also mailed to `email` if that is sent
-         * @description Invite somebody with a link, which is also mailed to `email` if that is sent.
-         *
-         *     Only this response contains the token and the link. They cannot be read again, so a repeat
-         *     with the same `Idempotency-Key` is 409 `already_made` with the `id` of the invitation.
-         *
-         *     Allowed to OWNER and EDITOR.
-         */
-        post: operations["createInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/trips/{tripId}/invitations/{invitationId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke an invitation at once. The request may be repeated
-         * @description Revoke an invitation at once. The request may be repeated.
-         *
-         *     Allowed to OWNER and EDITOR.
-         */
-        delete: operations["revokeInvitation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/invitations/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What an invitation is to
-         * @description What an invitation is to.
-         *
-         *     No log-in is needed. Unknown, used, expired and revoked tokens are the same 404.
-         */
-        get: operations["getInvitation"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/invitations/{token}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Become a member of the trip, with the role of the invitation
-         * @description Become a member of the trip, with the role of the invitation.
-         *
-         *     If it names a guest, the caller takes their place: all entries of the guest become the
-         *     caller's, and no balance of anybody else changes. A member may take it too and keeps their
-         *     role, if an OWNER invited; see `mergeGuest`. Unknown, used, expired and revoked tokens are
-         *     the same 404.
-         */
-        post: operations["acceptInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/users/me/filters": {
         parameters: {
             query?: never;
@@ -1379,64 +1277,6 @@ export interface paths {
          */
         post: operations["skipRecurrence"];
         delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/expenses/{expenseId}/comments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The comments on an expense, oldest first
-         * @description The comments on an expense, oldest first.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listComments"];
-        put?: never;
-        /**
-         * Write a comment on an expense
-         * @description Write a comment on an expense.
-         *
-         *     An expense has at most 500 comments. They are deleted with it.
-         *
-         *     Every member may do this.
-         */
-        post: operations["createComment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/expenses/{expenseId}/comments/{commentId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Replace the text of one's own comment
-         * @description Replace the text of one's own comment.
-         *
-         *     Every member may do this to their own.
-         */
-        put: operations["replaceComment"];
-        post?: never;
-        /**
-         * Delete a comment
-         * @description Delete a comment.
-         *
-         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
-         */
-        delete: operations["deleteComment"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2021,6 +1861,108 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The invitations to a trip, newest first
+         * @description The invitations to a trip, newest first.
+         *
+         *     Without their tokens. Those that expired a month ago may be gone.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        /**
+         * Invite somebody with a link, which is also mailed to `email` if that is sent
+         * @description Invite somebody with a link, which is also mailed to `email` if that is sent.
+         *
+         *     Only this response contains the token and the link. They cannot be read again, so a repeat
+         *     with the same `Idempotency-Key` is 409 `already_made` with the `id` of the invitation.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["createInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/invitations/{invitationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an invitation at once. The request may be repeated
+         * @description Revoke an invitation at once. The request may be repeated.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        delete: operations["revokeInvitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What an invitation is to
+         * @description What an invitation is to.
+         *
+         *     No log-in is needed. Unknown, used, expired and revoked tokens are the same 404.
+         */
+        get: operations["getInvitation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/invitations/{token}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Become a member of the trip, with the role of the invitation
+         * @description Become a member of the trip, with the role of the invitation.
+         *
+         *     If it names a guest, the caller takes their place: all entries of the guest become the
+         *     caller's, and no balance of anybody else changes. A member may take it too and keeps their
+         *     role, if an OWNER invited; see `mergeGuest`. Unknown, used, expired and revoked tokens are
+         *     the same 404.
+         */
+        post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/attachments": {
         parameters: {
             query?: never;
@@ -2159,6 +2101,231 @@ export interface paths {
          */
         get: operations["getAttachmentThumbnail"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The comments on an expense, oldest first
+         * @description The comments on an expense, oldest first.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listComments"];
+        put?: never;
+        /**
+         * Write a comment on an expense
+         * @description Write a comment on an expense.
+         *
+         *     An expense has at most 500 comments. They are deleted with it.
+         *
+         *     Every member may do this.
+         */
+        post: operations["createComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/expenses/{expenseId}/comments/{commentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the text of one's own comment
+         * @description Replace the text of one's own comment.
+         *
+         *     Every member may do this to their own.
+         */
+        put: operations["replaceComment"];
+        post?: never;
+        /**
+         * Delete a comment
+         * @description Delete a comment.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        delete: operations["deleteComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/activities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The activities of a trip by day and in their order, those without a date last
+         * @description The activities of a trip by day and in their order, those without a date last.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listActivities"];
+        put?: never;
+        /**
+         * Add an activity, as the last one of its day
+         * @description Add an activity, as the last one of its day.
+         *
+         *     A trip has at most 2,000.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["createActivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/activities/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Put the activities of a day into another order
+         * @description Put the activities of a day into another order.
+         *
+         *     The list has all of them; an activity of another day that it names moves to this one. If one
+         *     was added to the day or deleted meanwhile, nothing changes: `order_changed`.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        put: operations["orderActivities"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/activities/{activityId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * An activity
+         * @description An activity.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getActivity"];
+        /**
+         * Replace an activity; on another day it comes last
+         * @description Replace an activity; on another day it comes last.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        put: operations["replaceActivity"];
+        post?: never;
+        /**
+         * Delete an activity
+         * @description Delete an activity.
+         *
+         *     For 30 days, `restoreActivity` undoes it. Its expenses stay.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        delete: operations["deleteActivity"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the fields of an activity that are sent; on another day it comes last
+         * @description Change the fields of an activity that are sent; on another day it comes last.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        patch: operations["updateActivity"];
+        trace?: never;
+    };
+    "/api/trips/{tripId}/activities/{activityId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted activity, with its id, its expenses and its place on the day
+         * @description Restore a deleted activity, with its id, its expenses and its place on the day.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["restoreActivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/itinerary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All days of a trip, with what is planned, what is done, and what it costs
+         * @description All days of a trip, with what is planned, what is done, and what it costs.
+         *
+         *     With its `ETag` as `If-Match`, `orderActivities` takes a list that nobody has changed.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getItinerary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/itinerary/{date}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Name a day, or tick it with all of its activities
+         * @description Name a day, or tick it with all of its activities.
+         *
+         *     A field that is omitted stays.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        put: operations["changeDay"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2457,6 +2624,162 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/polls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The polls of a trip, newest first
+         * @description The polls of a trip, newest first.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listPolls"];
+        put?: never;
+        /**
+         * Ask the members of a trip something
+         * @description Ask the members of a trip something.
+         *
+         *     A trip has at most 500 polls.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["createPoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/polls/{pollId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One poll
+         * @description One poll.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getPoll"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a poll. For 30 days, `restorePoll` brings it back with all votes
+         * @description Delete a poll. For 30 days, `restorePoll` brings it back with all votes.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        delete: operations["deletePoll"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a poll
+         * @description Change a poll.
+         *
+         *     `options` replaces all of them: those with an `id` stay, the others are new. An option with
+         *     votes can neither be changed nor removed, and once there are votes, `multiple`, `anonymous`
+         *     and `showsVotes` stay.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        patch: operations["updatePoll"];
+        trace?: never;
+    };
+    "/api/trips/{tripId}/polls/{pollId}/vote": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Vote, in place of one's vote before; an empty list takes it back
+         * @description Vote, in place of one's vote before; an empty list takes it back.
+         *
+         *     Every member may do this.
+         */
+        put: operations["vote"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/polls/{pollId}/close": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a poll: nobody can vote any more, and everybody sees the result
+         * @description Close a poll: nobody can vote any more, and everybody sees the result.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["closePoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/polls/{pollId}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open a closed poll again. If the time in `closesAt` has passed, that becomes null
+         * @description Open a closed poll again. If the time in `closesAt` has passed, that becomes null.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["reopenPoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/polls/{pollId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted poll
+         * @description Restore a deleted poll.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["restorePoll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/currencies": {
         parameters: {
             query?: never;
@@ -2581,16 +2904,10 @@ export interface components {
             logIns: components["schemas"]["ExportedLogIn"][];
             /** @description Their scoped tokens. */
             scripts: components["schemas"]["ExportedToken"][];
-            /** @description The invitations that they made. */
-            invitations: components["schemas"]["ExportedInvitation"][];
             /** @description Their trips, present and former. */
             memberships: components["schemas"]["ExportedMembership"][];
-            /** @description Their saved filters. */
-            filters: components["schemas"]["SavedFilter"][];
             /** @description The expenses that they recorded. */
             expenses: components["schemas"]["ExportedExpense"][];
-            /** @description The comments that they wrote. */
-            comments: components["schemas"]["ExportedComment"][];
             /** @description What they paid. */
             payments: components["schemas"]["ExportedPayment"][];
             /** @description Their parts of expenses. */
@@ -2601,20 +2918,116 @@ export interface components {
             settlements: components["schemas"]["ExportedSettlement"][];
             /** @description What they changed in trips, also what they wrote in entries that were deleted. */
             history: components["schemas"]["ExportedChange"][];
+            /** @description The invitations that they made. */
+            invitations: components["schemas"]["ExportedInvitation"][];
             /** @description The files that they attached. */
             attachments: components["schemas"]["ExportedAttachment"][];
+            /** @description The comments that they wrote. */
+            comments: components["schemas"]["ExportedComment"][];
             /** @description Their recurring expenses. */
             recurring: components["schemas"]["Recurrence"][];
+            /** @description Their saved filters. */
+            filters: components["schemas"]["SavedFilter"][];
+            /** @description The activities that they added. */
+            activities: components["schemas"]["Activity"][];
             /** @description The files that they imported. */
             imports: components["schemas"]["ImportSummary"][];
             /** @description The webhooks that they registered. */
             webhooks: components["schemas"]["ExportedWebhook"][];
+            /** @description The polls that they created. */
+            polls: components["schemas"]["ExportedPoll"][];
+            /** @description Their votes, but those in anonymous polls. */
+            votes: components["schemas"]["ExportedVote"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
          * @enum {string}
          */
         AccountRoleEnum: "USER" | "ADMIN";
+        /** @description An activity of a trip. What is null is not decided yet. */
+        Activity: {
+            /** @description The id of the activity. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What it is. */
+            title: string;
+            /** @description `TRANSITION` is the way from one place to the next. */
+            type: components["schemas"]["ActivityTypeEnum"];
+            /**
+             * Format: date
+             * @description The day.
+             */
+            date: string | null;
+            /** @description The day of the trip, from 0; below 0 before it; null without a date. */
+            dayIndex: number | null;
+            /** @description When it starts, `HH:mm` on the clocks where it is. */
+            startTime: string | null;
+            /** @description How long it takes. */
+            durationMinutes: number | null;
+            /** @description Where it is. */
+            location: string | null;
+            /** @description A page about it. */
+            url: string | null;
+            /** @description More about it. */
+            notes: string | null;
+            /** @description What it is. */
+            category: components["schemas"]["ActivityCategoryEnum"];
+            /** @description Whether it is done. */
+            completed: boolean;
+            /** @description Its place on the day: the lower, the earlier. */
+            order: number;
+            /** @description Its expenses; empty for a token without the scope `expenses:read`. */
+            expenseIds: number[];
+            /** @description Who added it. */
+            createdBy: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        /**
+         * @description What kind of place an activity is at.
+         * @enum {string}
+         */
+        ActivityCategoryEnum: "RESTAURANT" | "MUSEUM" | "PARK" | "LANDMARK" | "SHOP" | "TRANSPORT" | "HOTEL" | "OTHER";
+        /** @description Something to do, or a way between two places. What is null is not decided yet. */
+        ActivityRequest: {
+            /** @description 1 to 100 characters. */
+            title: string;
+            /** @description `TRANSITION` is the way from one place to the next. Default: `ACTIVITY`. `null` counts as omitted. */
+            type?: components["schemas"]["ActivityTypeEnum"] | null;
+            /**
+             * Format: date
+             * @description The day, also one outside of the trip. Default: null.
+             */
+            date?: string | null;
+            /** @description When it starts, `HH:mm` on the clocks where it is. Default: null. */
+            startTime?: string | null;
+            /** @description Default: null. */
+            durationMinutes?: number | null;
+            /** @description Where it is. Default: null. */
+            location?: string | null;
+            /** @description A page about it. Default: null. */
+            url?: string | null;
+            /** @description Up to 2,000 characters. Default: null. */
+            notes?: string | null;
+            /** @description What it is. Default: `OTHER`. `null` counts as omitted. */
+            category?: components["schemas"]["ActivityCategoryEnum"] | null;
+            /** @description Whether it is done. Default: false. `null` counts as omitted. */
+            completed?: boolean | null;
+        };
+        /**
+         * @description Something to do, or a way between two places.
+         * @enum {string}
+         */
+        ActivityTypeEnum: "ACTIVITY" | "TRANSITION";
         /** @description Whom to add to a trip, by id or by address. */
         AddMemberRequest: {
             /** @description The user to add. Send either this or `email`. `null` counts as omitted. */
@@ -2793,7 +3206,14 @@ export interface components {
             role: components["schemas"]["TripRoleEnum"];
         };
         /** @description An object of a trip, as its own endpoint shows it. */
-        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Invitation"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Comment"];
+        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Invitation"] | components["schemas"]["Comment"] | components["schemas"]["Activity"] | components["schemas"]["Day"] | components["schemas"]["Poll"];
+        /** @description An option that stays or is new. */
+        ChangedOptionRequest: {
+            /** @description 1 to 100 characters. */
+            text: string;
+            /** @description The id of an option that stays. New ones have none. `null` counts as omitted. */
+            id?: components["schemas"]["Id"] | null;
+        };
         /** @description What changed in the trips of the caller, in the order in which to apply it. */
         Changes: {
             /** @description The changes. */
@@ -2880,6 +3300,31 @@ export interface components {
             /** @description By month, in order. */
             months: components["schemas"]["Sum"][];
         };
+        /** @description A day with its activities, in their order. */
+        Day: {
+            /**
+             * Format: date
+             * @description Null for those without a date.
+             */
+            date: string | null;
+            /** @description The day of the trip, from 0; below 0 before it; null without a date. */
+            dayIndex: number | null;
+            /** @description What the day is called. */
+            title: string | null;
+            /** @description Whether all of its activities are done; without any, whether it was ticked. */
+            completed: boolean;
+            /** @description What its expenses add up to, in the trip's currency; 0 for a token without the scope `expenses:read`. */
+            cost: number;
+            /** @description What is planned. */
+            activities: components["schemas"]["Activity"][];
+        };
+        /** @description What to change in a day; what is omitted stays. */
+        DayRequest: {
+            /** @description At most 100 characters. `null` clears it. */
+            title?: string | null;
+            /** @description With all of its activities. `null` counts as omitted. */
+            completed?: boolean | null;
+        };
         /** @description How an expense is divided that names neither `splitType` nor `participantUserIds`. */
         DefaultDivision: {
             /** @description How it is divided. */
@@ -2962,12 +3407,12 @@ export interface components {
          * @description What happened: the type of the object, and what was done to it.
          * @enum {string}
          */
-        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted";
+        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted";
         /**
          * @description An event, all events of a kind, or all.
          * @enum {string}
          */
-        EventPatternEnum: "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
+        EventPatternEnum: "activity.*" | "activity.changed" | "activity.created" | "activity.deleted" | "activity.restored" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "day.*" | "day.changed" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "poll.*" | "poll.changed" | "poll.closed" | "poll.counted" | "poll.created" | "poll.deleted" | "poll.reopened" | "poll.restored" | "poll.voted" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -3440,6 +3885,20 @@ export interface components {
             /** @description The display name. */
             name: string;
         };
+        /** @description A poll that a user created, without the votes of others. */
+        ExportedPoll: {
+            /** @description The id of the poll. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What is asked. */
+            question: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
         /** @description A settlement that the user sent, received or recorded. */
         ExportedSettlement: {
             /** @description The settlement's id. */
@@ -3536,6 +3995,15 @@ export interface components {
              * @description When it expires.
              */
             expiresAt: string;
+        };
+        /** @description A vote in a poll that is not anonymous. */
+        ExportedVote: {
+            /** @description The poll. */
+            pollId: number;
+            /** @description What is asked. */
+            question: string;
+            /** @description The options they chose. */
+            optionIds: string;
         };
         /** @description A webhook that the user registered, without its secret. */
         ExportedWebhook: {
@@ -3930,6 +4398,17 @@ export interface components {
         ItemWeights: {
             [key: string]: number | string;
         };
+        /** @description The plan of a trip. */
+        Itinerary: {
+            /** @description The trip. */
+            tripId: number;
+            /** @description The days of the trip, at most 366, and others with a plan, the earliest first. */
+            days: components["schemas"]["Day"][];
+            /** @description The activities without a date. */
+            undated: components["schemas"]["Activity"][];
+            /** @description How many of the activities are done: 100 if all are, 0 without any. */
+            completedPercent: number;
+        };
         /** @description The code of the trip to join. */
         JoinRequest: {
             /** @description The 8 characters of the code, in any case. */
@@ -4042,6 +4521,11 @@ export interface components {
             /** @description The page of the front end that accepts the invitation. */
             link: string;
         };
+        /** @description An option to vote for. */
+        NewOptionRequest: {
+            /** @description 1 to 100 characters. */
+            text: string;
+        };
         /** @description The token from the link in the mail, and the new password. */
         NewPasswordRequest: {
             /** @description The last part of the link. It works once, within an hour. */
@@ -4086,7 +4570,7 @@ export interface components {
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
          */
-        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "comment.created";
+        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "comment.created" | "activity.created" | "poll.created";
         /**
          * @description When an account gets mails about its trips.
          * @enum {string}
@@ -4103,7 +4587,7 @@ export interface components {
         NoticesRequest: {
             /** @description `each`: at once, or five minutes after the last such mail; `daily`: one mail a day at 16:00 UTC; `off`: never. */
             email: components["schemas"]["NoticeModeEnum"];
-            /** @description The events to report. Omitted: as before; at first all of them. `null` counts as omitted. */
+            /** @description The events to report. Omitted: as before; at first all but those of plugins. `null` counts as omitted. */
             events?: components["schemas"]["NoticeEventEnum"][] | null;
         };
         /** @description What an event happened to. */
@@ -4117,11 +4601,57 @@ export interface components {
          * @description The type of an object.
          * @enum {string}
          */
-        ObjectTypeEnum: "comment" | "expense" | "invitation" | "member" | "settlement" | "split" | "trip";
+        ObjectTypeEnum: "activity" | "comment" | "day" | "expense" | "invitation" | "member" | "poll" | "settlement" | "split" | "trip";
+        /** @description An option, with the votes for it. */
+        Option: {
+            /** @description The id of the option, within its poll. */
+            id: number;
+            /** @description What it says. */
+            text: string;
+            /** @description How many chose it; null while that is not shown. */
+            votes: number | null;
+            /** @description Who chose it; null while votes are not shown, and in anonymous polls. */
+            voters: components["schemas"]["UserSummary"][] | null;
+        };
+        /** @description The activities of a day, in their new order. */
+        OrderRequest: {
+            /**
+             * Format: date
+             * @description The day.
+             */
+            date: string;
+            /** @description All activities of the day, and those that move to it, each once. */
+            activityIds: components["schemas"]["Id"][];
+        };
         /** @description Another trip. */
         OtherTripRequest: {
             /** @description A trip of the caller in the same currency. */
             tripId: components["schemas"]["Id"];
+        };
+        /** @description One page of a list. */
+        PaginatedActivityList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Activity"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
         };
         /** @description One page of a list. */
         PaginatedAttachmentList: {
@@ -4302,6 +4832,31 @@ export interface components {
         PaginatedInvitationList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Invitation"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedPollList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Poll"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -4532,6 +5087,32 @@ export interface components {
             email: string;
         };
         /** @description What to change; fields that are not sent stay as they are. */
+        PatchedActivityRequest: {
+            /** @description 1 to 100 characters. */
+            title?: string;
+            /** @description `TRANSITION` is the way from one place to the next. `null` counts as omitted. */
+            type?: components["schemas"]["ActivityTypeEnum"] | null;
+            /**
+             * Format: date
+             * @description The day, also one outside of the trip. `null` clears it.
+             */
+            date?: string | null;
+            /** @description When it starts, `HH:mm` on the clocks where it is. `null` clears it. */
+            startTime?: string | null;
+            /** @description `null` clears it. */
+            durationMinutes?: number | null;
+            /** @description Where it is. `null` clears it. */
+            location?: string | null;
+            /** @description A page about it. `null` clears it. */
+            url?: string | null;
+            /** @description Up to 2,000 characters. `null` clears it. */
+            notes?: string | null;
+            /** @description What it is. `null` counts as omitted. */
+            category?: components["schemas"]["ActivityCategoryEnum"] | null;
+            /** @description Whether it is done. `null` counts as omitted. */
+            completed?: boolean | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
         PatchedBulkChangeRequest: {
             /** @description What it was, at most 255 characters. */
             description?: string;
@@ -4643,6 +5224,24 @@ export interface components {
             } | null;
         };
         /** @description What to change; fields that are not sent stay as they are. */
+        PatchedPollChangeRequest: {
+            /** @description 1 to 255 characters. */
+            question?: string;
+            /** @description 2 to 20 options, in the order in which they are shown. */
+            options?: components["schemas"]["ChangedOptionRequest"][];
+            /** @description Whether people may choose several options. `null` counts as omitted. */
+            multiple?: boolean | null;
+            /** @description Whether nobody learns who voted for what. `null` counts as omitted. */
+            anonymous?: boolean | null;
+            /** @description Who sees how others voted: everybody `always`, voters `after_vote`, everybody `after_close`. `null` counts as omitted. */
+            showsVotes?: components["schemas"]["ShowsVotesEnum"] | null;
+            /**
+             * Format: date-time
+             * @description When it closes by itself; null for never.
+             */
+            closesAt?: string | null;
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
         PatchedRecurrenceChangeRequest: {
             /** @description Another rule. */
             rule?: string;
@@ -4728,6 +5327,8 @@ export interface components {
             defaultDivision?: components["schemas"]["DefaultDivisionRequest"] | null;
             /** @description Budgets by category, positive amounts in the trip's currency; `budget` need not be their sum. `null` clears it. */
             categoryBudgets?: components["schemas"]["CategoryBudgets"] | null;
+            /** @description Whether the activities move as `startDate` does. `null` counts as omitted. */
+            moveActivities?: boolean | null;
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedWebhookChangeRequest: {
@@ -4768,6 +5369,62 @@ export interface components {
             year: number | null;
             /** @description By currency of the trips. */
             currencies: components["schemas"]["CurrencySums"][];
+        };
+        /** @description A poll as its reader sees it. */
+        Poll: {
+            /** @description The id of the poll. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What is asked. */
+            question: string;
+            /** @description The options. */
+            options: components["schemas"]["Option"][];
+            /** @description Whether people may choose several options. */
+            multiple: boolean;
+            /** @description Whether nobody learns who voted for what. */
+            anonymous: boolean;
+            /** @description Who sees how others voted: everybody `always`, voters `after_vote`, everybody `after_close`. */
+            showsVotes: components["schemas"]["ShowsVotesEnum"];
+            /**
+             * Format: date-time
+             * @description When it closes by itself; null for never.
+             */
+            closesAt: string | null;
+            /** @description `open` or `closed`. */
+            state: string;
+            /** @description What the caller chose. */
+            myOptionIds: number[];
+            /** @description Who asks. */
+            createdBy: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed; votes do not count.
+             */
+            updatedAt: string;
+        };
+        /** @description A question to the members of a trip. */
+        PollRequest: {
+            /** @description 1 to 255 characters. */
+            question: string;
+            /** @description 2 to 20 options, in the order in which they are shown. */
+            options: components["schemas"]["NewOptionRequest"][];
+            /** @description Whether people may choose several options. `null` counts as omitted. */
+            multiple?: boolean | null;
+            /** @description Whether nobody learns who voted for what. `null` counts as omitted. */
+            anonymous?: boolean | null;
+            /** @description Who sees how others voted: everybody `always`, voters `after_vote`, everybody `after_close`. `null` counts as omitted. */
+            showsVotes?: components["schemas"]["ShowsVotesEnum"] | null;
+            /**
+             * Format: date-time
+             * @description When it closes by itself; null for never.
+             */
+            closesAt?: string | null;
         };
         /** @description One person's part of an expense preview. */
         PreviewSplit: {
@@ -5016,7 +5673,7 @@ export interface components {
          * @description What a scoped token may do. Write scope does not imply read.
          * @enum {string}
          */
-        ScopeEnum: "trips:read" | "trips:write" | "expenses:read" | "expenses:write";
+        ScopeEnum: "trips:read" | "trips:write" | "expenses:read" | "expenses:write" | "activities:read" | "activities:write" | "polls:read" | "polls:write";
         /** @description A token for scripts, without the token itself. */
         ScopedToken: {
             /** @description The token's id, to revoke it. */
@@ -5155,6 +5812,11 @@ export interface components {
             /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
             note?: string | null;
         };
+        /**
+         * @description When members see how others voted.
+         * @enum {string}
+         */
+        ShowsVotesEnum: "always" | "after_vote" | "after_close";
         /** @description A date that is left out. */
         SkipRequest: {
             /**
@@ -5506,6 +6168,11 @@ export interface components {
          * @enum {string}
          */
         ViaEnum: "session" | "token" | "admin" | "service" | "import";
+        /** @description One's vote. */
+        VoteRequest: {
+            /** @description The ids of the options that one chooses. None: take the vote back. */
+            optionIds: components["schemas"]["Id"][];
+        };
         /** @description A webhook. */
         Webhook: {
             /** @description The webhook's id. */
@@ -5530,7 +6197,7 @@ export interface components {
          * @description What happened in a trip; `webhook.test` is sent on request.
          * @enum {string}
          */
-        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "webhook.test";
+        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted" | "webhook.test";
         /** @description A webhook to register. */
         WebhookRequest: {
             /**
@@ -5678,6 +6345,18 @@ export interface components {
          *     - `user_not_found`: there is no user with this id or address.
          */
         AddMemberNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        ChangeDayBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5867,6 +6546,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        CreateActivityBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         CreateCommentBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -6029,6 +6720,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         CreateInvitationForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreatePollBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6364,6 +7067,18 @@ export interface components {
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
+        ForbiddenOrInsufficientScopeActivitiesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
         ForbiddenOrInsufficientScopeExpensesRead: {
             headers: {
                 [name: string]: unknown;
@@ -6377,6 +7092,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ForbiddenOrInsufficientScopeExpensesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ForbiddenOrInsufficientScopePollsWrite: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6491,6 +7218,15 @@ export interface components {
             };
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeActivitiesRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesRead: {
             headers: {
                 [name: string]: unknown;
@@ -6501,6 +7237,24 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopePollsRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopePollsWrite: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6654,6 +7408,18 @@ export interface components {
          *     - `idempotency_in_progress`: the first request with this key is still running.
          */
         LimitReachedOrIdempotencyInProgress: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `poll_closed`: nobody can vote in it any more.
+         */
+        LimitReachedOrPollClosed: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6921,6 +7687,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        OrderActivitiesBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `order_changed`: the list does not have exactly the activities of the day.
+         */
+        OrderActivitiesConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `payload_too_large`: the body is larger than 1 MiB, 10 MiB for files, 16 KiB where no log-in is needed. */
         PayloadTooLarge: {
             headers: {
@@ -7115,6 +7905,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        ReplaceActivityBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         ReplaceCommentBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -7266,9 +8068,35 @@ export interface components {
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
+         */
+        RestoreActivityConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         RestoreExpenseConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
+         */
+        RestorePollConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7470,6 +8298,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        UpdateActivityBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         UpdateExpenseBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -7500,6 +8340,30 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         UpdateExpenseForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        UpdatePollBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `has_votes`: votes were given for what would change, on other terms.
+         */
+        UpdatePollConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7599,6 +8463,18 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         VerifyEmailBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        VoteBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -8862,6 +9738,21 @@ export interface operations {
                         occurrences: {
                             [key: string]: unknown;
                         }[];
+                        activities: {
+                            [key: string]: unknown;
+                        }[];
+                        itineraryDays: {
+                            [key: string]: unknown;
+                        }[];
+                        activityExpenses: {
+                            [key: string]: unknown;
+                        }[];
+                        polls: {
+                            [key: string]: unknown;
+                        }[];
+                        votes: {
+                            [key: string]: unknown;
+                        }[];
                         history: {
                             [key: string]: unknown;
                         }[];
@@ -9251,204 +10142,6 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["MergeGuestConflict"];
             413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    listInvitations: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 6
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedInvitationList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeTripsRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createInvitation: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 6
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["InvitationRequest"];
-            };
-        };
-        responses: {
-            /** @description A new invitation. Only this response contains its token. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["NewInvitation"];
-                };
-            };
-            400: components["responses"]["CreateInvitationBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["CreateInvitationForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["CreateInvitationConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    revokeInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an invitation to this trip.
-                 * @example 3
-                 */
-                invitationId: number;
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 6
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done; no body. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["MalformedJsonOrUnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    getInvitation: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The token of an invitation.
-                 * @example tci_h3ZqvX0aR7wQ
-                 */
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What an invitation reveals to somebody who may want to accept it. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["InvitationPreview"];
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            404: components["responses"]["GetInvitationNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    acceptInvitation: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The token of an invitation.
-                 * @example tci_h3ZqvX0aR7wQ
-                 */
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A member of a trip. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TripMember"];
-                };
-            };
-            400: components["responses"]["MalformedJsonOrInvalidKey"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["AcceptInvitationForbidden"];
-            404: components["responses"]["AcceptInvitationNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["AcceptInvitationConflict"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -10640,175 +11333,6 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
-    listComments: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an expense.
-                 * @example 4
-                 */
-                expenseId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedCommentList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createComment: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of an expense.
-                 * @example 4
-                 */
-                expenseId: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CommentRequest"];
-            };
-        };
-        responses: {
-            /** @description A comment on an expense. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Comment"];
-                };
-            };
-            400: components["responses"]["CreateCommentBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesWrite"];
-            404: components["responses"]["CreateCommentNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    replaceComment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of a comment on this expense.
-                 * @example 1
-                 */
-                commentId: number;
-                /**
-                 * @description The id of an expense.
-                 * @example 4
-                 */
-                expenseId: number;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CommentRequest"];
-            };
-        };
-        responses: {
-            /** @description A comment on an expense. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Comment"];
-                };
-            };
-            400: components["responses"]["ReplaceCommentBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ReplaceCommentForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReached"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
-    deleteComment: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of a comment on this expense.
-                 * @example 1
-                 */
-                commentId: number;
-                /**
-                 * @description The id of an expense.
-                 * @example 4
-                 */
-                expenseId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done; no body. */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["MalformedJsonOrUnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["DeleteCommentForbidden"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReached"];
-            415: components["responses"]["UnsupportedMediaType"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
     listSplits: {
         parameters: {
             query?: {
@@ -11925,6 +12449,204 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listInvitations: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedInvitationList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["InvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description A new invitation. Only this response contains its token. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewInvitation"];
+                };
+            };
+            400: components["responses"]["CreateInvitationBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["CreateInvitationForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateInvitationConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    revokeInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an invitation to this trip.
+                 * @example 3
+                 */
+                invitationId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getInvitation: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The token of an invitation.
+                 * @example tci_h3ZqvX0aR7wQ
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What an invitation reveals to somebody who may want to accept it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationPreview"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            404: components["responses"]["GetInvitationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    acceptInvitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The token of an invitation.
+                 * @example tci_h3ZqvX0aR7wQ
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A member of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripMember"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["AcceptInvitationForbidden"];
+            404: components["responses"]["AcceptInvitationNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["AcceptInvitationConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listTripAttachments: {
         parameters: {
             query?: {
@@ -12223,6 +12945,623 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrStorageUnavailable"];
+        };
+    };
+    listComments: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedCommentList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentRequest"];
+            };
+        };
+        responses: {
+            /** @description A comment on an expense. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            400: components["responses"]["CreateCommentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesWrite"];
+            404: components["responses"]["CreateCommentNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    replaceComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a comment on this expense.
+                 * @example 1
+                 */
+                commentId: number;
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentRequest"];
+            };
+        };
+        responses: {
+            /** @description A comment on an expense. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            400: components["responses"]["ReplaceCommentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ReplaceCommentForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    deleteComment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a comment on this expense.
+                 * @example 1
+                 */
+                commentId: number;
+                /**
+                 * @description The id of an expense.
+                 * @example 4
+                 */
+                expenseId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["DeleteCommentForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listActivities: {
+        parameters: {
+            query?: {
+                /** @description Only those that are done, or are not. */
+                completed?: boolean;
+                /** @description Only those on this day. */
+                date?: string;
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+                /** @description Only those of this type. */
+                type?: components["schemas"]["ActivityTypeEnum"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedActivityList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeActivitiesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createActivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivityRequest"];
+            };
+        };
+        responses: {
+            /** @description An activity of a trip. What is null is not decided yet. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["CreateActivityBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    orderActivities: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that was read; if it has changed since, the answer is 412. */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrderRequest"];
+            };
+        };
+        responses: {
+            /** @description A day with its activities, in their order. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Day"];
+                };
+            };
+            400: components["responses"]["OrderActivitiesBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["OrderActivitiesConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getActivity: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an activity of this trip.
+                 * @example 10
+                 */
+                activityId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An activity of a trip. What is null is not decided yet. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeActivitiesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an activity of this trip.
+                 * @example 10
+                 */
+                activityId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivityRequest"];
+            };
+        };
+        responses: {
+            /** @description An activity of a trip. What is null is not decided yet. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["ReplaceActivityBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    deleteActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an activity of this trip.
+                 * @example 10
+                 */
+                activityId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    updateActivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an activity of this trip.
+                 * @example 10
+                 */
+                activityId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedActivityRequest"];
+            };
+        };
+        responses: {
+            /** @description An activity of a trip. What is null is not decided yet. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["UpdateActivityBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    restoreActivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of an activity of this trip.
+                 * @example 10
+                 */
+                activityId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An activity of a trip. What is null is not decided yet. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RestoreActivityConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getItinerary: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: {
+                /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plan of a trip. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Itinerary"];
+                };
+            };
+            /** @description Not changed; no body. */
+            304: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeActivitiesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    changeDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description A day, `YYYY-MM-DD`.
+                 * @example 2026-05-15
+                 */
+                date: string;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DayRequest"];
+            };
+        };
+        responses: {
+            /** @description A day with its activities, in their order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Day"];
+                };
+            };
+            400: components["responses"]["ChangeDayBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     planImport: {
@@ -12868,6 +14207,395 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listPolls: {
+        parameters: {
+            query?: {
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedPollList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopePollsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPoll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PollRequest"];
+            };
+        };
+        responses: {
+            /** @description A poll as its reader sees it. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["CreatePollBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getPoll: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 1
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A poll as its reader sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopePollsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePoll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 3
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    updatePoll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 1
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedPollChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description A poll as its reader sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["UpdatePollBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["UpdatePollConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    vote: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 1
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VoteRequest"];
+            };
+        };
+        responses: {
+            /** @description A poll as its reader sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["VoteBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrPollClosed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    closePoll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 1
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A poll as its reader sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    reopenPoll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 1
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A poll as its reader sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    restorePoll: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a poll of this trip.
+                 * @example 2
+                 */
+                pollId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A poll as its reader sees it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Poll"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopePollsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RestorePollConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };

@@ -114,6 +114,7 @@ def fill_world(world: Any) -> None:
     path = "/api/trips/{tripId}/activities"
     made = world.made(path.format(**world.ids), castle)
     world.ids |= {"activityId": made["id"], "date": DAY}
+    world.bodies["PATCH /api/trips/{tripId}"].append({"moveActivities": True})
     world.bodies |= {
         f"POST {path}": [castle],
         f"PUT {path}/{{activityId}}": [castle],

@@ -83,9 +83,11 @@ def fill_world(world: Any) -> None:
     path, one = "/api/trips/{tripId}/polls", "/api/trips/{tripId}/polls/{pollId}"
     made = world.made(f"/api/trips/{world.ids['tripId']}/polls", QUESTION)
     world.ids["pollId"] = made["id"]
+    ways = {"multiple": False, "anonymous": False, "showsVotes": "always"}
+    whole = {**QUESTION, **ways, "closesAt": "2030-01-01T00:00:00Z"}
     world.bodies |= {
-        f"POST {path}": [QUESTION],
-        f"PATCH {one}": [QUESTION],
+        f"POST {path}": [whole],
+        f"PATCH {one}": [whole],
         f"PUT {one}/vote": [{"optionIds": [1]}],
     }
 
