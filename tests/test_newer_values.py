@@ -35,7 +35,7 @@ def test_an_unknown_event_is_a_general_sentence(api: Api, olga: User, trip: Trip
     api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"})
     rows.filter(event="guest.added").update(event="ferry.sunk", object_id=12)
     shown = api(olga).get(f"/api/trips/{trip.pk}/history").json()["items"][0]
-    assert (shown["event"], shown["object"]) == ("ferry.sunk", {"type": "poll", "id": 12})
+    assert (shown["event"], shown["object"]) == ("ferry.sunk", {"type": "ferry", "id": 12})
     assert shown["text"] == "Olga Owner changed something in the trip."
 
 
