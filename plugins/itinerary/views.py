@@ -155,7 +155,7 @@ class ItineraryViewSet(InTripViewSet):
         was added to the day or deleted meanwhile, nothing changes: `order_changed`.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        body = self.body(current=lambda: self._shown(trip, request.data.get("date")))
+        body = self.body(current=lambda: self._shown(trip, self.sent_body().get("date")))
         with self.matching(trip_id, lambda: self._tag(trip)):
             Activity.arrange(trip, self.caller, body["date"], body["activity_ids"])
         return self._day(trip, body["date"])

@@ -73,10 +73,9 @@ class Options(StrictList):
     def to_internal_value(self, data: Any) -> Any:
         options = super().to_internal_value(data)
         # In a PATCH, a serializer takes no field as required.
-        required = [self.error_messages["required"]]
-        if missing := {
-            at: {"text": required} for at, option in enumerate(options) if "text" not in option
-        }:
+        required = {"text": [self.error_messages["required"]]}
+        missing: Any = {at: required for at, one in enumerate(options) if "text" not in one}
+        if missing:
             raise serializers.ValidationError(missing)
         if len({option["text"].casefold() for option in options}) < len(options):
             self.fail("same")

@@ -123,7 +123,8 @@ class TripQuerySet(InTripQuerySet["Trip"]):
         skipped, and so are those of which a plugin that is left out has rows. Their journals stay
         until `prune` deletes them.
         """
-        purged, skipped = 0, []
+        purged = 0
+        skipped: list[int] = []
         while pks := list(
             self.exclude(pk__in=skipped)
             .order_by("deleted_at")
