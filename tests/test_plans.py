@@ -1,7 +1,7 @@
 """With 10,000 expenses in a trip no request reads a table from end to end."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
 from typing import Any
 
@@ -57,6 +57,26 @@ def full_scans(
             names = aliases(sql)
             scanned = [names.get(node[1], node[1]) for node in found if node]
     return sorted({*big}.intersection(scanned))
+
+
+def scans_of(call: Callable[[], Any], big: Iterable[str]) -> dict[str, list[str]]:
+    """The statements of a call that read a table of `big` as a whole, with these tables."""
+    written: list[tuple[str, Any]] = []
+
+    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+        written.append((sql, values))
+        return execute(sql, values, many, context)
+
+    with connection.execute_wrapper(note):
+        call()
+    # A plan for messages in any state would read them all, so PostgreSQL makes none.
+    scans = {
+        sql: full_scans(sql, values, big, for_any_values=False)
+        for sql, values in written
+        if sql.startswith(("SELECT", "UPDATE"))
+    }
+    assert scans
+    return {sql: tables for sql, tables in scans.items() if tables}
 
 
 def scanned_by(cursor: Any, sql: str, values: Any) -> list[str]:

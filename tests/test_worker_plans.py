@@ -1,6 +1,5 @@
 """With 100,000 mails a worker finds what is due as with a hundred."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.utils import timezone
 from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
-from tests.test_plans import full_scans
+from tests.test_plans import scans_of
 from tripcompanion.database.turns import Turns
 from tripcompanion.notices.queueing import notify
 from tripcompanion.notices.sending import send
@@ -62,34 +61,9 @@ def busy(transactional_db: None) -> tuple[Trip, User]:
     return trip, reader
 
 
-@pytest.fixture
-def scanning() -> Callable[[Callable[[], Any]], dict[str, list[str]]]:
-    """`scanning(call)` gives the statements of a call that read a big table as a whole."""
-
-    def scans_of(call: Callable[[], Any]) -> dict[str, list[str]]:
-        written: list[tuple[str, Any]] = []
-
-        def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
-            written.append((sql, values))
-            return execute(sql, values, many, context)
-
-        with connection.execute_wrapper(note):
-            call()
-        # A plan for messages in any state would read them all, so PostgreSQL makes none.
-        scans = {
-            sql: full_scans(sql, values, BIG, for_any_values=False)
-            for sql, values in written
-            if sql.startswith(("SELECT", "UPDATE"))
-        }
-        assert scans
-        return {sql: tables for sql, tables in scans.items() if tables}
-
-    return scans_of
-
-
 @pytest.mark.slow
 def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end(
-    busy: tuple[Trip, User], scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
+    busy: tuple[Trip, User],
 ) -> None:
     trip, reader = busy
     owner, turns = trip.members.get(role=TripRole.OWNER).user, Turns("address")
@@ -100,5 +74,5 @@ def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end
         mail.claim()
         send(mail, get_connection("django.core.mail.backends.locmem.EmailBackend"))
 
-    assert scanning(work) == {}
+    assert scans_of(work, BIG) == {}
     assert not Mail.objects.filter(user=reader).exists()

@@ -90,7 +90,7 @@ def delete_account(
 
 
 def _trips_of(*traces: QuerySet[Any]) -> QuerySet[Trip]:
-    """The trips of these rows. An ADMIN can comment in trips without being a member."""
+    """The trips of these rows. An ADMIN can write in trips without being a member."""
     concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
     return Trip.objects.filter(reduce(or_, map(Q, concerned)))
 

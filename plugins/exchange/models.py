@@ -3,6 +3,7 @@
 import json
 import zlib
 from collections import Counter
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from io import BytesIO
@@ -300,27 +301,35 @@ class ImportedRow(models.Model):
         if self.kind == EntryKind.SETTLEMENT:
             people = {"fromUserId": ids[entry["sender"]], "toUserId": ids[entry["receiver"]]}
             return {**body, **people, "settledOn": str(self.entry_date)}
-        split_type = entry["split_type"]
-        body |= {
+        payers = [
+            {"userId": ids[key], "amount": to_major(minor, code)} for key, minor in entry["payers"]
+        ]
+        paid = {"paidByUserId": payers[0]["userId"], "payers": payers}
+        return {
+            **body,
             "expenseDate": str(self.entry_date),
-            "paidByUserId": ids[entry["payers"][0][0]],
-            "payers": [
-                {"userId": ids[key], "amount": to_major(minor, code)}
-                for key, minor in entry["payers"]
-            ],
-            "splitType": split_type,
-            "participantUserIds": [ids[key] for key, _value in entry["entered"]],
+            **paid,
+            **_division_of(entry, ids, code),
         }
-        items = Items.of(entry.get("items"), code)
-        if items is not None:
-            named = items.renamed({int(key): ids[key] for key, _value in entry["entered"]})
-            return body | load_items(named.text(code))
-        if split_type != SplitType.EQUAL:
-            body["splitAmounts"] = {
-                str(ids[key]): to_major(value, code)
-                if split_type in OF_AMOUNTS
-                else Decimal(value) / SCALE
-                for key, value in entry["entered"]
-                if value is not None
-            }
-        return body
+
+
+def _division_of(entry: Mapping[str, Any], ids: Any, code: str) -> dict[str, Any]:
+    """How a planned expense is divided, as the body of a request."""
+    split_type, entered = entry["split_type"], entry["entered"]
+    division = {
+        "splitType": split_type,
+        "participantUserIds": [ids[key] for key, _value in entered],
+    }
+    items = Items.of(entry.get("items"), code)
+    if items is not None:
+        named = items.renamed({int(key): ids[key] for key, _value in entered})
+        return division | load_items(named.text(code))
+    if split_type != SplitType.EQUAL:
+        division["splitAmounts"] = {
+            str(ids[key]): to_major(value, code)
+            if split_type in OF_AMOUNTS
+            else Decimal(value) / SCALE
+            for key, value in entered
+            if value is not None
+        }
+    return division

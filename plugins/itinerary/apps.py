@@ -117,7 +117,7 @@ class ItineraryConfig(Plugin):
     ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
         from plugins.itinerary.models import Activity
 
-        yield "deleted activities", [Activity.objects.outdated()]
+        yield "deleted activities", [Activity.objects.outdated(now)]
 
     def trip_tables(self) -> Iterable[TripTable]:
         from django.db.models import Q

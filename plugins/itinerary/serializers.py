@@ -33,7 +33,8 @@ from users.serializers.account import UserSummary
 #: Texts on fields of requests and responses.
 TYPE = "`TRANSITION` is the way from one place to the next."
 TIME = "When it starts, `HH:mm` on the clocks where it is."
-DAY_INDEX = "The day of the trip, from 0; below 0 before it; null without a date."
+OF_TRIP = "The day of the trip, from 0; below 0 before it."
+DAY_INDEX = f"{OF_TRIP[:-1]}; null without a date."
 WITHOUT_SCOPE = "for a token without the scope `expenses:read`."
 _NULL: Any = {"allow_null": True, "default": None}
 _TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
@@ -138,8 +139,8 @@ class ActivitySerializer(CamelCaseSerializer):
 class DaySerializer(CamelCaseSerializer):
     """A day with its activities, in their order."""
 
-    date = serializers.DateField(allow_null=True, help_text="Null for those without a date.")
-    day_index = serializers.IntegerField(allow_null=True, help_text=DAY_INDEX)
+    date = serializers.DateField(help_text="The day.")
+    day_index = serializers.IntegerField(help_text=OF_TRIP)
     title = serializers.CharField(allow_null=True, help_text="What the day is called.")
     completed = serializers.BooleanField(
         help_text="Whether all of its activities are done; without any, whether it was ticked."

@@ -62,7 +62,7 @@ class ActivityViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         chosen = self.query()
         if chosen.pop("deleted"):
-            rows = trip.activities.restorable().order_by("-deleted_at", "-id")
+            rows = trip.activities.restorable()
         else:
             rows = trip.activities.kept().filter(**chosen).planned()
         return self.page(rows.with_details().prefetch_related(with_costs(self.caller)))

@@ -106,8 +106,15 @@ class Tool(NamedTuple):
         named = [name for call in self.calls.values() for name in call.references()]
         return list(dict.fromkeys([*self.also, *named]))
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether its paths exist; those of a plugin that is left out are pages for nothing."""
+        return all(hasattr(call.view, "cls") for call in self.calls.values())
+
     def is_open_to(self, token: Any) -> bool:
         """Whether a caller with this token, or with a session, may use it in principle."""
+        if not self.is_installed:
+            return False
         if not isinstance(token, ScopedToken):
             return True
         for call in self.calls.values():

@@ -124,7 +124,7 @@ class AssistantView(APIView):
 
     def _called(self, params: Any) -> dict[str, Any]:
         name, arguments = params.get("name"), params.get("arguments", {})
-        if not isinstance(name, str) or name not in TOOLS:
+        if not isinstance(name, str) or name not in TOOLS or not TOOLS[name].is_installed:
             raise Refused(INVALID_PARAMS, f"There is no tool {str(name)[:100]!r}.")
         if not isinstance(arguments, dict):
             raise Refused(INVALID_PARAMS, "The arguments must be an object.")

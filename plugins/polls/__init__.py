@@ -1,0 +1,1 @@
+"""Polls: questions to the members of a trip, and their votes."""

@@ -23,9 +23,9 @@ class PollsConfig(Plugin):
     verbose_name = gettext_lazy("Polls")
 
     def rights(self) -> Table:
-        from plugins.polls.models import RIGHTS
+        from plugins.polls.rights import TABLE
 
-        return RIGHTS
+        return TABLE
 
     def scopes(self) -> Mapping[str, Any]:
         return {

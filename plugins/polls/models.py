@@ -1,4 +1,4 @@
-"""Polls of a trip, the votes in them, and who may do what: rows of the table of `trips.roles`."""
+"""Polls of a trip, and the votes in them."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
+from plugins.polls.rights import CanPoll
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, locked_trip, trip_key
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
-from trips.roles import Access, Capability, rows
+from trips.roles import Capability
 from trips.signals import happened, person_replaced, person_sought
 from users.models import User, summary_of
 
@@ -26,26 +27,6 @@ from users.models import User, summary_of
 MAX_POLLS = 500
 MIN_OPTIONS, MAX_OPTIONS = 2, 20
 MAX_QUESTION_CHARS, MAX_OPTION_CHARS = 255, 100
-
-_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
-
-
-class CanPoll(Capability):
-    """A capability that concerns polls. One's own polls are those that one created."""
-
-    CREATE = "create polls"
-    CHANGE = "change, close or delete polls"
-    VOTE = "vote in polls"
-
-
-RIGHTS = rows(
-    {
-        #                OWNER  EDITOR VIEWER
-        CanPoll.CREATE: (_ANY,  _ANY,  _NONE),
-        CanPoll.CHANGE: (_ANY,  _OWN,  _NONE),
-        CanPoll.VOTE:   (_ANY,  _ANY,  _ANY),
-    }
-)  # fmt: skip
 
 
 class PollClosed(Conflict):

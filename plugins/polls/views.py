@@ -5,7 +5,8 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from plugins.polls.models import CanPoll, HasVotes, Poll, PollClosed
+from plugins.polls.models import HasVotes, Poll, PollClosed
+from plugins.polls.rights import CanPoll
 from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, VoteRequest
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
@@ -59,7 +60,7 @@ class PollViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         polls = Poll.objects.visible_to(self.caller).filter(trip=trip).with_votes()
         is_deleted = self.query()["deleted"]
-        return self.page(polls.deleted() if is_deleted else polls.kept().order_by("-pk"))
+        return self.page(polls.restorable() if is_deleted else polls.kept().order_by("-pk"))
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Ask the members of a trip something.
@@ -93,8 +94,8 @@ class PollViewSet(InTripViewSet):
     def restore(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Restore a deleted poll."""
         with self.restoring(Poll.objects.kept, trip_id=trip_id, pk=poll_id):
-            deleted = self.get_permitted_object(Poll.objects.deleted, trip_id=trip_id, pk=poll_id)
-            deleted.restore(self.caller)
+            rows = Poll.objects.deleted
+            self.get_permitted_object(rows, trip_id=trip_id, pk=poll_id).restore(self.caller)
         return self.answer(self._found(trip_id, poll_id))
 
     def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:

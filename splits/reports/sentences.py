@@ -100,8 +100,6 @@ _FIELDS = {
     **_ADDED,
     **{name: field.verbose_name for name, field in _PLAIN.items() if name not in _PHRASES},
 }
-#: The types of objects that are an expense or belong to one.
-_OF_EXPENSES = {"expense", "split", "comment"}
 _MAX_QUOTED_CHARS = 100
 #: Too long to be quoted, or not a single value.
 _NOT_QUOTED = {
@@ -174,7 +172,7 @@ def _what(row: JournalEntry, names: Names, latest: Mapping[str, Any]) -> str:
     known = names.expense or own
     if known:
         return _("“%(title)s”") % {"title": known}
-    return _("an expense") if row.object_type in _OF_EXPENSES else _("something")
+    return _("an expense") if row.expense_id else _("something")
 
 
 def _role(role: str | None) -> str:

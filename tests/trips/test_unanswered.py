@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from rest_framework.response import Response
 
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, join
 from tests.trips.bodies import lisbon
+from tests.trips.unanswered import add, bind, new_trip
 from tests.users.logins import log_in
 from tests.walked import all_of, answers
 from trips.models import Member, Trip
@@ -32,27 +32,7 @@ def stranger(db: None) -> User:
 
 @pytest.fixture
 def theirs(api: Api, stranger: User) -> Trip:
-    """A trip that the stranger has just created."""
-    return Trip.objects.get(pk=api(stranger).post("/api/trips", lisbon()).json()["id"])
-
-
-def add(api: Api, by: User, trip: Trip, **body: Any) -> Response:
-    return api(by).post(f"/api/trips/{trip.pk}/members", body)
-
-
-def bind(api: Api, by: User, trip: Trip, *debtors: User, amount: str = "10000.01") -> None:
-    """Record an expense that `by` paid for the others, and a settlement."""
-    body = {
-        "description": "Yacht",
-        "amount": amount,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-        "participantUserIds": [by.pk, *(user.pk for user in debtors)],
-    }
-    made = api(by).post(f"/api/trips/{trip.pk}/expenses", body)
-    assert made.status_code == 201, made.content
-    sent = {"fromUserId": debtors[0].pk, "toUserId": by.pk, "amount": "1.00"}
-    assert api(by).post(f"/api/trips/{trip.pk}/settlements", sent).status_code == 201
+    return new_trip(api, stranger)
 
 
 def everything_shown(api: Api, reader: User, trip: Trip, user: User) -> str:

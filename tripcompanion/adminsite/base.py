@@ -12,7 +12,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import display_for_value, quote, unquote
 from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.contrib.contenttypes.models import ContentType
-from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import (
@@ -29,7 +29,6 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
 from tripcompanion.adminsite.csv_export import CsvColumns, csv_file
@@ -97,15 +96,6 @@ def picture(svg: IO[bytes], title: Any) -> str:
     """A chart in the page itself. Its numbers belong in a table beside it."""
     data = b64encode(svg.read()).decode()
     return format_html('<img src="data:image/svg+xml;base64,{}" alt="{}">', data, title)
-
-
-def as_the_api(field: serializers.Field, value: Any) -> Any:
-    """Validate `value` with the API's `field`; raises the form's `ValidationError`."""
-    try:
-        return field.run_validation(value)
-    except serializers.ValidationError as refusal:
-        texts = [text for _path, texts in flatten(refusal.detail) for text in texts]
-        raise ValidationError(texts) from refusal
 
 
 def list_link(model: type[Model], label: Any, **rows: Any) -> str:

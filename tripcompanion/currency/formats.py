@@ -1,13 +1,13 @@
 """Amounts as people read and type them, in the active language."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from math import ceil, floor
 
 from django.db.models import BigIntegerField, Case, F, Q, When
 from django.db.models.expressions import Combinable
-from django.utils.formats import get_format, number_format
+from django.utils.formats import number_format
 
-from tripcompanion.currency.amounts import EXPONENTS, MAX_AMOUNT, to_major
+from tripcompanion.currency.amounts import EXPONENTS, to_major
 
 _DECIMALS = sorted(set(EXPONENTS.values()))
 _CODES = {
@@ -23,16 +23,6 @@ def format_amount(amount_minor: int | None, currency: str) -> str:
     value = to_major(amount_minor, currency)
     digits = number_format(value, EXPONENTS[currency], use_l10n=True, force_grouping=True)
     return f"{digits}\N{NO-BREAK SPACE}{currency}"
-
-
-def typed_amount(text: str) -> Decimal | None:
-    """The amount in major units that somebody typed in their format; None if it is invalid."""
-    try:
-        plain = text.replace(get_format("THOUSAND_SEPARATOR"), "").replace("\N{NO-BREAK SPACE}", "")
-        amount = Decimal(plain.replace(get_format("DECIMAL_SEPARATOR"), "."))
-    except InvalidOperation:
-        return None
-    return amount if amount.is_finite() and abs(amount) < MAX_AMOUNT else None
 
 
 def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> Q:

@@ -39,11 +39,6 @@ class Event(models.TextChoices):
     SETTLEMENT_DELETED = "settlement.deleted", gettext_lazy("settlement deleted")
     SETTLEMENT_RESTORED = "settlement.restored", gettext_lazy("settlement restored")
 
-    @property
-    def object_type(self) -> str:
-        """The type of the object."""
-        return object_type_of(self.value)
-
 
 def all_events() -> list[tuple[str, Any]]:
     """The events of the core and of plugins, as choices; those of plugins are their own labels."""

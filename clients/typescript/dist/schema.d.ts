@@ -3304,11 +3304,11 @@ export interface components {
         Day: {
             /**
              * Format: date
-             * @description Null for those without a date.
+             * @description The day.
              */
-            date: string | null;
-            /** @description The day of the trip, from 0; below 0 before it; null without a date. */
-            dayIndex: number | null;
+            date: string;
+            /** @description The day of the trip, from 0; below 0 before it. */
+            dayIndex: number;
             /** @description What the day is called. */
             title: string | null;
             /** @description Whether all of its activities are done; without any, whether it was ticked. */

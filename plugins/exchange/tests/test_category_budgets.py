@@ -8,22 +8,16 @@ import pytest
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests.copies import copied, file_of
 from tests.cast import Api
+from tests.trips.budgets import with_budgets
 from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-BUDGETS = {"FOOD": 200.5, "TRANSPORT": "33.335"}
-
-
 @pytest.fixture
 def planned(api: Api, trip: Trip, olga: User) -> Trip:
-    response = api(olga).patch(f"/api/trips/{trip.pk}", {"categoryBudgets": BUDGETS})
-    assert response.status_code == 200, response.content
-    assert b'"categoryBudgets":{"FOOD":200.50,"TRANSPORT":33.34}' in response.content
-    trip.refresh_from_db()
-    return trip
+    return with_budgets(trip, api(olga))
 
 
 def test_a_copy_has_them(api: Api, planned: Trip, olga: User, sam: User) -> None:

@@ -34,7 +34,7 @@ class Migration(migrations.Migration):
                 ('order', models.BigIntegerField(verbose_name='order')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created at')),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='updated at')),
-                ('deleted_at', models.DateTimeField(editable=False, null=True, verbose_name='deleted at')),
+                ('deleted_at', models.DateTimeField(db_index=True, editable=False, null=True, verbose_name='deleted at')),
                 ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='added by')),
                 ('trip', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='activities', to='trips.trip', verbose_name='trip')),
             ],
@@ -73,10 +73,6 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='activity',
             index=models.Index(fields=['trip', 'date', 'order', 'id'], name='activity_planned'),
-        ),
-        migrations.AddIndex(
-            model_name='activity',
-            index=models.Index(condition=models.Q(('deleted_at__isnull', False)), fields=['deleted_at'], name='activity_by_deletion'),
         ),
         migrations.AddConstraint(
             model_name='activity',

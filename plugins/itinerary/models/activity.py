@@ -1,23 +1,21 @@
 """Activities: what the members of a trip plan to do, and when."""
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Max, Q
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound
 
 from plugins.itinerary.ordering import STEP, renumbered
 from plugins.itinerary.rights import CanPlan
 from tripcompanion.api.problems import Conflict, LimitReached
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
+from trips.models import Trip, locked_row, locked_trip, trip_key
 from trips.models.journal import Entry, entries_between, plain_values, write
+from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability
 from trips.signals import happened, person_replaced
 from users.models import User, summary_of
@@ -52,22 +50,7 @@ class ActivityCategory(models.TextChoices):
     OTHER = "OTHER", gettext_lazy("other")
 
 
-class ActivityQuerySet(InTripQuerySet["Activity"]):
-    def kept(self) -> "ActivityQuerySet":
-        """Those that are not deleted."""
-        return self.filter(deleted_at=None)
-
-    def deleted(self) -> "ActivityQuerySet":
-        return self.filter(deleted_at__isnull=False)
-
-    def restorable(self) -> "ActivityQuerySet":
-        """Deleted ones that can still be restored."""
-        return self.filter(deleted_at__gt=_oldest_deletion())
-
-    def outdated(self) -> "ActivityQuerySet":
-        """Deleted ones that cannot be restored any more, the oldest first."""
-        return self.filter(deleted_at__lte=_oldest_deletion()).order_by("deleted_at")
-
+class ActivityQuerySet(RestorableQuerySet["Activity"]):
     def planned(self) -> "ActivityQuerySet":
         """In the order of the plan; those without a date come last."""
         return self.order_by(F("date").asc(nulls_last=True), "order", "id")
@@ -80,11 +63,11 @@ class ActivityQuerySet(InTripQuerySet["Activity"]):
         return rows.only(*columns, *of_trip, *summary_of("created_by"))
 
 
-class Activity(models.Model):
-    """Something to do on a trip, on a day or on none yet.
+class Activity(Restorable):
+    """Something to do on a trip, on a day or on none yet. A deleted one keeps its place."""
 
-    A deleted one stays for `DELETED_ENTRY_DAYS`, with its place in the order.
-    """
+    kind = "activity"
+    deleted_by = CanPlan.DELETE
 
     trip = trip_key("activities", db_index=False)
     created_by = models.ForeignKey(
@@ -118,7 +101,6 @@ class Activity(models.Model):
     updated_at = models.DateTimeField(
         gettext_lazy("updated at"), default=timezone.now, editable=False
     )
-    deleted_at = models.DateTimeField(gettext_lazy("deleted at"), null=True, editable=False)
 
     objects = ActivityQuerySet.as_manager()
 
@@ -134,12 +116,7 @@ class Activity(models.Model):
             )
         ]
         indexes: ClassVar = [
-            models.Index(fields=["trip", "date", "order", "id"], name="activity_planned"),
-            models.Index(
-                fields=["deleted_at"],
-                condition=Q(deleted_at__isnull=False),
-                name="activity_by_deletion",
-            ),
+            models.Index(fields=["trip", "date", "order", "id"], name="activity_planned")
         ]
 
     def __str__(self) -> str:
@@ -182,36 +159,11 @@ class Activity(models.Model):
             rewrite(stored.trip, by, [(stored, fields)])
             return stored
 
-    def remove(self, by: User) -> None:
-        """Delete it; `restore` undoes that."""
-        with self._locked(Activity.objects.kept, by) as stored:
-            stored._set_deleted(by, timezone.now(), "activity.deleted")
-
-    def restore(self, by: User) -> "Activity":
-        """Put it back where it was. Raises `NotFound` and `LimitReached`."""
-        with self._locked(Activity.objects.deleted, by) as stored:
-            if stored.deleted_at is None or stored.deleted_at <= _oldest_deletion():
-                raise NotFound
-            require_room(stored.trip)
-            stored._set_deleted(by, None, "activity.restored")
-            return stored
-
-    def _locked(
-        self, rows: Callable[[], ActivityQuerySet], by: User
-    ) -> AbstractContextManager["Activity"]:
-        return locked_row(rows, by, CanPlan.DELETE, trip_id=self.trip_id, pk=self.pk)
-
-    def _set_deleted(self, by: User, at: datetime.datetime | None, event: str) -> None:
-        self.deleted_at = at
-        self.save(update_fields=["deleted_at"])
-        shown = plain_values(self)
-        sides = (shown, {}) if at else ({}, shown)
-        write(self.trip_id, by, *entries_between(event, self.pk, *sides))
+    def require_room(self) -> None:
+        require_room(self.trip)
 
     @classmethod
-    def arrange(
-        cls, trip: Trip, by: User, day: datetime.date | None, activity_ids: Sequence[int]
-    ) -> None:
+    def arrange(cls, trip: Trip, by: User, day: datetime.date, activity_ids: Sequence[int]) -> None:
         """Put the activities of a day into this order; those of other days move to it.
 
         Raises `OrderChanged` unless all activities of the day are named, and nothing that is gone.
@@ -253,11 +205,6 @@ def require_room(trip: Trip) -> None:
     """Raise `LimitReached` if there is no room for another one. Call it under the trip's lock."""
     if trip.activities.kept().count() >= MAX_ACTIVITIES:
         raise LimitReached(limit=MAX_ACTIVITIES)
-
-
-def _oldest_deletion() -> datetime.datetime:
-    """The earliest time of deletion after which activities can still be restored."""
-    return timezone.now() - datetime.timedelta(days=settings.DELETED_ENTRY_DAYS)
 
 
 def day_index(trip: Trip, day: datetime.date | None) -> int | None:

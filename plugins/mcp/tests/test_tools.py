@@ -11,7 +11,7 @@ from plugins.comments.models import Comment
 from plugins.mcp import names
 from plugins.mcp.names import MAX_NAMES
 from plugins.mcp.tests.conftest import PATH, Assistant
-from plugins.mcp.tools import TOOLS
+from plugins.mcp.tools import TOOLS, Call, Tool
 from splits.models import Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.stored import everything_stored
@@ -250,6 +250,12 @@ def test_a_token_that_reads_sees_and_uses_reading_tools_only(
     assert set(writer.tools()) == set(TOOLS) - of_trips - OF_OTHER_AREAS
     assert set(assistant(olga).tools()) == set(TOOLS)
     assert writer.call("add_expense", trip=trip.title, **_dinner("Vera"))["amount"] == 62.55
+
+
+def test_a_tool_whose_paths_no_app_has_is_open_to_nobody() -> None:
+    tool = Tool("", {"": Call("GET", "/api/trips/{trip}/storms")})
+    assert (tool.is_installed, tool.is_open_to(None)) == (False, False)
+    assert all(tool.is_installed for tool in TOOLS.values())
 
 
 def test_hints_are_true(assistant: Assistants, olga: User) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from plugins.polls.models import Poll, Vote
@@ -175,6 +176,16 @@ def test_a_deleted_poll_is_restored_with_its_votes(
     assert api(vera).post(f"{path}/restore").status_code == 403
     assert counts(api(ed).post(f"{path}/restore").json()) == [1, 0]
     assert api(vera).get(path).json()["myOptionIds"] == [1]
+
+
+def test_a_poll_that_was_deleted_a_month_ago_is_gone(
+    api: Api, ask: Any, polls: str, ed: User
+) -> None:
+    path = ask()
+    api(ed).delete(path)
+    Poll.objects.update(deleted_at=timezone.now() - timedelta(days=settings.DELETED_ENTRY_DAYS))
+    assert api(ed).get(f"{polls}?deleted=true").json()["total"] == 0
+    assert api(ed).post(f"{path}/restore").status_code == 404
 
 
 def test_the_history_tells_what_happened(

@@ -1,6 +1,7 @@
 """Votes in the same instant against the real server: one for each person, none after the end."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import httpx
 import pytest
@@ -51,9 +52,8 @@ def test_what_is_counted_was_given_before_the_poll_was_closed(
     body = {"optionIds": [1]}
     for _round in range(ROUNDS):
         path = f"{polls}/{owner.done('POST', polls, QUESTION)['id']}"
-        calls = [lambda one=one, at=path: one.call("PUT", f"{at}/vote", body) for one in voters]
-        closing = lambda at=path: owner.call("POST", f"{at}/close")  # noqa: E731
-        *votes, _closed = answers_at_once([*calls, closing])
+        calls = [partial(one.call, "PUT", f"{path}/vote", body) for one in voters]
+        *votes, _closed = answers_at_once([*calls, partial(owner.call, "POST", f"{path}/close")])
         assert {answer.status_code for answer in votes} <= {200, 409}
         given = sum(answer.status_code == 200 for answer in votes)
         assert owner.done("GET", path)["options"][0]["votes"] == given

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from plugins.polls.models import CanPoll, Poll, Vote
+from plugins.polls.models import Poll, Vote
+from plugins.polls.rights import CanPoll
 from plugins.polls.views import PollViewSet
 from tests.factories import acting_as_owner
 from tests.trips.access import TRIP, Row, just

@@ -26,6 +26,7 @@ from tests.factories import TripFactory, acting_as_owner, add_guest, join, spend
 from tests.scoped import script_of
 from tests.splits.histories import HISTORIES
 from tests.splits.ledger import Json, Ledger, exact
+from tests.trips.budgets import with_budgets
 from tests.users.logins import bearer
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_major
 from trips.models import Trip
@@ -681,16 +682,9 @@ def test_of_many_tags_those_of_most_money_are_shown(api: Any, trip: Any, olga: A
     assert shown["total"] == (101_000 - 5050) / 100
 
 
-BUDGETS = {"FOOD": 200.5, "TRANSPORT": "33.335"}
-
-
 @pytest.fixture
 def planned(api: Api, trip: Trip, olga: User) -> Trip:
-    response = api(olga).patch(f"/api/trips/{trip.pk}", {"categoryBudgets": BUDGETS})
-    assert response.status_code == 200, response.content
-    assert b'"categoryBudgets":{"FOOD":200.50,"TRANSPORT":33.34}' in response.content
-    trip.refresh_from_db()
-    return trip
+    return with_budgets(trip, api(olga))
 
 
 def test_statistics_compare_each_with_what_was_spent(api: Api, planned: Trip, olga: User) -> None:

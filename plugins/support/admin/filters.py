@@ -1,17 +1,30 @@
 """Filters of the ledger's lists for typed values: there are too many trips to choose from."""
 
 import re
+from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
+from django.utils.formats import get_format
 from django.utils.translation import gettext_lazy
 
 from splits.filters import is_open
 from splits.models import Payer, Split
-from tripcompanion.currency.formats import amount_between, typed_amount
+from tripcompanion.currency.amounts import MAX_AMOUNT
+from tripcompanion.currency.formats import amount_between
 from tripcompanion.database.expressions import HasWords, Lines
+
+
+def typed_amount(text: str) -> Decimal | None:
+    """The amount in major units that somebody typed in their format; None if it is invalid."""
+    try:
+        plain = text.replace(get_format("THOUSAND_SEPARATOR"), "").replace("\N{NO-BREAK SPACE}", "")
+        amount = Decimal(plain.replace(get_format("DECIMAL_SEPARATOR"), "."))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and abs(amount) < MAX_AMOUNT else None
 
 
 class TypedFilter(admin.SimpleListFilter):

@@ -12,6 +12,7 @@ from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.support.admin.filters import typed_amount
 from splits.reports.history import History
 from tripcompanion.adminsite.base import (
     SHOWN_ROWS,
@@ -22,7 +23,7 @@ from tripcompanion.adminsite.base import (
     list_link,
     table,
 )
-from tripcompanion.currency.formats import amount_between, typed_amount
+from tripcompanion.currency.formats import amount_between
 from trips.admin import money_column, person
 from trips.models import JournalEntry
 

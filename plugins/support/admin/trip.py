@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from plugins.support import csv_columns
+from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, journal_table
 from plugins.support.admin.member import MEMBER_COLUMNS
 from plugins.support.admin.settlement import RECEIVER, SENDER
@@ -29,7 +30,6 @@ from tripcompanion.adminsite.base import (
     Columns,
     RulesAdmin,
     StateFilter,
-    as_the_api,
     first_rows,
     formatted,
     link,

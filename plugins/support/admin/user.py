@@ -22,12 +22,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
+from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS
 from plugins.support.admin.session import accounts_locked
 from tripcompanion.adminsite.base import (
     RulesAdmin,
     StateFilter,
-    as_the_api,
     first_rows,
     link,
     list_link,

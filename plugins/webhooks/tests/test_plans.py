@@ -1,6 +1,5 @@
 """With 100,000 messages and changes, a worker finds what is due as with a hundred."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ from plugins.webhooks.models.queue import Lease, due
 from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join
-from tests.test_plans import full_scans
+from tests.test_plans import scans_of
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -81,34 +80,9 @@ def busy(transactional_db: None) -> Webhook:
     return hook
 
 
-@pytest.fixture
-def scanning() -> Callable[[Callable[[], Any]], dict[str, list[str]]]:
-    """`scanning(call)` gives the statements of a call that read a big table as a whole."""
-
-    def scans_of(call: Callable[[], Any]) -> dict[str, list[str]]:
-        written: list[tuple[str, Any]] = []
-
-        def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
-            written.append((sql, values))
-            return execute(sql, values, many, context)
-
-        with connection.execute_wrapper(note):
-            call()
-        # A plan for messages in any state would read them all, so PostgreSQL makes none.
-        scans = {
-            sql: full_scans(sql, values, BIG, for_any_values=False)
-            for sql, values in written
-            if sql.startswith(("SELECT", "UPDATE"))
-        }
-        assert scans
-        return {sql: tables for sql, tables in scans.items() if tables}
-
-    return scans_of
-
-
 @pytest.mark.slow
 def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
-    busy: Webhook, scanning: Callable[[Callable[[], Any]], dict[str, list[str]]]
+    busy: Webhook,
 ) -> None:
     hook = busy
     found: list[Any] = []
@@ -119,6 +93,6 @@ def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
         found.extend([lease, lease.next()])
         lease.release()
 
-    assert scanning(work) == {}
+    assert scans_of(work, BIG) == {}
     assert (found[0].webhook, found[1].number) == (hook, ROWS)
     assert [webhook.pk for webhook in due()] == [hook.pk]
