@@ -252,10 +252,7 @@ class Plugin(AppConfig):
         return ()
 
     def personal_files(self, user: Any) -> Iterator[tuple[str | ZipInfo, WriteFile]]:
-        """The files that the archive of an account gets: a name, and what writes the content.
-
-        With a `ZipInfo` as its name, a file is not compressed.
-        """
+        """The files of an account's archive: a name, or a `ZipInfo` to store it as it is."""
         return iter(())
 
     def file_problems(self) -> Iterable[type["APIException"]]:
@@ -335,6 +332,14 @@ class Plugin(AppConfig):
 
     def trip_tables(self) -> Iterable[TripTable]:
         """Tables in the file of a trip, each after those to which its rows refer."""
+        return ()
+
+    def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
+        """Entries in calendars of these trips, at most `limit`, the last ones by their day.
+
+        They are properties of RFC 5545 by name: `uid` (`poll-7`), `summary`, `dtstart` (a date, or
+        a time without a zone), `dtstamp` (when it last changed), and any others.
+        """
         return ()
 
     def trip_boxes(self) -> Iterable[Callable[[Any], str]]:

@@ -126,11 +126,18 @@ class ItineraryConfig(Plugin):
         from plugins.itinerary.models.cost import of_recorded
         from plugins.itinerary.serializers import ActivityRequest, DayRequest
 
-        left_out, unnamed = frozenset({"trip_id", "deleted_at"}), frozenset({"trip_id", "id"})
+        left_out = frozenset({"trip_id", "deleted_at", "restored_at"})
+        unnamed = frozenset({"trip_id", "id"})
         kept = partial(Q, deleted_at=None)
         yield TripTable("activities", Activity, left_out, only=kept, request=ActivityRequest)
         yield TripTable("itineraryDays", ItineraryDay, unnamed, request=DayRequest)
         yield TripTable("activityExpenses", ActivityExpense, unnamed, only=of_recorded)
+
+    def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
+        from plugins.itinerary.models import Activity
+
+        rows = Activity.objects.filter(trip__in=trips).in_calendars()
+        return [row.in_calendar for row in rows[:limit]]
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.itinerary.models import Activity

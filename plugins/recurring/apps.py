@@ -47,6 +47,12 @@ class RecurringConfig(Plugin):
             lambda user: Recurrence.objects.filter(created_by=user).order_by("id"),
         )
 
+    def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
+        from plugins.recurring.models import Recurrence
+
+        rows = Recurrence.objects.filter(trip__in=trips, state="on", due_at__isnull=False)
+        return [row.in_calendar for row in rows.order_by("-due_at", "-id")[:limit]]
+
     def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
         """A recurring expense of everybody, paused so that the demo stays as it is."""
         from plugins.recurring.models import Recurrence

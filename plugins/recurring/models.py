@@ -135,6 +135,20 @@ class Recurrence(models.Model):
         """Today in its time zone."""
         return timezone.now().astimezone(ZoneInfo(self.time_zone)).date()
 
+    @property
+    def in_calendar(self) -> Mapping[str, Any]:
+        """Its next date as an entry in calendars; see `Plugin.calendar`."""
+        expense, day = self.expense, self.next[0]
+        amount = f"{expense.get('amount')} {expense.get('currency')}"
+        return {
+            "uid": f"recurrence-{self.pk}-{day}",
+            "summary": expense.get("description"),
+            "description": _("Recurring expense: %(amount)s") % {"amount": amount},
+            "dtstart": date.fromisoformat(day),
+            "created": self.created_at,
+            "dtstamp": self.created_at,
+        }
+
     @classmethod
     def plan(
         cls, trip: Trip, by: User, *, expense: Any, context: Any, **fields: Any

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from django.db import models
+from django.db import models, transaction
 from django.db.models import F, Max, Q
 from django.dispatch import receiver
 from django.utils import timezone
@@ -55,6 +55,11 @@ class ActivityQuerySet(RestorableQuerySet["Activity"]):
         """In the order of the plan; those without a date come last."""
         return self.order_by(F("date").asc(nulls_last=True), "order", "id")
 
+    def in_calendars(self) -> "ActivityQuerySet":
+        """Those with a date, the last one first, with those that can be restored."""
+        dated = self.filter(date__isnull=False)
+        return (dated.kept() | dated.restorable()).order_by("-date", "-order", "-id")
+
     def with_details(self) -> "ActivityQuerySet":
         """With what a response contains, but the expenses."""
         columns = (field.name for field in self.model._meta.concrete_fields)
@@ -102,6 +107,9 @@ class Activity(Restorable):
         gettext_lazy("updated at"), default=timezone.now, editable=False
     )
 
+    #: When it was last restored: `updated_at` is as before, but calendars have seen its deletion.
+    restored_at = models.DateTimeField(null=True, default=None, editable=False)
+
     objects = ActivityQuerySet.as_manager()
 
     caller_role: str
@@ -132,6 +140,31 @@ class Activity(Restorable):
         return day_index(self.trip, self.date)
 
     @property
+    def in_calendar(self) -> Mapping[str, Any]:
+        """Its entry in calendars; see `Plugin.calendar`. It must have a date."""
+        day: Any = self.date
+        changed_at = self.deleted_at or max(self.updated_at, self.restored_at or self.updated_at)
+        entry = {
+            "uid": f"activity-{self.pk}",
+            "summary": self.title,
+            "location": self.location,
+            "url": self.url,
+            "description": self.notes,
+            "dtstart": day,
+            "created": self.created_at,
+            "dtstamp": changed_at,
+            # It rises with each change, also when it is deleted and restored.
+            "sequence": max(0, int((changed_at - self.created_at).total_seconds())),
+            "status": "CONFIRMED" if self.deleted_at is None else "CANCELLED",
+        }
+        if self.start_time is not None:
+            entry["dtstart"] = datetime.datetime.combine(
+                day, datetime.time.fromisoformat(self.start_time)
+            )
+            entry["duration"] = datetime.timedelta(minutes=self.duration_minutes or 0)
+        return entry
+
+    @property
     def expense_ids(self) -> list[int]:
         """The expenses that belong to it; `with_costs` reads them."""
         return [link.expense_id for link in self.links.all()]
@@ -158,6 +191,13 @@ class Activity(Restorable):
                 fields["order"] = _end_of(stored.trip, fields["date"])
             rewrite(stored.trip, by, [(stored, fields)])
             return stored
+
+    def restore(self, by: User) -> "Activity":
+        with transaction.atomic():
+            restored = super().restore(by)
+            restored.restored_at = timezone.now()
+            restored.save(update_fields=["restored_at"])
+        return restored
 
     def require_room(self) -> None:
         require_room(self.trip)
