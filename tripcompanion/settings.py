@@ -52,6 +52,7 @@ PLUGINS = env.plugins(
         "plugins.splitwise",
         "plugins.mapmyjourney",
         "plugins.polls",
+        "plugins.calendar",
         "plugins.demo",
         "plugins.support",
         "plugins.second_factor",

@@ -18,7 +18,7 @@ FORMATS = ("json", "line")
 _HIDDEN = (
     (re.compile(r"(?<![\w.+%-])(?:[\w.+-]|%(?!40))+(?:@|%40)[\w-]++(?:\.[\w-]++)*"), "[e-mail]"),
     (re.compile(r"(?<![\w-])eyJ[\w-]++\.[\w-]++\.[\w-]++"), "[token]"),
-    (re.compile(r"\btci?_[\w-]+"), "[token]"),
+    (re.compile(r"\btc[ci]?_[\w-]+"), "[token]"),
     # Whoever has the code of a trip can join it.
     (re.compile(r"(/trips/code/)[^\s/\"'\\]+"), r"\1[code]"),
     (re.compile(r"(?i)\b(bearer) [^\s\"',]+"), r"\1 [token]"),

@@ -1,0 +1,47 @@
+"""The links to calendars in the admin site."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from plugins.calendar.models import CalendarLink
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import CsvColumns, named
+from trips.admin import person
+
+CSV_COLUMNS: CsvColumns = {
+    **named("id"),
+    "user_email": "user__email",
+    **named("trip_id", "created_at", "read_at"),
+}
+
+
+@admin.register(CalendarLink)
+class CalendarLinkAdmin(ReadOnlyAdmin):
+    """Links, which an administrator can revoke. Their digests are not displayed."""
+
+    csv_columns = CSV_COLUMNS
+    list_display = (
+        "id",
+        person("user", gettext_lazy("user")),
+        *("trip", "created_at", "read_at"),
+    )
+    list_select_related = ("user", "trip")
+    search_fields = ("user__email", "user__name", "trip__title")
+    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
+    ordering = ("-id",)
+    fields = ("user", "trip", "created_at", "read_at")
+    actions = ("revoke",)
+    row_actions: ClassVar = {"revoke": gettext_lazy("Revoke this link")}
+
+    @admin.action(description=gettext_lazy("Revoke these links"))
+    def revoke(self, request: HttpRequest, queryset: QuerySet[CalendarLink]) -> None:
+        links = list(queryset.order_by("pk"))
+        for link in links:
+            self.log_change(request, link, gettext_lazy("Revoked."))
+            link.delete()
+        self.tell_count(request, _("Links revoked: %(count)d."), len(links))

@@ -1,0 +1,115 @@
+"""What the tests that walk all apps need to know of calendars; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.calendar.models import CalendarLink
+from plugins.calendar.rights import CanSubscribe
+from plugins.calendar.views import (
+    CalendarViewSet,
+    OwnCalendarLinkViewSet,
+    TripCalendarLinkViewSet,
+)
+from tests.factories import UserFactory
+from tests.trips.access import ME, OPEN, TRIP, USER, Row, Scene, everybody
+from trips.roles import Can
+
+OF_TRIP, OWN = f"{TRIP}/calendar-link", f"{ME}/calendar-link"
+CALENDAR = "/api/calendars/{secret}.ics"
+
+ROWS = [
+    Row("GET", OF_TRIP, 200, Can.READ),
+    Row("POST", OF_TRIP, 201, CanSubscribe.LINK),
+    Row("DELETE", OF_TRIP, 204, CanSubscribe.LINK),
+    Row("GET", OWN, statuses=USER),
+    Row("POST", OWN, statuses=everybody(201, anonymous=401)),
+    Row("DELETE", OWN, statuses=everybody(204, anonymous=401)),
+    Row("GET", CALENDAR, statuses=everybody(200)),
+]
+PROMISED = {CanSubscribe.LINK: ("any", "any", "any")}
+SCOPES_OF = {CanSubscribe.LINK: "calendar:write"}
+AREAS = {
+    OwnCalendarLinkViewSet: None,
+    TripCalendarLinkViewSet: "calendar",
+    CalendarViewSet: OPEN,
+}
+WRITTEN = {f"POST {OF_TRIP}": [], f"DELETE {OF_TRIP}": []}
+SECRETS = {CalendarLink: ("digest",)}
+
+
+def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
+    """Links of the caller, if the route is about them, and one of a member that is read."""
+    if scene.route.endswith("/calendar-link") and scene.caller:
+        for at, trip in enumerate([None, scene.trip]):
+            CalendarLink.objects.create(user=scene.caller, trip=trip, digest=f"{at}")
+    if "secret" not in names:
+        return {}
+    return {"secret": CalendarLink.renew(scene.someone, scene.trip).secret}
+
+
+#: The session, the trip and the link; the link, and what each app shows of its trip, and that it
+#: was read.
+QUERIES = {OF_TRIP: 3, OWN: 2, CALENDAR: 4}
+SINGLE = {CALENDAR}
+COMMANDS = [(CanSubscribe.LINK, "POST", OF_TRIP)]
+LOCKS_CALLER = [("POST", OF_TRIP)]
+WITHOUT_LOCK = {("DELETE", OF_TRIP)}
+_FIRST = CalendarLink.objects.order_by("pk").values("user_id")[:1]
+VIOLATIONS = [
+    ("calendar_link_of_trip", "of_trip", {"user_id": _FIRST}),
+    ("calendar_link_of_account", "of_account", {"user_id": _FIRST}),
+]
+UNIQUE = {"calendar_link_of_trip", "calendar_link_of_account"}
+
+
+def fill_world(world: Any) -> None:
+    made = world.made(f"/api/trips/{world.ids['tripId']}/calendar-link", None)
+    world.made(OWN, None)
+    world.ids["secret"] = made["url"].rpartition("/")[2].removesuffix(".ics")
+
+
+def many(trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, Any]:
+    """A link of each of the people, and both of Olga's."""
+    CalendarLink.objects.bulk_create(
+        CalendarLink(user=user, trip=trip, digest=f"{user.pk}") for user in people
+    )
+    CalendarLink.renew(olga, None)
+    return {"secret": CalendarLink.renew(olga, trip).secret}
+
+
+def one_of_each(trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
+    number = CalendarLink.objects.count()
+    user = olga if number == 0 else UserFactory()
+    CalendarLink.objects.create(user=user, trip=trip, digest=f"{number:064}")
+
+
+def constrained(trip: Any, olga: Any) -> dict[str, Any]:
+    links = {"of_trip": trip, "of_account": None}
+    for link in links.values():
+        CalendarLink.renew(olga, link)
+    rows = {}
+    for at, (name, link) in enumerate(links.items()):
+        other = UserFactory()
+        made = CalendarLink.objects.create(user=other, trip=link, digest=f"{at}")
+        rows[name] = CalendarLink.objects.filter(pk=made.pk)
+    return rows
+
+
+def made_in_a_session(user: Any) -> None:
+    CalendarLink.renew(user, None)
+
+
+def still_on() -> set[int]:
+    return {*CalendarLink.objects.values_list("user", flat=True)}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    client = used.as_ed
+    for link in (f"{used.trip}/calendar-link", OWN.removeprefix("/api/")):
+        client("GET", link, status=404)
+        url = client("POST", link, status=201)["url"].partition("/api/")[2]
+        client("GET", link)
+        used.anybody("GET", url)
+        client("DELETE", link, status=204)
+        client("DELETE", link, status=404)
+        used.anybody("GET", url, status=404)
