@@ -31,7 +31,7 @@ def test_a_container_has_bounded_memory_and_logs_and_comes_back(name: str) -> No
 
 def test_the_containers_of_the_service_have_no_rights() -> None:
     own = [service for service in SERVICES.values() if "build" in service]
-    assert len(own) == 10
+    assert len(own) == 11
     for service in own:
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
@@ -53,6 +53,7 @@ def test_profiles_add_what_the_guide_says() -> None:
             "mail",
             "webhooks",
             "recurring",
+            "documents",
             "attachments",
             "postgres",
             "redis",

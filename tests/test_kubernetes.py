@@ -138,7 +138,7 @@ def test_the_jobs_are_those_of_the_compose_file() -> None:
     for name in crons:
         command = " ".join(PODS[name]["spec"]["containers"][0]["command"])
         assert f" {command};" in compose[name]["command"][2]
-    for name in ("mail", "webhooks", "recurring", "attachments", "migrate"):
+    for name in ("mail", "webhooks", "recurring", "documents", "attachments", "migrate"):
         assert PODS[name]["spec"]["containers"][0]["command"] == compose[name]["command"]
 
 

@@ -154,14 +154,14 @@ class Plugin(AppConfig):
     #: The plugins whose models or hooks it uses; the service does not start without them.
     requires: ClassVar[tuple[str, ...]] = ()
 
-    def ready(self) -> None:
+    def import_models(self) -> None:
         """Stop the process, with one line, without what it requires or with a wrong event."""
-        for name in self.requires:
-            if not apps.is_installed(name):
-                refuse(f"PLUGINS: {self.name} requires {name}.")
+        for name in [name for name in self.requires if not apps.is_installed(name)]:
+            refuse(f"PLUGINS: {self.name} requires {name}.")
         for event in self.events():
             if len(event) > MAX_EVENT_CHARS or not _EVENT.fullmatch(event):
                 refuse(f"PLUGINS: {self.name} has the event {event}; see Plugin.events.")
+        super().import_models()
 
     # -- The API -----------------------------------------------------------------------------------
 

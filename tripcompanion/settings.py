@@ -40,6 +40,7 @@ PLUGINS = env.plugins(
     [
         "plugins.invitations",
         "plugins.attachments",
+        "plugins.documents",
         "plugins.comments",
         "plugins.recurring",
         "plugins.saved_filters",

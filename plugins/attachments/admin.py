@@ -20,7 +20,7 @@ class AttachmentAdmin(ReadOnlyAdmin):
     """What was attached to expenses and trips. Of the files, only thumbnails are displayed."""
 
     csv_columns = {
-        **named("id", "trip_id", "expense_id"),
+        **named("id", "trip_id", "expense_id", "parent_type"),
         "uploaded_by": "created_by__email",
         **named("name", "type", "size_bytes", "state", "refusal", "created_at"),
     }
@@ -30,12 +30,12 @@ class AttachmentAdmin(ReadOnlyAdmin):
         *("trip", "expense", person("created_by", gettext_lazy("uploaded by"))),
         *("type", "size_bytes", "state", "refusal", "created_at"),
     )
-    list_filter = ("state", "type")
+    list_filter = ("state", "type", "parent_type")
     list_select_related = ("trip", "expense", "created_by")
     search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A file's name, a trip's title, or a person's e-mail or name")
     ordering = ("-id",)
-    fields = ("picture", *list_display[1:])
+    fields = ("picture", "parent_type", *list_display[1:])
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(self.thumbnail_view)

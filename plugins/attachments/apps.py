@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any
 from zipfile import ZipInfo
 
@@ -63,16 +62,9 @@ class AttachmentsConfig(Plugin):
         )
 
     def personal_files(self, user: Any) -> Iterator[tuple[str | ZipInfo, WriteFile]]:
-        from plugins.attachments.models import Attachment, State
-        from plugins.attachments.recognition import extension_of
-        from plugins.attachments.storage import copy
+        from plugins.attachments.models import Attachment
 
-        ready = Attachment.objects.filter(created_by=user, state=State.READY).order_by("id")
-        # One by one, because PostgreSQL ends a transaction in which nothing happens for a while.
-        for row in ready.iterator(1):
-            # They are compressed already.
-            name = ZipInfo(f"attachments/{row.pk}.{extension_of(row.type)}")
-            yield name, partial(copy, row.file)
+        yield from Attachment.objects.filter(created_by=user).contents()
 
     def file_problems(self) -> Iterable[type[APIException]]:
         from plugins.attachments.storage import StorageUnavailable

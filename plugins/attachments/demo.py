@@ -1,6 +1,7 @@
-"""A receipt for the demo."""
+"""A receipt for the demo, and other files of one page."""
 
 import io
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,17 +20,31 @@ _TEXT = (
 def attach_receipt(trip: Any, by: Any) -> None:
     """Attach a receipt to the dinner of a trip, two hours after it was recorded."""
     expense = trip.expenses.get(description__startswith="Dinner in Alfama")
+    at = expense.created_at + timedelta(hours=2)
+    attach_page(trip, by, "Dinner in Alfama", _TEXT, expense=expense, created_at=at)
+
+
+def attach_page(
+    trip: Any,
+    by: Any,
+    name: str,
+    text: str,
+    prepare: Callable[[Attachment], object] = id,
+    **fields: Any,
+) -> None:
+    """Attach a PDF with a text; `prepare` gets the file before it has a row."""
     page = Image.new("L", (360, 240), "white")
-    ImageDraw.Draw(page).multiline_text((24, 24), _TEXT, fill="black", spacing=8)
+    ImageDraw.Draw(page).multiline_text((24, 24), text, fill="black", spacing=8)
     file = io.BytesIO()
     page.save(file, "PDF")
-    Attachment(
+    draft = Attachment(
         trip=trip,
-        expense=expense,
         created_by=by,
-        name="Dinner in Alfama.pdf",
+        name=f"{name}.pdf",
         type=Kind.PDF,
         size_bytes=len(file.getvalue()),
         file=keep(file),
-        created_at=expense.created_at + timedelta(hours=2),
-    ).add()
+        **fields,
+    )
+    prepare(draft)
+    draft.add()

@@ -1,10 +1,11 @@
-"""Attachments: files that belong to an expense or to a trip."""
+"""Attachments: files that belong to an expense, to an object of another app or to a trip."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar
+from zipfile import ZipInfo
 
 from django.conf import settings
 from django.db import models, transaction
@@ -14,12 +15,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
-from plugins.attachments.recognition import Kind
+from plugins.attachments.parents import PARENTS
+from plugins.attachments.recognition import Kind, extension_of
 from plugins.attachments.rights import CanAttach
-from plugins.attachments.storage import discard
+from plugins.attachments.storage import copy, discard
 from splits.models import DeletedEntry, Expense
 from splits.models.conflicts import QuotaExceeded
 from tripcompanion.api.problems import Conflict
+from tripcompanion.plugin import WriteFile
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
@@ -85,19 +88,49 @@ def _same_expense(rows: Any, column: str) -> Any:
 
 
 def shown() -> Q:
-    """The condition for those that are not of a deleted expense."""
-    return Q(expense=None) | Q(Exists(_same_expense(Expense.objects.all(), "pk")))
+    """The condition for those that are not of something that is deleted.
+
+    Without the app of their object, nobody sees files.
+    """
+    condition = Q(expense=None, parent_type=None)
+    condition |= Q(Exists(_same_expense(Expense.objects.all(), "pk")))
+    for name, parent in PARENTS.items():
+        condition |= Q(parent_type=name) & parent.shown()
+    return condition
+
+
+def columns_of(path: str) -> tuple[str, ...]:
+    """What responses contain of a file, for `only`; `path` leads to it, such as `attachment__`."""
+    columns = (
+        "trip expense parent_type created_at name type size_bytes state refusal file thumbnail"
+    )
+    return *(f"{path}{name}" for name in columns.split()), *summary_of(f"{path}created_by")
 
 
 class AttachmentQuerySet(InTripQuerySet["Attachment"]):
     def shown(self) -> "AttachmentQuerySet":
-        """Those that are not of a deleted expense, with what a response contains."""
-        columns = ("name", "type", "size_bytes", "state", "refusal", "file", "thumbnail")
-        return (
-            self.filter(shown())
-            .select_related("created_by")
-            .only("trip", "expense", "created_at", *columns, *summary_of("created_by"))
-        )
+        """Those that are not of something that is deleted, with what a response contains."""
+        return self.filter(shown()).with_details()
+
+    def with_details(self) -> "AttachmentQuerySet":
+        return self.select_related("created_by").only(*columns_of(""))
+
+    def contents(self) -> "Iterator[tuple[ZipInfo, WriteFile]]":
+        """The files for the archive of an account; see `Plugin.personal_files`."""
+        ready = self.filter(state=State.READY).order_by("id")
+        # One by one, because PostgreSQL ends a transaction in which nothing happens for a while.
+        for row in ready.iterator(1):
+            # They are compressed already.
+            name = ZipInfo(f"attachments/{row.pk}.{extension_of(row.type)}")
+            yield name, partial(copy, row.file)
+
+    def forget(self, by: User) -> None:
+        """Delete these rows and their files; their trips are locked."""
+        for row in self.order_by("pk"):
+            entry = row._entry((row.pk, None))
+            row.delete()
+            write(row.trip_id, by, entry, is_limited=False)
+            transaction.on_commit(partial(discard, row.file, row.thumbnail))
 
     def outdated(self) -> "AttachmentQuerySet":
         """Those of expenses that were deleted and cannot be restored any more."""
@@ -119,9 +152,9 @@ class AttachmentQuerySet(InTripQuerySet["Attachment"]):
 
 
 class Attachment(models.Model):
-    """A file that somebody attached to an expense or, if `expense` is null, to the trip.
+    """A file that somebody attached to an expense, an object of another app, or else the trip.
 
-    It outlives its expense for as long as that can be restored, and nobody sees it meanwhile.
+    It outlives these for as long as they can be restored, and nobody sees it meanwhile.
     A picture is not served before a worker has cleaned it.
     """
 
@@ -139,6 +172,10 @@ class Attachment(models.Model):
         db_constraint=False,
         related_name="attachments",
         verbose_name=gettext_lazy("expense"),
+    )
+    #: The type of the object of another app that it belongs to; see `PARENTS`.
+    parent_type = models.CharField(  # noqa: DJ001 -- "" is no type
+        gettext_lazy("object"), max_length=24, null=True, editable=False
     )
     created_by = models.ForeignKey(
         User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("uploaded by")
@@ -170,7 +207,10 @@ class Attachment(models.Model):
             models.CheckConstraint(
                 condition=Q(state=State.REFUSED, file="") | (~Q(state=State.REFUSED) & ~Q(file="")),
                 name="attachment_has_file",
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(expense=None) | Q(parent_type=None), name="attachment_of_one_object"
+            ),
         ]
         indexes: ClassVar = [
             models.Index(
@@ -229,13 +269,17 @@ class Attachment(models.Model):
             transaction.on_commit(partial(discard, stored.file, stored.thumbnail))
 
     def _locked_parent(self, by: User) -> AbstractContextManager[Any]:
+        if self.parent_type:
+            return PARENTS[self.parent_type].attaching(self, by)
         if self.expense_id is None:
             return locked_trip(self.trip_id, by, CanAttach.ATTACH)
         rows = Expense.objects.with_trip
         return locked_row(rows, by, CanAttach.ATTACH, trip_id=self.trip_id, pk=self.expense_id)
 
     def _entry(self, ids: tuple[int | None, int | None]) -> Entry:
-        """What the journal says: the expense or the trip got an attachment, or lost one."""
+        """What the journal says: what it belongs to got an attachment, or lost one."""
+        if self.parent_type:
+            return PARENTS[self.parent_type].changed(self, ids)
         changes = {"attachments": ids}
         if self.expense_id is None:
             return Entry(Event.TRIP_CHANGED, self.trip_id, changes)

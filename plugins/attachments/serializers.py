@@ -43,25 +43,27 @@ class AttachmentRequest(CamelCaseSerializer):
     )
 
 
-@example(
-    {
-        "id": 1,
-        "name": "taxi.jpg",
-        "type": Kind.JPEG,
-        "bytes": 48213,
-        "state": State.READY,
-        "by": {
-            "id": 2,
-            "name": "Olga Owner",
-            "email": "olga@example.com",
-            "profilePicture": None,
-            "guest": False,
-        },
-        "createdAt": "2026-05-14T21:40:00Z",
-        "url": "/api/attachments/1/content",
-        "thumbnailUrl": "/api/attachments/1/thumbnail",
-    }
-)
+#: In the OpenAPI document.
+ATTACHMENT: dict[str, Any] = {
+    "id": 1,
+    "name": "taxi.jpg",
+    "type": Kind.JPEG,
+    "bytes": 48213,
+    "state": State.READY,
+    "by": {
+        "id": 2,
+        "name": "Olga Owner",
+        "email": "olga@example.com",
+        "profilePicture": None,
+        "guest": False,
+    },
+    "createdAt": "2026-05-14T21:40:00Z",
+    "url": "/api/attachments/1/content",
+    "thumbnailUrl": "/api/attachments/1/thumbnail",
+}
+
+
+@example(ATTACHMENT)
 class AttachmentSerializer(CamelCaseSerializer):
     """A file of an expense or of a trip."""
 
@@ -96,5 +98,8 @@ class ExportedAttachment(AttachmentSerializer):
     by: Any = None
     trip_id = serializers.IntegerField(help_text="The trip.")
     expense_id = serializers.IntegerField(
-        allow_null=True, help_text="The expense; null for a file of the trip."
+        allow_null=True, help_text="The expense; null for a file of something else."
+    )
+    parent_type = serializers.CharField(
+        allow_null=True, help_text="What else it belongs to, such as `document`; null for neither."
     )

@@ -16,6 +16,7 @@ from plugins.attachments.models import (
     StillProcessing,
     UnsupportedType,
 )
+from plugins.attachments.parents import PARENTS
 from plugins.attachments.recognition import START_BYTES, Kind, extension_of, kind_of
 from plugins.attachments.rights import CanAttach
 from plugins.attachments.serializers import AttachmentRequest, AttachmentSerializer
@@ -31,6 +32,7 @@ from tripcompanion.api.throttling import UserThrottle
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
+from users.models.token import InsufficientScope
 
 #: Forbids everything, in case a browser displays a file instead of saving it.
 _SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
@@ -95,14 +97,14 @@ class AttachmentViewSet(InTripViewSet):
 
     def _store(self, request: Request) -> None:
         """Store the file if the caller may attach one here; its row follows."""
-        draft = self._new()
+        draft = self.new_draft()
         self.check_object_permissions(request, draft)
         if not (request.content_type or "").startswith(FileFormParser.media_type):
             raise UnsupportedType
         store_file(draft, self.body()["file"])
         self.draft = draft
 
-    def _new(self) -> Attachment:
+    def new_draft(self) -> Attachment:
         """An attachment of the trip or expense in the path; raises `NotFound`."""
         kept: Any = {"created_by": self.caller}
         if "trip_id" in self.kwargs:
@@ -127,11 +129,12 @@ class AttachmentViewSet(InTripViewSet):
     def list(self, request: Request, **parent: int) -> Response:
         """The files of an expense or of a trip, oldest first.
 
-        Those of a trip are the ones that belong to none of its expenses.
+        Those of a trip are the ones that belong to nothing in it.
         """
         rows: Any = Trip.objects.all if "trip_id" in parent else Expense.objects.all
         found = self.get_permitted_object(rows, pk=next(iter(parent.values())))
-        where = {"expense": None, "trip": found} if "trip_id" in parent else {"expense": found}
+        of_trip = {"expense": None, "parent_type": None, "trip": found}
+        where = of_trip if "trip_id" in parent else {"expense": found}
         return self.page(Attachment.objects.shown().filter(**where).order_by("id"))
 
     def create(self, request: Request, **parent: int) -> Response:
@@ -150,7 +153,14 @@ class AttachmentViewSet(InTripViewSet):
         return self.answer(draft, location=draft.path)
 
     def _get(self, attachment_id: int) -> Attachment:
-        return self.get_permitted_object(Attachment.objects.shown, pk=attachment_id)
+        """The file; raises `InsufficientScope` if a token may not see what it belongs to."""
+        row = self.get_permitted_object(Attachment.objects.shown, pk=attachment_id)
+        if row.parent_type:
+            right = "write" if self.action == "destroy" else "read"
+            scope = f"{PARENTS[row.parent_type].area}:{right}"
+            if not self.caller.covers(scope):
+                raise InsufficientScope(scope)
+        return row
 
     def retrieve(self, request: Request, attachment_id: int) -> Response:
         """An attachment, without its content."""

@@ -20,7 +20,12 @@ MAX_WAITING = 50
 
 @receiver(happened)
 def notify(
-    event: str, people: Q, by: User, trip_id: int, expense_id: int | None = None, **_about: object
+    event: str,
+    people: Q,
+    by: User | None,
+    trip_id: int,
+    expense_id: int | None = None,
+    **_about: object,
 ) -> None:
     """Queue a notice of `event` for the members among `people` who want it, but not for `by`.
 
@@ -29,7 +34,7 @@ def notify(
     """
     members = User.objects.filter(
         people, memberships__trip=trip_id, memberships__left_at=None
-    ).exclude(pk=by.pk)
+    ).exclude(pk=by and by.pk)
     letter = notice_letters()[event]
     about = {"trip_id": trip_id, "expense_id": expense_id}
     same = Mail.objects.waiting().filter(user__isnull=False, letter=letter, **about)

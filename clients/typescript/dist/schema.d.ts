@@ -1974,7 +1974,7 @@ export interface paths {
          * The files of an expense or of a trip, oldest first
          * @description The files of an expense or of a trip, oldest first.
          *
-         *     Those of a trip are the ones that belong to none of its expenses.
+         *     Those of a trip are the ones that belong to nothing in it.
          *
          *     Every member may do this.
          */
@@ -2009,7 +2009,7 @@ export interface paths {
          * The files of an expense or of a trip, oldest first
          * @description The files of an expense or of a trip, oldest first.
          *
-         *     Those of a trip are the ones that belong to none of its expenses.
+         *     Those of a trip are the ones that belong to nothing in it.
          *
          *     Every member may do this.
          */
@@ -2102,6 +2102,120 @@ export interface paths {
         get: operations["getAttachmentThumbnail"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a trip needs: by due date, then what has none
+         * @description What a trip needs: by due date, then what has none.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listDocuments"];
+        put?: never;
+        /**
+         * Ask for a document
+         * @description Ask for a document.
+         *
+         *     With `wanted: "members"`, each present member is to attach one, guests too, and the number
+         *     follows the members as they come and go. Three days before `dueOn`, those who have not are
+         *     reminded by mail, if they want mails about `document.due`; if a number is not complete,
+         *     whoever asked for it. A trip has at most 200 documents.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["createDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/documents/{documentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One document
+         * @description One document.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a document. For 30 days, `restoreDocument` brings it back with its files
+         * @description Delete a document. For 30 days, `restoreDocument` brings it back with its files.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        delete: operations["deleteDocument"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a document. Its files stay
+         * @description Change a document. Its files stay.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        patch: operations["updateDocument"];
+        trace?: never;
+    };
+    "/api/trips/{tripId}/documents/{documentId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted document, with its files
+         * @description Restore a deleted document, with its files.
+         *
+         *     Allowed to OWNER, and to EDITOR for their own.
+         */
+        post: operations["restoreDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/documents/{documentId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attach a file to a document: one's own, or that of `userId`
+         * @description Attach a file to a document: one's own, or that of `userId`.
+         *
+         *     Every member attaches their own. What OWNERs and EDITORs have of others, such as guests,
+         *     they attach for them. A token also needs `expenses:read` to download files.
+         *
+         *     Every member may do this.
+         */
+        post: operations["createDocumentAttachment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2780,6 +2894,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/me/calendar-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When the address was made and last read; 404 without one
+         * @description When the address was made and last read; 404 without one.
+         */
+        get: operations["getMyCalendarLink"];
+        put?: never;
+        /**
+         * Make the address of the calendar of the caller's trips; the former one ends
+         * @description Make the address of the calendar of the caller's trips; the former one ends.
+         *
+         *     Calendar programs subscribe to it. It shows the trips that the caller is a member of.
+         *     Whoever has it can read the calendar, and nothing else, until `endMyCalendarLink`, or until
+         *     all sessions of the caller end, as by a new password.
+         */
+        post: operations["renewMyCalendarLink"];
+        /**
+         * End the address
+         * @description End the address.
+         */
+        delete: operations["endMyCalendarLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/calendar-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When the caller's address was made and last read; 404 without one
+         * @description When the caller's address was made and last read; 404 without one.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getCalendarLink"];
+        put?: never;
+        /**
+         * Make the caller's address of the calendar of a trip; the former one ends
+         * @description Make the caller's address of the calendar of a trip; the former one ends.
+         *
+         *     Calendar programs subscribe to it. Whoever has it can read the calendar, and nothing else,
+         *     until `endCalendarLink`, or until the membership or all sessions of the caller end.
+         *
+         *     Every member may do this.
+         */
+        post: operations["renewCalendarLink"];
+        /**
+         * End the caller's address
+         * @description End the caller's address.
+         *
+         *     Every member may do this.
+         */
+        delete: operations["endCalendarLink"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/calendars/{secret}.ics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A calendar as an iCalendar file (RFC 5545)
+         * @description A calendar as an iCalendar file (RFC 5545).
+         *
+         *     It has the trip, or the 100 trips that start last, and what its plugins add, such as the
+         *     activities: at most 2,000 entries, the last ones by their day. Times are those on the clocks
+         *     where the trip is. An activity that was deleted is `CANCELLED` for 30 days. Unknown and
+         *     ended addresses are the same 404.
+         */
+        get: operations["getCalendar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/currencies": {
         parameters: {
             query?: never;
@@ -2922,6 +3130,10 @@ export interface components {
             invitations: components["schemas"]["ExportedInvitation"][];
             /** @description The files that they attached. */
             attachments: components["schemas"]["ExportedAttachment"][];
+            /** @description The documents that they asked for. */
+            documents: components["schemas"]["ExportedDocument"][];
+            /** @description The files of documents that are theirs, whoever attached them. */
+            documentFiles: components["schemas"]["ExportedDocumentFile"][];
             /** @description The comments that they wrote. */
             comments: components["schemas"]["ExportedComment"][];
             /** @description Their recurring expenses. */
@@ -2938,6 +3150,8 @@ export interface components {
             polls: components["schemas"]["ExportedPoll"][];
             /** @description Their votes, but those in anonymous polls. */
             votes: components["schemas"]["ExportedVote"][];
+            /** @description The addresses of calendars that they made. */
+            calendarLinks: components["schemas"]["ExportedCalendarLink"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
@@ -3171,6 +3385,19 @@ export interface components {
             /** @description The ids of expenses. `null` counts as omitted. */
             delete?: components["schemas"]["Id"][] | null;
         };
+        /** @description That a calendar has an address. The address itself is not stored. */
+        CalendarLink: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last read, at most an hour before; null if never.
+             */
+            readAt: string | null;
+        };
         /** @description A category of expenses. */
         Category: {
             /** @description Its code in requests and responses. */
@@ -3206,7 +3433,7 @@ export interface components {
             role: components["schemas"]["TripRoleEnum"];
         };
         /** @description An object of a trip, as its own endpoint shows it. */
-        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Invitation"] | components["schemas"]["Comment"] | components["schemas"]["Activity"] | components["schemas"]["Day"] | components["schemas"]["Poll"];
+        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Invitation"] | components["schemas"]["Document"] | components["schemas"]["Comment"] | components["schemas"]["Activity"] | components["schemas"]["Day"] | components["schemas"]["Poll"];
         /** @description An option that stays or is new. */
         ChangedOptionRequest: {
             /** @description 1 to 100 characters. */
@@ -3398,6 +3625,84 @@ export interface components {
         DivisionAmounts: {
             [key: string]: number | string;
         };
+        /** @description Something that a trip needs, and what was attached. */
+        Document: {
+            /** @description The id of the document. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What to attach. */
+            name: string;
+            /**
+             * Format: date
+             * @description The last day for it.
+             */
+            dueOn: string | null;
+            /** @description Whether each member is to attach one. */
+            perMember: boolean;
+            /** @description How many are wanted; if `perMember`, one of each member. */
+            wanted: number;
+            /** @description How many files there are; if `perMember`, of how many members. */
+            attached: number;
+            /** @description `attached` of `wanted`, such as `2/4`. */
+            count: string;
+            /** @description Whether no more are wanted. */
+            complete: boolean;
+            /** @description If `perMember`, the members without a file of theirs. */
+            missing: components["schemas"]["UserSummary"][];
+            /** @description The files, oldest first. */
+            attachments: components["schemas"]["DocumentAttachment"][];
+            /** @description Who asked for it. */
+            createdBy: components["schemas"]["UserSummary"];
+        };
+        /** @description A file of a document. */
+        DocumentAttachment: {
+            /** @description The attachment's id. */
+            id: number;
+            /** @description The name of the file as it was uploaded. */
+            name: string;
+            /** @description By its content. HEIC becomes JPEG when it is processed. */
+            type: components["schemas"]["AttachmentTypeEnum"];
+            /** @description The size of the file; 0 if it was refused. */
+            bytes: number;
+            /** @description A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if it cannot be decoded. The content of a refused one tells the reason. */
+            state: components["schemas"]["AttachmentStateEnum"];
+            /** @description Who uploaded it. */
+            by: components["schemas"]["UserSummary"];
+            /**
+             * Format: date-time
+             * @description When it was uploaded.
+             */
+            createdAt: string;
+            /** @description The path of the content, which needs the token, too. */
+            url: string;
+            /** @description The path of a JPEG of at most 480 × 480 pixels; null unless it is a picture that is ready. */
+            thumbnailUrl: string | null;
+            /** @description Whose it is; somebody else may have uploaded it. */
+            person: components["schemas"]["UserSummary"];
+        };
+        /** @description A form with a file. */
+        DocumentAttachmentRequest: {
+            /**
+             * Format: binary
+             * @description A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB.
+             */
+            file: string;
+            /** @description Whose it is, such as a guest's; by default the caller's. `null` counts as omitted. */
+            userId?: components["schemas"]["Id"] | null;
+        };
+        /** @description What a trip needs. */
+        DocumentRequest: {
+            /** @description What to attach, 1 to 100 characters. */
+            name: string;
+            /** @description How many files, 1 to 1000; or `members` for one of each member, guests too. `null` counts as omitted. */
+            wanted?: number | "members" | null;
+            /**
+             * Format: date
+             * @description The last day for it; null for none.
+             */
+            dueOn?: string | null;
+        };
         /**
          * @description What changed a balance.
          * @enum {string}
@@ -3407,12 +3712,12 @@ export interface components {
          * @description What happened: the type of the object, and what was done to it.
          * @enum {string}
          */
-        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted";
+        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "document.created" | "document.changed" | "document.deleted" | "document.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted";
         /**
          * @description An event, all events of a kind, or all.
          * @enum {string}
          */
-        EventPatternEnum: "activity.*" | "activity.changed" | "activity.created" | "activity.deleted" | "activity.restored" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "day.*" | "day.changed" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "poll.*" | "poll.changed" | "poll.closed" | "poll.counted" | "poll.created" | "poll.deleted" | "poll.reopened" | "poll.restored" | "poll.voted" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
+        EventPatternEnum: "activity.*" | "activity.changed" | "activity.created" | "activity.deleted" | "activity.restored" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "day.*" | "day.changed" | "document.*" | "document.changed" | "document.created" | "document.deleted" | "document.restored" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "poll.*" | "poll.changed" | "poll.closed" | "poll.counted" | "poll.created" | "poll.deleted" | "poll.reopened" | "poll.restored" | "poll.voted" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -3638,8 +3943,25 @@ export interface components {
             thumbnailUrl: string | null;
             /** @description The trip. */
             tripId: number;
-            /** @description The expense; null for a file of the trip. */
+            /** @description The expense; null for a file of something else. */
             expenseId: number | null;
+            /** @description What else it belongs to, such as `document`; null for neither. */
+            parentType: string | null;
+        };
+        /** @description The same in the export of an account. */
+        ExportedCalendarLink: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last read, at most an hour before; null if never.
+             */
+            readAt: string | null;
+            /** @description The trip; null for all of them. */
+            tripId: number | null;
         };
         /** @description A change of a trip that the user made, as it is in the trip's history. */
         ExportedChange: {
@@ -3701,6 +4023,34 @@ export interface components {
             open: number;
             /** @description The currency of the amounts. */
             currency: components["schemas"]["CurrencyEnum"];
+        };
+        /** @description A document that a user asked for. */
+        ExportedDocument: {
+            /** @description The id of the document. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description What to attach. */
+            name: string;
+            /**
+             * Format: date
+             * @description The last day for it.
+             */
+            dueOn: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+        };
+        /** @description A file of theirs, whoever attached it. */
+        ExportedDocumentFile: {
+            /** @description The document. */
+            documentId: number;
+            /** @description What it is. */
+            document: string;
+            /** @description The file; the archive has its content. */
+            attachmentId: number;
         };
         /** @description An expense that the user recorded; others may have paid it. */
         ExportedExpense: {
@@ -4484,6 +4834,11 @@ export interface components {
             /** @description Whether to answer the same but change nothing. Default: false. `null` counts as omitted. */
             dryRun?: boolean | null;
         };
+        /** @description The new address of a calendar. */
+        NewCalendarLink: {
+            /** @description What a calendar program subscribes to. It cannot be read again. */
+            url: string;
+        };
         /** @description A new invitation. Only this response contains its token. */
         NewInvitation: {
             /** @description The invitation's id, to revoke it. */
@@ -4570,7 +4925,7 @@ export interface components {
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
          */
-        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "comment.created" | "activity.created" | "poll.created";
+        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "document.created" | "document.due" | "comment.created" | "activity.created" | "poll.created";
         /**
          * @description When an account gets mails about its trips.
          * @enum {string}
@@ -4601,7 +4956,7 @@ export interface components {
          * @description The type of an object.
          * @enum {string}
          */
-        ObjectTypeEnum: "activity" | "comment" | "day" | "expense" | "invitation" | "member" | "poll" | "settlement" | "split" | "trip";
+        ObjectTypeEnum: "activity" | "comment" | "day" | "document" | "expense" | "invitation" | "member" | "poll" | "settlement" | "split" | "trip";
         /** @description An option, with the votes for it. */
         Option: {
             /** @description The id of the option, within its poll. */
@@ -4732,6 +5087,31 @@ export interface components {
         PaginatedDeliveryList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Delivery"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedDocumentList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Document"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -5155,6 +5535,18 @@ export interface components {
             tags?: string[] | null;
             /** @description The expense to change. */
             id: components["schemas"]["Id"];
+        };
+        /** @description What to change; fields that are not sent stay as they are. */
+        PatchedDocumentRequest: {
+            /** @description What to attach, 1 to 100 characters. */
+            name?: string;
+            /** @description How many files, 1 to 1000; or `members` for one of each member, guests too. `null` counts as omitted. */
+            wanted?: number | "members" | null;
+            /**
+             * Format: date
+             * @description The last day for it; null for none.
+             */
+            dueOn?: string | null;
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedExpenseRequest: {
@@ -5673,7 +6065,7 @@ export interface components {
          * @description What a scoped token may do. Write scope does not imply read.
          * @enum {string}
          */
-        ScopeEnum: "trips:read" | "trips:write" | "expenses:read" | "expenses:write" | "activities:read" | "activities:write" | "polls:read" | "polls:write";
+        ScopeEnum: "trips:read" | "trips:write" | "expenses:read" | "expenses:write" | "documents:read" | "documents:write" | "activities:read" | "activities:write" | "polls:read" | "polls:write" | "calendar:read" | "calendar:write";
         /** @description A token for scripts, without the token itself. */
         ScopedToken: {
             /** @description The token's id, to revoke it. */
@@ -6197,7 +6589,7 @@ export interface components {
          * @description What happened in a trip; `webhook.test` is sent on request.
          * @enum {string}
          */
-        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted" | "webhook.test";
+        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "document.created" | "document.changed" | "document.deleted" | "document.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted" | "webhook.test";
         /** @description A webhook to register. */
         WebhookRequest: {
             /**
@@ -6568,6 +6960,58 @@ export interface components {
         };
         /** @description `not_found`: it does not exist, or the caller may not see it. */
         CreateCommentNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateDocumentAttachmentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `quota_exceeded`: the trip or the account has too many files, or too large ones.
+         */
+        CreateDocumentAttachmentConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unavailable`: the database is unreachable or too busy; a retry may succeed shortly.
+         *     - `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`.
+         *     - `storage_unavailable`: files cannot be stored or read now; nothing has changed.
+         */
+        CreateDocumentAttachmentServiceUnavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        CreateDocumentBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7051,6 +7495,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        EndCalendarLinkNotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
@@ -7068,6 +7521,18 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ForbiddenOrInsufficientScopeActivitiesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ForbiddenOrInsufficientScopeDocumentsWrite: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7219,6 +7684,33 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeActivitiesRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeCalendarRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeCalendarWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeDocumentsRead: {
             headers: {
                 [name: string]: unknown;
             };
@@ -8081,6 +8573,19 @@ export interface components {
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
+         */
+        RestoreDocumentConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         RestoreExpenseConflict: {
@@ -8299,6 +8804,18 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         UpdateActivityBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        UpdateDocumentBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -9729,6 +10246,9 @@ export interface operations {
                         allocations: {
                             [key: string]: unknown;
                         }[];
+                        documents: {
+                            [key: string]: unknown;
+                        }[];
                         comments: {
                             [key: string]: unknown;
                         }[];
@@ -9757,6 +10277,9 @@ export interface operations {
                             [key: string]: unknown;
                         }[];
                         attachments: {
+                            [key: string]: unknown;
+                        }[];
+                        documentFiles: {
                             [key: string]: unknown;
                         }[];
                     };
@@ -12947,6 +13470,307 @@ export interface operations {
             503: components["responses"]["UnavailableOrStorageUnavailable"];
         };
     };
+    listDocuments: {
+        parameters: {
+            query?: {
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedDocumentList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeDocumentsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentRequest"];
+            };
+        };
+        responses: {
+            /** @description Something that a trip needs, and what was attached. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            400: components["responses"]["CreateDocumentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeDocumentsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a document of this trip.
+                 * @example 1
+                 */
+                documentId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Something that a trip needs, and what was attached. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeDocumentsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a document of this trip.
+                 * @example 2
+                 */
+                documentId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeDocumentsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    updateDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a document of this trip.
+                 * @example 2
+                 */
+                documentId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PatchedDocumentRequest"];
+            };
+        };
+        responses: {
+            /** @description Something that a trip needs, and what was attached. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            400: components["responses"]["UpdateDocumentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeDocumentsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    restoreDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a document of this trip.
+                 * @example 2
+                 */
+                documentId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Something that a trip needs, and what was attached. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeDocumentsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RestoreDocumentConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    createDocumentAttachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of a document of this trip. */
+                documentId: number;
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["DocumentAttachmentRequest"];
+            };
+        };
+        responses: {
+            /** @description A file of a document. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentAttachment"];
+                };
+            };
+            400: components["responses"]["CreateDocumentAttachmentBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeDocumentsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["CreateDocumentAttachmentConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaTypeOrUnsupportedType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["CreateDocumentAttachmentServiceUnavailable"];
+        };
+    };
     listComments: {
         parameters: {
             query?: {
@@ -14598,6 +15422,234 @@ export interface operations {
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getMyCalendarLink: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a calendar has an address. The address itself is not stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarLink"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewMyCalendarLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new address of a calendar. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewCalendarLink"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    endMyCalendarLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getCalendarLink: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description That a calendar has an address. The address itself is not stored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CalendarLink"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeCalendarRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renewCalendarLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new address of a calendar. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewCalendarLink"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeCalendarWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    endCalendarLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeCalendarWrite"];
+            404: components["responses"]["EndCalendarLinkNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getCalendar: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The secret of an address. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/calendar": string;
+                };
+            };
+            /** @description Not changed; no body. */
+            304: {
+                headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["UnknownName"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listCurrencies: {

@@ -1,0 +1,37 @@
+"""Documents in the admin site. Their files are among the attachments."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from plugins.documents.models import Document
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import named
+from trips.admin import person
+
+
+@admin.register(Document)
+class DocumentAdmin(ReadOnlyAdmin):
+    """What trips need, until when, and whether people are still to be reminded."""
+
+    csv_columns = named(
+        *("id", "trip_id", "created_by_id", "name", "wanted", "due_on"),
+        *("remind_at", "created_at", "updated_at", "deleted_at"),
+    )
+    list_display = (
+        *("id", "trip", "name", person("created_by", gettext_lazy("asked for by"))),
+        *("wanted", "due_on", "remind_at", "deleted_at"),
+    )
+    list_filter: ClassVar = [
+        "due_on",
+        *((name, admin.EmptyFieldListFilter) for name in ("wanted", "remind_at", "deleted_at")),
+    ]
+    list_select_related = ("trip", "created_by")
+    search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
+    search_help_text = gettext_lazy("A document, a trip's title, or a person's e-mail or name")
+    ordering = ("-id",)
+    fields = (
+        *("trip", "created_by", "name", "wanted", "due_on"),
+        *("remind_at", "created_at", "updated_at", "deleted_at"),
+    )

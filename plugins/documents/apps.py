@@ -1,0 +1,184 @@
+"""App configuration."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+from zipfile import ZipInfo
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import (
+    AssistantTool,
+    Notice,
+    PersonalList,
+    Plugin,
+    TripObject,
+    TripTable,
+    WriteFile,
+)
+from trips.roles import Table
+
+
+class DocumentsConfig(Plugin):
+    name = "plugins.documents"
+    verbose_name = gettext_lazy("Documents")
+    requires = ("plugins.attachments",)
+
+    def ready(self) -> None:
+        super().ready()
+        from plugins.attachments.parents import PARENTS
+        from plugins.documents.models import PARENT, Document
+
+        PARENTS[Document.kind] = PARENT
+
+    def rights(self) -> Table:
+        from plugins.documents.rights import TABLE
+
+        return TABLE
+
+    def scopes(self) -> Mapping[str, Any]:
+        return {
+            "documents:read": gettext_lazy(
+                "See the documents of your trips, and whose are missing"
+            ),
+            "documents:write": gettext_lazy("Ask for documents, change, delete and attach them"),
+        }
+
+    def events(self) -> Mapping[str, Any]:
+        return {
+            "document.created": gettext_lazy("%(by)s asked for a document."),
+            "document.changed": gettext_lazy("%(by)s changed %(changes)s of a document."),
+            "document.deleted": gettext_lazy("%(by)s deleted a document."),
+            "document.restored": gettext_lazy("%(by)s restored a document."),
+        }
+
+    def phrases(self) -> Mapping[str, Any]:
+        return {
+            "wanted": gettext_lazy("how many are wanted"),
+            "dueOn": gettext_lazy("the due date"),
+        }
+
+    def objects(self) -> Mapping[str, TripObject]:
+        from plugins.documents.models import Document
+        from plugins.documents.serializers import DocumentSerializer
+
+        rows = Document.objects.with_details
+        return {"document": TripObject("documents", rows, DocumentSerializer)}
+
+    def notices(self) -> Mapping[str, Notice]:
+        return {
+            "document.created": Notice(
+                "DOCUMENT_CREATED",
+                gettext_lazy("notice: document"),
+                gettext_lazy("A document is needed for a trip:"),
+            ),
+            "document.due": Notice(
+                "DOCUMENT_DUE",
+                gettext_lazy("notice: document due"),
+                gettext_lazy("A document that a trip needs of you is due soon:"),
+                at_first=True,
+            ),
+        }
+
+    def tools(self) -> Mapping[str, AssistantTool]:
+        path = "/api/trips/{trip}/documents"
+        return {
+            "documents": AssistantTool(
+                "The documents that a trip needs, and who has not attached theirs.", "GET", path
+            ),
+            "ask_for_document": AssistantTool(
+                "Asks the members of a trip for a document, such as a copy of a passport.",
+                "POST",
+                path,
+            ),
+        }
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        from plugins.documents.models import Document, DocumentFile, of_kept, plan_imported
+        from plugins.documents.serializers import FiledDocument
+
+        yield TripTable(
+            "documents",
+            Document,
+            frozenset({"trip_id", "remind_at", "deleted_at"}),
+            only=lambda: Q(deleted_at=None),
+            request=FiledDocument,
+            finish=plan_imported,
+        )
+        yield TripTable(
+            "documentFiles",
+            DocumentFile,
+            frozenset({"trip_id", "id"}),
+            only=of_kept,
+            is_restored=False,
+        )
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.documents.models import Document, DocumentFile
+        from plugins.documents.serializers import ExportedDocument, ExportedDocumentFile
+
+        yield PersonalList(
+            "documents",
+            ExportedDocument,
+            "The documents that they asked for.",
+            lambda user: Document.objects.filter(created_by=user).order_by("id"),
+        )
+        yield PersonalList(
+            "document_files",
+            ExportedDocumentFile,
+            "The files of documents that are theirs, whoever attached them.",
+            lambda user: (
+                DocumentFile.objects.filter(person=user).select_related("document").order_by("id")
+            ),
+        )
+
+    def personal_files(self, user: Any) -> Iterator[tuple[str | ZipInfo, WriteFile]]:
+        """Those that others attached; one's own are in the archive as attachments."""
+        from plugins.documents.models import files_of
+
+        yield from files_of(user).exclude(created_by=user).contents()
+
+    def forget(self, account: Any, by: Any) -> None:
+        """Delete their files: nobody needs the passport of somebody who is gone."""
+        from plugins.documents.models import files_of
+
+        files_of(account).forget(by)
+
+    def traces(self, account: Any) -> Iterable[QuerySet[Any]]:
+        from plugins.documents.models import DocumentFile
+
+        return [DocumentFile.objects.filter(person=account)]
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from plugins.documents.models import Document, files_without_document
+
+        yield "deleted documents", [Document.objects.outdated(now)]
+        yield "files of deleted documents", [files_without_document()]
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        """What everybody has to bring to Lisbon."""
+        from plugins.attachments.demo import attach_page
+        from plugins.documents.models import Document, DocumentFile
+
+        if code != "LSBNA":
+            return
+        at = {"created_at": trip.created_at, "updated_at": trip.created_at}
+        due_on = trip.start_date - timedelta(days=14)
+        olga = people["olga"]
+        passports = Document.ask_for(
+            trip, olga, name="Copy of the passport", wanted=None, due_on=due_on, **at
+        )
+        Document.ask_for(trip, olga, name="Rental agreement of the flat", **at)
+        for name in ("olga", "ed"):
+            by = people[name]
+            file = DocumentFile(trip=trip, document=passports, person=by)
+            attach_page(
+                *(trip, by, "Passport", f"Passport of\n{by.name}"),
+                prepare=partial(setattr, file, "attachment"),
+                parent_type=Document.kind,
+                created_at=trip.created_at,
+            )

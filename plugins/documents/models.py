@@ -1,0 +1,353 @@
+"""Documents that a trip needs, and the files that were attached to them."""
+
+import datetime
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, ClassVar, Self
+
+from django.db import models, transaction
+from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotFound, PermissionDenied
+
+from plugins.attachments.models import Attachment, State, columns_of
+from plugins.attachments.parents import Parent
+from plugins.documents.rights import CanDocument
+from splits.models.in_trip import InTrip
+from tripcompanion.api.problems import LimitReached
+from trips.models import (
+    InTripQuerySet,
+    Member,
+    Trip,
+    lock_trip,
+    locked_row,
+    locked_trip,
+    trip_key,
+)
+from trips.models.journal import Entry, entries_between, plain_values, write
+from trips.models.restorable import Restorable, RestorableQuerySet
+from trips.roles import Capability, may
+from trips.signals import happened, person_replaced, person_sought
+from users.models import User, summary_of
+
+#: How many a trip may have, besides deleted ones.
+MAX_DOCUMENTS = 200
+MAX_NAME_CHARS = 100
+MAX_WANTED = 1000
+#: How the API and the history call it that each member is to bring one.
+MEMBERS = "members"
+#: How long before the due date people are reminded, at which time (UTC), and when it is tried again
+#: after an unexpected error.
+REMIND_BEFORE = datetime.timedelta(days=3)
+REMIND_AT = datetime.time(8, tzinfo=datetime.UTC)
+RETRY_AFTER = datetime.timedelta(minutes=10)
+CREATED, CHANGED, DUE = "document.created", "document.changed", "document.due"
+
+
+class DocumentQuerySet(RestorableQuerySet["Document"]):
+    def with_details(self) -> Self:
+        """Those that are not deleted, with what a response contains."""
+        return self.kept().with_files()
+
+    def with_files(self) -> Self:
+        """With their files, and with the members of their trips."""
+        people = summary_of("person")
+        files = DocumentFile.objects.select_related("person", "attachment__created_by")
+        files = files.only("trip", "document", *people, *columns_of("attachment__"))
+        members = Member.objects.present().select_related("user").order_by("pk")
+        members = members.only("trip", "user", *summary_of("user"))
+        parts: list[Prefetch[Any]] = [
+            Prefetch("files", files.order_by("attachment_id"), "loaded_files"),
+            Prefetch("trip__members", members, "loaded_members"),
+        ]
+        return self.select_related("trip", "created_by").prefetch_related(*parts)
+
+    def to_remind(self) -> Self:
+        """Those of which people are to be reminded now, the longest overdue first."""
+        rows = self.kept().filter(remind_at__lte=timezone.now())
+        return rows.in_kept_trips().order_by("remind_at", "pk")
+
+
+class Document(Restorable):
+    """Something that a trip needs, once or several times, or once from each member."""
+
+    kind = "document"
+    deleted_by = CanDocument.CHANGE
+
+    trip = trip_key("documents")
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("asked for by")
+    )
+    name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS)
+    #: How many files; null for one of each member, guests included.
+    wanted = models.PositiveSmallIntegerField(gettext_lazy("wanted"), null=True, default=1)
+    due_on: "models.DateField[Any, Any]" = models.DateField(
+        gettext_lazy("due on"), null=True, default=None
+    )
+    #: When people are to be reminded; null if they were, or if there is no reason to.
+    remind_at = models.DateTimeField(gettext_lazy("reminder at"), null=True, editable=False)
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+
+    objects = DocumentQuerySet.as_manager()
+
+    caller_role: str
+    #: Set by `with_files`.
+    loaded_files: "list[DocumentFile]"
+
+    class Meta:
+        verbose_name = gettext_lazy("document")
+        verbose_name_plural = gettext_lazy("documents")
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(wanted=None) | Q(wanted__range=(1, MAX_WANTED)),
+                name="document_wanted_positive",
+            )
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["remind_at"],
+                condition=Q(remind_at__isnull=False, deleted_at=None),
+                name="document_to_remind",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_own(self, user: User, can: Capability) -> bool:
+        return user.pk == self.created_by_id
+
+    # -- What a response contains; `with_files` has read it ----------------------------------------
+
+    @property
+    def per_member(self) -> bool:
+        return self.wanted is None
+
+    @property
+    def attachments(self) -> list[Attachment]:
+        return [file.attachment for file in self.loaded_files]
+
+    @cached_property
+    def members(self) -> list[User]:
+        """The present members, in the order in which they came."""
+        loaded: Any = self.trip
+        return [member.user for member in loaded.loaded_members]
+
+    @cached_property
+    def missing(self) -> list[User]:
+        """The members without a file of theirs, if each is to bring one; otherwise nobody."""
+        if not self.per_member:
+            return []
+        brought = {file.person_id for file in self._good_files}
+        return [user for user in self.members if user.pk not in brought]
+
+    @property
+    def wanted_now(self) -> int:
+        """How many are wanted: of each member, the number of present members."""
+        return len(self.members) if self.wanted is None else self.wanted
+
+    @property
+    def attached(self) -> int:
+        """How many files there are; of each member, how many members have brought one."""
+        return len(self.members) - len(self.missing) if self.per_member else len(self._good_files)
+
+    @property
+    def count(self) -> str:
+        return f"{self.attached}/{self.wanted_now}"
+
+    @property
+    def complete(self) -> bool:
+        return self.attached >= self.wanted_now
+
+    @property
+    def _good_files(self) -> "list[DocumentFile]":
+        return [file for file in self.loaded_files if file.attachment.state != State.REFUSED]
+
+    # -- Commands ----------------------------------------------------------------------------------
+
+    @classmethod
+    def ask_for(cls, trip: Trip, by: User, **fields: Any) -> "Document":
+        """Create a document. Raises `LimitReached` above `MAX_DOCUMENTS`."""
+        with locked_trip(trip.pk, by, CanDocument.CREATE) as locked:
+            document: Document = cls(trip=locked, created_by=by, **fields)
+            document.require_room()
+            document._plan_reminder()
+            document.save(force_insert=True)
+            write(trip.pk, by, *entries_between(CREATED, document.pk, {}, document._values()))
+            happened.send(cls, event=CREATED, people=Q(), by=by, trip_id=trip.pk)
+            return document.read_again()
+
+    def change(self, by: User, **fields: Any) -> "Document":
+        """Store the given fields only. With another due date, people are reminded again."""
+        rows = Document.objects.kept
+        with locked_row(rows, by, CanDocument.CHANGE, trip_id=self.trip_id, pk=self.pk) as stored:
+            old, due_on = stored._values(), stored.due_on
+            for name, value in fields.items():
+                setattr(stored, name, value)
+            if stored.due_on != due_on:
+                stored._plan_reminder()
+            if changed := entries_between(CHANGED, stored.pk, old, stored._values()):
+                stored.updated_at = timezone.now()
+                stored.save()
+                write(stored.trip_id, by, *changed)
+            return stored.read_again()
+
+    def read_again(self) -> "Document":
+        """The document with what a response contains; raises `NotFound`.
+
+        Not in the statement that checks who may see it, which reads no members beside the files.
+        """
+        rows: Any = Document.objects.with_details()
+        found: Any = rows.filter(trip=self.trip_id, pk=self.pk).first()
+        if found is None:
+            raise NotFound
+        return found
+
+    def require_room(self) -> None:
+        if Document.objects.kept().filter(trip=self.trip_id).count() >= MAX_DOCUMENTS:
+            raise LimitReached(limit=MAX_DOCUMENTS)
+
+    def remind(self) -> bool:
+        """Mail those who have not attached their file; returns whether it was still to be done.
+
+        If a number is wanted, whoever asked for it is reminded. The notices are queued in the
+        transaction that ends the reminder, under the trip's lock: each person gets one, however
+        many workers there are and whatever is killed.
+        """
+        with suppress(NotFound), transaction.atomic():
+            trip = lock_trip(self.trip_id)
+            stored = Document.objects.to_remind().with_files().filter(trip=trip, pk=self.pk).first()
+            if stored is None:
+                return False
+            people = stored.missing
+            if not (stored.per_member or stored.complete):
+                people = [stored.created_by]
+            if people and stored.due_on >= timezone.now().date():
+                who = Q(pk__in=[user.pk for user in people])
+                happened.send(Document, event=DUE, people=who, by=User(), trip_id=trip.pk)
+            stored.remind_at = None
+            stored.save(update_fields=["remind_at"])
+            return True
+        # The trip has just been deleted.
+        return False
+
+    def postpone(self) -> None:
+        """Try the reminder again later, unless the document was changed meanwhile."""
+        same = Document.objects.filter(pk=self.pk, remind_at=self.remind_at)
+        same.update(remind_at=timezone.now() + RETRY_AFTER)
+
+    def _plan_reminder(self) -> None:
+        """Set `remind_at`; what is due already needs none."""
+        self.remind_at = None
+        if self.due_on is not None and self.due_on >= timezone.now().date():
+            at = datetime.datetime.combine(self.due_on, REMIND_AT)
+            self.remind_at = at - REMIND_BEFORE
+
+    def _values(self) -> dict[str, Any]:
+        """The fields as the history shows them."""
+        return {**plain_values(self), "wanted": self.wanted or MEMBERS}
+
+
+class DocumentFile(InTrip):
+    """Which document a file belongs to, and whose it is: the uploader's, or that of another.
+
+    Without this app, files can be deleted; then the row remains and means nothing.
+    """
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="files")
+    attachment = models.OneToOneField(
+        Attachment, on_delete=models.CASCADE, db_constraint=False, related_name="document_file"
+    )
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+
+    objects = InTripQuerySet["DocumentFile"].as_manager()
+
+    def __str__(self) -> str:
+        return f"#{self.attachment_id}"
+
+    @classmethod
+    def attaching(cls, attachment: Attachment, by: User) -> AbstractContextManager[None]:
+        """Lock the document of a file without a row; at the end, say that it has the file.
+
+        Raises `NotFound`, and `PermissionDenied` or `ValidationError` for the file of another.
+        """
+        return _attaching(attachment.document_file, by)
+
+    @classmethod
+    def changed(cls, attachment: Attachment, ids: tuple[int | None, int | None]) -> Entry:
+        document_id = attachment.document_file.document_id
+        return Entry(CHANGED, document_id, {"attachments": ids})
+
+
+@contextmanager
+def _attaching(file: DocumentFile, by: User) -> Iterator[None]:
+    rows = Document.objects.kept
+    with locked_row(
+        rows, by, CanDocument.ATTACH, trip_id=file.trip_id, pk=file.document_id
+    ) as document:
+        if file.person_id != by.pk:
+            if not may(document.caller_role, CanDocument.ATTACH_FOR, lambda: False):
+                raise PermissionDenied
+            document.trip.require_members({"userId": [file.person_id]})
+        yield
+        file.save(force_insert=True)
+
+
+def _of_document(**where: Any) -> Q:
+    """The condition on attachments that they belong to such a document."""
+    rows = DocumentFile.objects.filter(trip=OuterRef("trip"), attachment=OuterRef("pk"), **where)
+    return Q(Exists(rows))
+
+
+PARENT = Parent(
+    "documents",
+    lambda: _of_document(document__deleted_at=None),
+    DocumentFile.attaching,
+    DocumentFile.changed,
+)
+
+
+def files_without_document() -> Any:
+    """Files whose document is gone for good; for `Plugin.outdated`."""
+    rows = Attachment.objects.filter(parent_type=Document.kind)
+    return rows.filter(~_of_document()).order_by("pk")
+
+
+def of_kept() -> Q:
+    """Condition on `DocumentFile`: neither the document nor the file is deleted."""
+    files = Attachment.objects.filter(pk=OuterRef("attachment"), trip=OuterRef("trip"))
+    return Q(Exists(files), document__deleted_at=None)
+
+
+def plan_imported(trip: Trip) -> None:
+    """Plan the reminders of what a file brought."""
+    for document in trip.documents.all():
+        document._plan_reminder()
+        document.save(update_fields=["remind_at"])
+
+
+def files_of(account: User) -> Any:
+    """The files of documents that are an account's, whoever attached them."""
+    return Attachment.objects.filter(document_file__person=account, trip=F("document_file__trip"))
+
+
+@receiver(person_replaced)
+def give_documents(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Put `to` in the place of a guest whose files were attached, or who asked in a file."""
+    Document.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
+    DocumentFile.objects.filter(trip=trip, person=user_id).update(person=to)
+
+
+@receiver(person_sought)
+def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person asked for a document, or brought one."""
+    asked = Document.objects.filter(trip=trip, created_by=user_id)
+    return asked.exists() or DocumentFile.objects.filter(trip=trip, person=user_id).exists()

@@ -1,0 +1,262 @@
+"""Documents: who is asked for what, who has brought it, and what may be attached by whom."""
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from plugins.attachments.models import Attachment
+from plugins.attachments.tests.pictures import PDF
+from plugins.documents.models import MAX_DOCUMENTS, Document, DocumentFile
+from plugins.documents.tests.asking import PASSPORT, Folder, attach, names, stored
+from tests.cast import Api
+from tests.factories import UserFactory, add_guest, join
+from tests.scoped import script_of
+from tests.users.logins import bearer
+from trips.models import Trip
+from trips.roles import TripRole
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+
+def shown(client: Any, path: str) -> Any:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.json()
+    return answer.json()
+
+
+def state(client: Any, path: str) -> tuple[Any, ...]:
+    found = shown(client, path)
+    return found["count"], found["complete"], names(found["missing"])
+
+
+def test_each_member_brings_one(
+    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    path = ask()
+    assert state(api(vera), path) == ("0/3", False, ["Olga Owner", "Ed Editor", "Vera Viewer"])
+    made = attach(api(vera), path)
+    assert made.status_code == 201
+    assert (made.json()["by"]["name"], made.json()["person"]["name"]) == (vera.name, vera.name)
+    assert made["Location"] == f"/api/attachments/{made.json()['id']}"
+    # A second one of hers counts once.
+    attach(api(vera), path)
+    assert state(api(olga), path) == ("1/3", False, ["Olga Owner", "Ed Editor"])
+    attach(api(ed), path)
+    attach(api(olga), path)
+    found = shown(api(ed), path)
+    assert (found["count"], found["complete"], found["missing"]) == ("3/3", True, [])
+    assert (found["wanted"], found["attached"], found["perMember"]) == (3, 3, True)
+    assert [file["by"]["id"] for file in found["attachments"]] == [
+        vera.pk, vera.pk, ed.pk, olga.pk,
+    ]  # fmt: skip
+
+
+def test_what_is_wanted_follows_the_members(
+    api: Api, ask: Any, trip: Trip, olga: User, vera: User
+) -> None:
+    path = ask()
+    attach(api(vera), path)
+    guest = add_guest(trip)
+    join(trip, UserFactory(name="Late Lea"), TripRole.VIEWER)
+    assert state(api(olga), path)[0] == "1/5"
+    assert guest.name in state(api(olga), path)[2]
+    api(olga).delete(f"/api/trips/{trip.pk}/members/{vera.pk}")
+    assert state(api(olga), path)[0] == "0/4"
+    assert len(shown(api(olga), path)["attachments"]) == 1
+
+
+def test_a_number_is_reached_by_files_of_anybody(api: Api, ask: Any, ed: User, vera: User) -> None:
+    path = ask(wanted=2)
+    attach(api(vera), path)
+    assert state(api(ed), path) == ("1/2", False, [])
+    attach(api(vera), path)
+    assert state(api(ed), path) == ("2/2", True, [])
+    attach(api(ed), path)
+    assert state(api(ed), path) == ("3/2", True, [])
+
+
+def test_files_of_guests_are_attached_for_them(
+    api: Api, ask: Any, trip: Trip, ed: User, vera: User, sam: User
+) -> None:
+    path, guest = ask(), add_guest(trip)
+    assert attach(api(vera), path, userId=guest.pk).status_code == 403
+    made = attach(api(ed), path, userId=guest.pk).json()
+    assert (made["by"]["name"], made["person"]["name"]) == (ed.name, guest.name)
+    assert state(api(ed), path) == ("1/4", False, ["Olga Owner", "Ed Editor", "Vera Viewer"])
+    refused = attach(api(ed), path, userId=sam.pk)
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, ["userId"])
+    assert attach(api(ed), path, userId=10**9).status_code == 400
+    assert attach(api(ed), path, userId="me").status_code == 400
+    assert Attachment.objects.count() == 1
+
+
+def test_a_refused_upload_leaves_no_file(
+    api: Api, ask: Any, sam: User, ed: User, vera: User, folder: Folder
+) -> None:
+    path = ask()
+    assert attach(api(sam), path).status_code == 404
+    assert attach(api(vera), path, b"MZ\x90\x00 no picture").status_code == 415
+    assert attach(api(vera), path, userId=ed.pk).status_code == 403
+    api(ed).delete(path)
+    assert attach(api(vera), path).status_code == 404
+    assert stored(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "name"),
+        ({"name": ""}, "name"),
+        ({"name": "x" * 101}, "name"),
+        ({"name": 7}, "name"),
+        ({"name": "Visa", "wanted": 0}, "wanted"),
+        ({"name": "Visa", "wanted": 1001}, "wanted"),
+        ({"name": "Visa", "wanted": True}, "wanted"),
+        ({"name": "Visa", "wanted": "everybody"}, "wanted"),
+        ({"name": "Visa", "dueOn": "tomorrow"}, "dueOn"),
+        ({"name": "Visa", "dueOn": "2026-02-30"}, "dueOn"),
+    ],
+    ids=str,
+)
+def test_a_wrong_body_is_refused(api: Api, documents: str, ed: User, body: Any, field: str) -> None:
+    refused = api(ed).post(documents, body)
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
+    assert not Document.objects.exists()
+
+
+def test_one_file_is_wanted_unless_somebody_says_otherwise(
+    api: Api, documents: str, ed: User
+) -> None:
+    made = api(ed).post(documents, {"name": "Insurance"}).json()
+    assert made | {"createdBy": None} == {
+        "id": made["id"],
+        "tripId": made["tripId"],
+        "name": "Insurance",
+        "dueOn": None,
+        "perMember": False,
+        "wanted": 1,
+        "attached": 0,
+        "count": "0/1",
+        "complete": False,
+        "missing": [],
+        "attachments": [],
+        "createdBy": None,
+    }
+
+
+def test_a_change_keeps_what_it_does_not_name(api: Api, ask: Any, ed: User, olga: User) -> None:
+    path = ask(dueOn="2030-05-01")
+    attach(api(ed), path)
+    changed = api(olga).patch(path, {"name": "Visa"}).json()
+    assert (changed["name"], changed["count"], changed["dueOn"]) == ("Visa", "1/3", "2030-05-01")
+    assert api(olga).patch(path, {"wanted": 1}).json()["complete"] is True
+    assert api(olga).patch(path, {"wanted": "members", "dueOn": None}).json()["count"] == "1/3"
+
+
+def test_editors_change_their_own(api: Api, ask: Any, trip: Trip, ed: User, vera: User) -> None:
+    path, other = ask(), UserFactory()
+    join(trip, other, TripRole.EDITOR)
+    for user in (other, vera):
+        assert api(user).patch(path, {"name": "Visa"}).status_code == 403
+        assert api(user).delete(path).status_code == 403
+    assert api(ed).delete(path).status_code == 204
+
+
+def test_the_list_is_in_the_order_of_due_dates(
+    api: Api, ask: Any, documents: str, ed: User
+) -> None:
+    ask(name="never")
+    ask(name="late", dueOn="2030-05-02")
+    ask(name="soon", dueOn="2030-05-01")
+    items = shown(api(ed), documents)["items"]
+    assert [item["name"] for item in items] == ["soon", "late", "never"]
+
+
+def test_a_deleted_document_comes_back_with_its_files(
+    api: Api, ask: Any, documents: str, ed: User, vera: User
+) -> None:
+    path = ask()
+    file = attach(api(vera), path).json()
+    assert api(ed).delete(path).status_code == 204
+    for gone in (path, file["url"], f"/api/attachments/{file['id']}"):
+        assert api(vera).get(gone).status_code == 404
+    assert shown(api(ed), documents)["items"] == []
+    [item] = shown(api(ed), f"{documents}?deleted=true")["items"]
+    assert item["count"] == "1/3"
+    assert api(ed).post(f"{path}/restore").json()["count"] == "1/3"
+    assert api(vera).get(file["url"]).content == PDF
+    refused = api(ed).post(f"{path}/restore")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not_restorable")
+
+
+def test_files_of_a_document_are_downloads_of_the_members(
+    api: Api, ask: Any, trip: Trip, olga: User, vera: User, sam: User
+) -> None:
+    file = attach(api(vera), ask()).json()
+    answer = api(olga).get(file["url"])
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["Content-Security-Policy"].startswith("sandbox")
+    assert api(sam).get(file["url"]).status_code == 404
+    # It belongs to the document and not to the trip as a whole.
+    assert shown(api(olga), f"/api/trips/{trip.pk}/attachments")["items"] == []
+    assert api(olga).delete(f"/api/attachments/{file['id']}").status_code == 204
+    assert not DocumentFile.objects.exists()
+
+
+def test_a_refused_picture_does_not_count(api: Api, ask: Any, ed: User, vera: User) -> None:
+    path = ask()
+    attach(api(vera), path)
+    Attachment.objects.update(state="refused", file="")
+    assert state(api(ed), path)[0] == "0/3"
+
+
+def test_a_token_needs_the_scope_of_documents_for_their_files(
+    api: Api, ask: Any, vera: User
+) -> None:
+    path = ask()
+    file = attach(api(vera), path).json()
+    for scopes, status in (
+        (["expenses:read"], 403),
+        (["documents:read"], 403),
+        (["expenses:read", "documents:read"], 200),
+    ):
+        client = bearer(script_of(vera, *scopes).token)
+        answers = {client.get(where).status_code for where in (file["url"], f"{made_at(file)}")}
+        assert answers == {status}
+    client = bearer(script_of(vera, "expenses:write", "documents:read").token)
+    assert client.delete(made_at(file)).status_code == 403
+    client = bearer(script_of(vera, "expenses:write", "documents:write").token)
+    assert client.delete(made_at(file)).status_code == 204
+
+
+def made_at(file: Any) -> str:
+    return f"/api/attachments/{file['id']}"
+
+
+def test_a_trip_has_room_for_so_many_documents(
+    api: Api, ask: Any, documents: str, trip: Trip, ed: User
+) -> None:
+    path = ask()
+    api(ed).delete(path)
+    Document.objects.bulk_create(
+        Document(trip=trip, created_by=ed, name="x") for _number in range(MAX_DOCUMENTS)
+    )
+    for answer in (api(ed).post(documents, PASSPORT), api(ed).post(f"{path}/restore")):
+        assert (answer.status_code, answer.json()["code"]) == (409, "limit_reached")
+
+
+def test_files_end_with_their_document(
+    api: Api, ask: Any, ed: User, vera: User, folder: Folder
+) -> None:
+    path = ask()
+    attach(api(vera), path)
+    api(ed).delete(path)
+    Document.objects.update(deleted_at=timezone.now() - timezone.timedelta(days=31))
+    call_command("prune")
+    call_command("prune")
+    assert not Document.objects.exists()
+    assert not Attachment.objects.exists()

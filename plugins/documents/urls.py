@@ -1,0 +1,22 @@
+"""The routes of documents."""
+
+from django.urls import include, path
+from django.utils.translation import gettext as _
+
+from plugins.documents.views import DocumentAttachmentViewSet, DocumentViewSet
+from tripcompanion.api.forms import FileFormParser
+from tripcompanion.api.url_map import CHANGED, LIST
+
+_FILES = DocumentAttachmentViewSet.as_view({"post": "create"}, parser_classes=[FileFormParser])
+
+DOCUMENTS = [
+    path("", DocumentViewSet.as_view(LIST)),
+    path("/<id:document_id>", DocumentViewSet.as_view(CHANGED)),
+    path("/<id:document_id>/restore", DocumentViewSet.as_view({"post": "restore"})),
+    path("/<id:document_id>/attachments", _FILES),
+]
+
+TRIP = [path("/documents", include(DOCUMENTS))]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Documents"),)

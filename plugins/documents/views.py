@@ -1,0 +1,139 @@
+"""Documents of a trip, and the files that members attach to them."""
+
+from typing import Any, ClassVar
+
+from django.db.models import F
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.attachments.models import Attachment
+from plugins.attachments.views import AttachmentViewSet
+from plugins.documents.models import Document, DocumentFile
+from plugins.documents.rights import CanDocument
+from plugins.documents.serializers import (
+    DocumentAttachmentRequest,
+    DocumentAttachmentSerializer,
+    DocumentRequest,
+    DocumentSerializer,
+)
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import DeletedQuery
+from tripcompanion.database.snapshots import snapshot
+from trips.models import Trip, get_visible_or_404
+from trips.models.conflicts import NotRestorable
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+from users.models import User
+
+
+class DocumentViewSet(InTripViewSet):
+    """What everybody has to bring."""
+
+    tag = "documents"
+    operation_ids: ClassVar = {
+        "list": "listDocuments",
+        "create": "createDocument",
+        "retrieve": "getDocument",
+        "partial_update": "updateDocument",
+        "destroy": "deleteDocument",
+        "restore": "restoreDocument",
+    }
+    scope_prefix = "documents"
+    needs: ClassVar = {
+        "list": Can.READ,
+        "retrieve": Can.READ,
+        "create": CanDocument.CREATE,
+        **dict.fromkeys(("partial_update", "destroy", "restore"), CanDocument.CHANGE),
+    }
+    problems: ClassVar = {"create": [LimitReached], "restore": [NotRestorable, LimitReached]}
+    request_serializers: ClassVar = {
+        "create": DocumentRequest,
+        "partial_update": DocumentRequest,
+    }
+    query_serializers: ClassVar = {"list": DeletedQuery}
+    response_serializer = DocumentSerializer
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """What a trip needs: by due date, then what has none."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        documents = Document.objects.filter(trip=trip).with_files()
+        if self.query()["deleted"]:
+            return self.page(documents.restorable())
+        return self.page(documents.kept().order_by(F("due_on").asc(nulls_last=True), "pk"))
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Ask for a document.
+
+        With `wanted: "members"`, each present member is to attach one, guests too, and the number
+        follows the members as they come and go. Three days before `dueOn`, those who have not are
+        reminded by mail, if they want mails about `document.due`; if a number is not complete,
+        whoever asked for it. A trip has at most 200 documents.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        document = Document.ask_for(trip, self.caller, **self.body())
+        return self.answer(document, location=f"/api/trips/{trip_id}/documents/{document.pk}")
+
+    def retrieve(self, request: Request, trip_id: int, document_id: int) -> Response:
+        """One document."""
+        with snapshot():
+            return self.answer(self._found(trip_id, document_id).read_again())
+
+    def partial_update(self, request: Request, trip_id: int, document_id: int) -> Response:
+        """Change a document. Its files stay."""
+        document = self._found(trip_id, document_id)
+        body = self.body(partial=True, current=document.read_again)
+        return self.answer(document.change(self.caller, **body))
+
+    def destroy(self, request: Request, trip_id: int, document_id: int) -> Response:
+        """Delete a document. For 30 days, `restoreDocument` brings it back with its files."""
+        self._found(trip_id, document_id).remove(self.caller)
+        return self.no_content()
+
+    def restore(self, request: Request, trip_id: int, document_id: int) -> Response:
+        """Restore a deleted document, with its files."""
+        with self.restoring(Document.objects.kept, trip_id=trip_id, pk=document_id):
+            rows = Document.objects.deleted
+            document = self.get_permitted_object(rows, trip_id=trip_id, pk=document_id)
+            restored = document.restore(self.caller)
+        return self.answer(restored.read_again())
+
+    def _found(self, trip_id: int, document_id: int) -> Document:
+        rows = Document.objects.kept
+        return self.get_permitted_object(rows, trip_id=trip_id, pk=document_id)
+
+
+class DocumentAttachmentViewSet(AttachmentViewSet):
+    """Files of a document."""
+
+    tag = "documents"
+    operation_ids: ClassVar = {"create": "createDocumentAttachment"}
+    scope_prefix = "documents"
+    needs: ClassVar = {"create": CanDocument.ATTACH}
+    request_serializers: ClassVar = {"create": DocumentAttachmentRequest}
+    response_serializer = DocumentAttachmentSerializer
+    problems: ClassVar = {"create": [*AttachmentViewSet.problems["create"], PermissionDenied]}
+
+    def new_draft(self) -> Attachment:
+        rows = Document.objects.kept
+        where = {"trip_id": self.kwargs["trip_id"], "pk": self.kwargs["document_id"]}
+        document = get_visible_or_404(rows, self.caller, **where)
+        draft = Attachment(
+            trip_id=document.trip_id, parent_type=Document.kind, created_by=self.caller
+        )
+        # Refers to the draft, which knows it by `document_file`.
+        DocumentFile(trip_id=document.trip_id, document=document, attachment=draft)
+        draft.caller_role = document.caller_role
+        return draft
+
+    def create(self, request: Request, **parent: int) -> Response:
+        """Attach a file to a document: one's own, or that of `userId`.
+
+        Every member attaches their own. What OWNERs and EDITORs have of others, such as guests,
+        they attach for them. A token also needs `expenses:read` to download files.
+        """
+        if self.draft is not None:
+            file: Any = self.draft.document_file
+            user_id = self.body().get("user_id", self.caller.pk)
+            file.person = User.objects.filter(pk=user_id).first() or User(pk=user_id)
+        return super().create(request, **parent)
