@@ -18,7 +18,7 @@ from tests.factories import settle, spend
 from tripcompanion.currency.amounts import Amount
 from trips.models import Trip
 from trips.models.journal import plain_fields
-from trips.serializers import TripDetailSerializer, TripRequest
+from trips.serializers import ADDED_NAMES, TripDetailSerializer, TripRequest
 from users.models import User
 
 Columns = set[str]
@@ -110,7 +110,7 @@ NOT_IN_HISTORY = {
         *("participantUserIds", "splitAmounts"),
     },
     "settlement": {"id", "tripId", "tripCurrency", "rate", "from", "to", "createdAt"},
-    "trip": {"id", "members", "currentUserRole", "createdAt", "updatedAt"},
+    "trip": {"id", "members", "currentUserRole", "createdAt", "updatedAt", *ADDED_NAMES},
 }
 
 

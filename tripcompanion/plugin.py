@@ -75,6 +75,13 @@ class TripObject(NamedTuple):
     key: str = "pk"
 
 
+class TripField(NamedTuple):
+    """A field in the answer of one trip: its shape, and its value for a reader, in SQL."""
+
+    shape: Any
+    value: Callable[[Any], Any]
+
+
 class ExpenseRows(NamedTuple):
     """Rows that belong to an expense: deleted, restored and merged with it, searched and audited.
 
@@ -240,6 +247,10 @@ class Plugin(AppConfig):
 
         `trips.signals.trip_changed` has what was sent.
         """
+        return {}
+
+    def trip_fields(self) -> Mapping[str, TripField]:
+        """Fields in the answer of one trip, by their names; `If-Match` ignores them."""
         return {}
 
     # -- A person ----------------------------------------------------------------------------------

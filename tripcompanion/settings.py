@@ -54,6 +54,7 @@ PLUGINS = env.plugins(
         "plugins.mapmyjourney",
         "plugins.polls",
         "plugins.calendar",
+        "plugins.messages",
         "plugins.demo",
         "plugins.support",
         "plugins.second_factor",

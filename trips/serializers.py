@@ -19,6 +19,7 @@ from tripcompanion.api.serializers import (
     StrictList,
     StrictText,
     UrlOrPath,
+    camel_case,
     number_schema,
     numbers_of,
     numbers_schema,
@@ -181,8 +182,12 @@ class TripRequest(CamelCaseSerializer):
         return attrs
 
 
-#: What apps take with a change of a trip.
+#: What apps take with a change of a trip, and what they show of one.
 _OPTIONS = {name: field for app in plugins() for name, field in app.trip_options().items()}
+
+_ADDED = {name: field.shape for app in plugins() for name, field in app.trip_fields().items()}
+#: The names of `_ADDED` in the API.
+ADDED_NAMES = frozenset(map(camel_case, _ADDED))
 
 
 @extend_schema_serializer(component_name="Trip")
@@ -265,6 +270,7 @@ class TripDetailSerializer(TripSerializer):
         source="present_members",
         help_text="The present members, in the order in which they joined.",
     )
+    locals().update(_ADDED)
 
 
 class TripPreview(CamelCaseSerializer):

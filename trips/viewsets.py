@@ -109,7 +109,9 @@ class InTripViewSet(PeopleViewSet):
     def unchanged(self, trip_id: int, current: Callable[[], Any]) -> AbstractContextManager[None]:
         """Run the block only if `If-Match`, if sent, matches the current representation."""
         shape, context = self.response_shape("retrieve"), self.get_serializer_context
-        return self.matching(trip_id, lambda: etag_of(serialize(shape, current(), context())))
+        return self.matching(
+            trip_id, lambda: etag_of(serialize(shape, current(), context()), self.apart)
+        )
 
     @contextmanager
     def matching(self, trip_id: int, tag: Callable[[], str]) -> Iterator[None]:

@@ -276,6 +276,8 @@ class Copy:
         if value is None and field.null:
             return None
         exponent = column.exponent(currency)
+        if _is_loose(field) and is_id(value):
+            return value
         if isinstance(field, ForeignKey):
             value = self.ids[field.related_model].get(value) if type(value) is int else None
         elif exponent is not None:
@@ -311,6 +313,11 @@ class Copy:
                 known[old_id] = row.pk
             if table.model is Expense and row.currency != self.currency:
                 self.currencies[row.pk] = row.currency
+        for field in filter(_is_loose, table.model._meta.concrete_fields):
+            referring = [row for row in made if getattr(row, field.attname) is not None]
+            for row in referring:
+                setattr(row, field.attname, known.get(getattr(row, field.attname)))
+            table.model._base_manager.bulk_update(referring, [field.name])
 
     # -- Afterwards --------------------------------------------------------------------------------
 
@@ -333,6 +340,12 @@ class Copy:
             raise UnreadableFile("bad_value", name="expensesRecorded")
         if any(differences(self.trip.pk)):
             raise UnreadableFile("contradiction")
+
+
+def _is_loose(field: Any) -> bool:
+    """Whether a column refers to an earlier row of its table, which may be gone."""
+    is_own = isinstance(field, ForeignKey) and field.related_model is field.model
+    return is_own and not field.db_constraint
 
 
 def _chunks(rows: Iterator[Any]) -> Iterator[list[Any]]:

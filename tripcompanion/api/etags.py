@@ -1,5 +1,6 @@
 """Prevents lost updates: strong entity tags, `If-Match` and `If-None-Match` (RFC 9110)."""
 
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
 
@@ -26,15 +27,22 @@ class PreconditionFailed(APIException):
         self.headers = {"ETag": current}
 
 
-def etag_of(shown: Any) -> str:
-    """The strong tag of a response: a hash of its whole JSON."""
-    return f'"{sha256(ExactJSONRenderer().render(shown)).hexdigest()[:32]}"'
+def etag_of(shown: Any, apart: Collection[str] = ()) -> str:
+    """The strong tag of a response: a hash of its whole JSON, and one of the fields `apart`."""
+    own = {name: shown[name] for name in apart}
+    parts = [{**shown, **dict.fromkeys(own)}, own] if own else [shown]
+    rendered = map(ExactJSONRenderer().render, parts)
+    return f'"{".".join(sha256(part).hexdigest()[:32] for part in rendered)}"'
 
 
 def require_match(request: Request, current: str) -> None:
-    """Raise `PreconditionFailed` unless `If-Match` names the current tag (or is `*`)."""
+    """Raise `PreconditionFailed` unless `If-Match` names the current tag (or is `*`).
+
+    What the tag says of the fields `apart` is ignored.
+    """
     wanted = request.headers.get("If-Match", "*")
-    if wanted.strip() != "*" and current not in parse_etags(wanted[:_MOST_CHARS]):
+    known = [tag.partition(".")[0] for tag in parse_etags(wanted[:_MOST_CHARS])]
+    if wanted.strip() != "*" and current.partition(".")[0] not in known:
         raise PreconditionFailed(current)
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
@@ -161,6 +162,16 @@ class StrictText(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class StrictUuid(serializers.UUIDField):
+    """A UUID as text with hyphens, in letters of any case; `UUID` in Python."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        found: UUID = super().to_internal_value(data)
+        if not isinstance(data, str) or str(found) != data.lower():
+            self.fail("invalid", value=data)
+        return found
 
 
 class StrictBoolean(serializers.BooleanField):

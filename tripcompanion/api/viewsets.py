@@ -73,6 +73,8 @@ class ApiViewSet(GenericViewSet):
     lists: ClassVar[frozenset[str]] = frozenset({"list"})
     #: Actions on a resource with an `ETag`, which support `If-None-Match` or `If-Match`.
     etag_actions: ClassVar[frozenset[str]] = frozenset()
+    #: Fields of the answer that `If-Match` ignores; bodies may have them with any value.
+    apart: ClassVar[frozenset[str]] = frozenset()
     #: Actions that answer with a file: its media types besides JSON, by what `?format=` calls them.
     files: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     #: What `?format=` calls the only type that this route answers with: its path ends with it.
@@ -277,7 +279,9 @@ class ApiViewSet(GenericViewSet):
 
         def answered() -> Any:
             shown = ExactJSONRenderer().render(serialize(shape, current(), own))
-            return json.loads(shown, parse_float=Decimal)
+            stored, sent = json.loads(shown, parse_float=Decimal), self.sent_body()
+            fit = {name for name in self.apart if type(sent.get(name)) is type(stored[name])}
+            return stored | {name: sent[name] for name in fit}
 
         return {"is_lenient": self.is_lenient, "answered": cache(answered)}
 
@@ -342,7 +346,8 @@ class ApiViewSet(GenericViewSet):
         """`instance`, or a list of them, with this action's response serializer."""
         headers = {"Location": location} if location else None
         data = self._as_declared(instance, **context)
-        return Response(data, status=self.success_status, headers=headers)
+        status = 200 if getattr(instance, "was_created_before", False) else self.success_status
+        return Response(data, status=status, headers=headers)
 
     def _as_declared(self, instance: Any, **context: Any) -> Any:
         shape = self.response_shape(self.action)
@@ -355,7 +360,7 @@ class ApiViewSet(GenericViewSet):
     def with_etag(self, request: Request, instance: Any) -> Response:
         """`instance` with its `ETag`; 304 without a body if the caller's copy is current."""
         response = self.answer(instance)
-        response["ETag"] = etag_of(response.data)
+        response["ETag"] = etag_of(response.data, self.apart)
         if request.method == "GET" and is_known(request, response["ETag"]):
             response.status_code, response.data = 304, None
         return response

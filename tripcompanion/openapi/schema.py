@@ -238,6 +238,10 @@ class ProblemAwareSchema(AutoSchema):
             success = OpenApiResponse(shape, _first_paragraph(shape))
         is_only_file = shape is None and view.action in view.files
         responses: dict[Any, Any] = {} if is_only_file else {status: success}
+        body = view.request_serializers.get(view.action)
+        if status == 201 and body and "clientId" in body().fields:
+            text = "It was created before, by the same body with this `clientId`."
+            responses[200] = OpenApiResponse(shape, text)
         for kind in self._files().values():
             responses[status, kind] = OpenApiResponse(OpenApiTypes.BINARY, "A file.")
         if self.method == "GET" and view.action in view.etag_actions:

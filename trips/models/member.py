@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import cache, partial
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import orjson
 from django.conf import settings
@@ -507,10 +507,18 @@ def trips_led_alone_by(user: User) -> list[int]:
     return list(alone.values_list("trip", flat=True))
 
 
+class _DetailedTrips(TripQuerySet):
+    def visible_to(self, user: Any) -> Self:
+        """With what plugins show of a trip: `Plugin.trip_fields`."""
+        added = ((name, field) for app in plugins() for name, field in app.trip_fields().items())
+        values = {name: field.value(user) for name, field in added}
+        return super().visible_to(user).annotate(**values)
+
+
 def trips_with_members() -> TripQuerySet:
     """Trips, each with its members as `present_members`."""
     members = Member.objects.with_details()
-    return Trip.objects.prefetch_related(Prefetch("members", members, "present_members"))
+    return _DetailedTrips(Trip).prefetch_related(Prefetch("members", members, "present_members"))
 
 
 def require_membership(user: User, trip_id: int | None) -> None:

@@ -20,6 +20,7 @@ from trips.models.conflicts import (
 )
 from trips.roles import Can
 from trips.serializers import (
+    ADDED_NAMES,
     JoinRequest,
     TripChange,
     TripDetailSerializer,
@@ -77,6 +78,7 @@ class TripViewSet(InTripViewSet):
     query_serializers: ClassVar = {"list": DeletedQuery}
     creates: ClassVar = frozenset({"create", "join"})
     etag_actions: ClassVar = ETAG_ACTIONS
+    apart = ADDED_NAMES
     single_statement: ClassVar = frozenset({"list", "by_code", "retrieve"})
     throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}
     problems: ClassVar = {

@@ -2988,6 +2988,113 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/trips/{tripId}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The messages of a trip, newest first
+         * @description The messages of a trip, newest first.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listMessages"];
+        put?: never;
+        /**
+         * Write to the members of a trip
+         * @description Write to the members of a trip.
+         *
+         *     A trip has at most 20,000 messages. Guests do not read them.
+         *
+         *     Every member may do this.
+         */
+        post: operations["sendMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/messages/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say up to which message one has read
+         * @description Say up to which message one has read.
+         *
+         *     It only moves forward: an older message than before changes nothing. What one wrote oneself
+         *     is never unread.
+         *
+         *     Every member may do this.
+         */
+        put: operations["readMessages"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/messages/{messageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Replace the text of one's own message
+         * @description Replace the text of one's own message.
+         *
+         *     Every member may do this to their own.
+         */
+        put: operations["replaceMessage"];
+        post?: never;
+        /**
+         * Delete a message
+         * @description Delete a message.
+         *
+         *     For 30 days, `restoreMessage` undoes it.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        delete: operations["deleteMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/messages/{messageId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted message
+         * @description Restore a deleted message.
+         *
+         *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
+         */
+        post: operations["restoreMessage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/currencies": {
         parameters: {
             query?: never;
@@ -3152,6 +3259,10 @@ export interface components {
             votes: components["schemas"]["ExportedVote"][];
             /** @description The addresses of calendars that they made. */
             calendarLinks: components["schemas"]["ExportedCalendarLink"][];
+            /** @description The messages that they wrote, deleted ones for 30 days. */
+            messages: components["schemas"]["ExportedMessage"][];
+            /** @description How far they have read the messages of each trip. */
+            readMessages: components["schemas"]["ExportedReadMark"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
@@ -3433,7 +3544,7 @@ export interface components {
             role: components["schemas"]["TripRoleEnum"];
         };
         /** @description An object of a trip, as its own endpoint shows it. */
-        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Invitation"] | components["schemas"]["Document"] | components["schemas"]["Comment"] | components["schemas"]["Activity"] | components["schemas"]["Day"] | components["schemas"]["Poll"];
+        ChangedObject: components["schemas"]["TripDetail"] | components["schemas"]["TripMember"] | components["schemas"]["Expense"] | components["schemas"]["Settlement"] | components["schemas"]["Invitation"] | components["schemas"]["Document"] | components["schemas"]["Comment"] | components["schemas"]["Activity"] | components["schemas"]["Day"] | components["schemas"]["Poll"] | components["schemas"]["Message"];
         /** @description An option that stays or is new. */
         ChangedOptionRequest: {
             /** @description 1 to 100 characters. */
@@ -3712,12 +3823,12 @@ export interface components {
          * @description What happened: the type of the object, and what was done to it.
          * @enum {string}
          */
-        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "document.created" | "document.changed" | "document.deleted" | "document.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted";
+        EventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "document.created" | "document.changed" | "document.deleted" | "document.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted" | "message.created" | "message.changed" | "message.deleted" | "message.restored";
         /**
          * @description An event, all events of a kind, or all.
          * @enum {string}
          */
-        EventPatternEnum: "activity.*" | "activity.changed" | "activity.created" | "activity.deleted" | "activity.restored" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "day.*" | "day.changed" | "document.*" | "document.changed" | "document.created" | "document.deleted" | "document.restored" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "poll.*" | "poll.changed" | "poll.closed" | "poll.counted" | "poll.created" | "poll.deleted" | "poll.reopened" | "poll.restored" | "poll.voted" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
+        EventPatternEnum: "activity.*" | "activity.changed" | "activity.created" | "activity.deleted" | "activity.restored" | "comment.*" | "comment.changed" | "comment.created" | "comment.deleted" | "day.*" | "day.changed" | "document.*" | "document.changed" | "document.created" | "document.deleted" | "document.restored" | "expense.*" | "expense.changed" | "expense.created" | "expense.deleted" | "expense.restored" | "guest.*" | "guest.added" | "guest.claimed" | "guest.merged" | "guest.renamed" | "invitation.*" | "invitation.accepted" | "invitation.created" | "invitation.revoked" | "member.*" | "member.added" | "member.joined" | "member.left" | "member.removed" | "member.role_changed" | "message.*" | "message.changed" | "message.created" | "message.deleted" | "message.restored" | "poll.*" | "poll.changed" | "poll.closed" | "poll.counted" | "poll.created" | "poll.deleted" | "poll.reopened" | "poll.restored" | "poll.voted" | "settlement.*" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "split.*" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "trip.*" | "trip.changed" | "trip.code_renewed" | "trip.created" | "trip.deleted" | "trip.restored" | "*";
         /** @description An expense with its payers and splits. */
         Expense: {
             /** @description The expense's id. */
@@ -4206,6 +4317,32 @@ export interface components {
             /** @description `paid` - `share` + `sent` - `received`. */
             balance: number;
         };
+        /** @description A message that the user wrote. */
+        ExportedMessage: {
+            /** @description The message's id. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
+            /** @description What they wrote; empty once the author deleted their account. */
+            text: string;
+            /** @description The message that it answers, which may have been deleted; null for none. */
+            replyTo: number | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When its text last changed.
+             */
+            updatedAt: string;
+        };
         /** @description What the user paid for an expense; others may have recorded it. */
         ExportedPayment: {
             /** @description The expense. */
@@ -4248,6 +4385,13 @@ export interface components {
              * @description When it was created.
              */
             createdAt: string;
+        };
+        /** @description How far the user has read the messages of a trip. */
+        ExportedReadMark: {
+            /** @description The newest message that they have read. */
+            messageId: number;
+            /** @description The trip. */
+            tripId: number;
         };
         /** @description A settlement that the user sent, received or recorded. */
         ExportedSettlement: {
@@ -4834,6 +4978,51 @@ export interface components {
             /** @description Whether to answer the same but change nothing. Default: false. `null` counts as omitted. */
             dryRun?: boolean | null;
         };
+        /** @description A message. */
+        Message: {
+            /** @description The message's id. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
+            /** @description Who wrote it. */
+            by: components["schemas"]["UserSummary"];
+            /** @description What they wrote; empty once the author deleted their account. */
+            text: string;
+            /** @description The message that it answers, which may have been deleted; null for none. */
+            replyTo: number | null;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When its text last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description The text of a message. */
+        MessageChangeRequest: {
+            /** @description 1 to 2,000 characters. */
+            text: string;
+        };
+        /** @description A message to the members of a trip. */
+        MessageRequest: {
+            /** @description 1 to 2,000 characters. */
+            text: string;
+            /** @description The id of a message of this trip that it answers. `null` clears it. */
+            replyTo?: components["schemas"]["Id"] | null;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again writes nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
+        };
         /** @description The new address of a calendar. */
         NewCalendarLink: {
             /** @description What a calendar program subscribes to. It cannot be read again. */
@@ -4925,7 +5114,7 @@ export interface components {
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
          */
-        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "document.created" | "document.due" | "comment.created" | "activity.created" | "poll.created";
+        NoticeEventEnum: "member.added" | "split.paid" | "expense.created" | "expense.changed" | "document.created" | "document.due" | "comment.created" | "activity.created" | "poll.created" | "message.created";
         /**
          * @description When an account gets mails about its trips.
          * @enum {string}
@@ -4956,7 +5145,7 @@ export interface components {
          * @description The type of an object.
          * @enum {string}
          */
-        ObjectTypeEnum: "activity" | "comment" | "day" | "document" | "expense" | "invitation" | "member" | "poll" | "settlement" | "split" | "trip";
+        ObjectTypeEnum: "activity" | "comment" | "day" | "document" | "expense" | "invitation" | "member" | "message" | "poll" | "settlement" | "split" | "trip";
         /** @description An option, with the votes for it. */
         Option: {
             /** @description The id of the option, within its poll. */
@@ -5212,6 +5401,31 @@ export interface components {
         PaginatedInvitationList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Invitation"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedMessageList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Message"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -5865,6 +6079,18 @@ export interface components {
             /** @description `ecb`, the European Central Bank, or `given` in the request. */
             source: string;
         };
+        /** @description How far the caller has read. */
+        Read: {
+            /** @description The newest message that they have read. */
+            messageId: number;
+            /** @description How many messages of others are newer. */
+            unread: number;
+        };
+        /** @description How far the caller has read. */
+        ReadRequest: {
+            /** @description The newest message that they have read. */
+            messageId: components["schemas"]["Id"];
+        };
         /** @description The response of a readiness probe. */
         Readiness: {
             /**
@@ -6065,7 +6291,7 @@ export interface components {
          * @description What a scoped token may do. Write scope does not imply read.
          * @enum {string}
          */
-        ScopeEnum: "trips:read" | "trips:write" | "expenses:read" | "expenses:write" | "documents:read" | "documents:write" | "activities:read" | "activities:write" | "polls:read" | "polls:write" | "calendar:read" | "calendar:write";
+        ScopeEnum: "trips:read" | "trips:write" | "expenses:read" | "expenses:write" | "documents:read" | "documents:write" | "activities:read" | "activities:write" | "polls:read" | "polls:write" | "calendar:read" | "calendar:write" | "messages:read" | "messages:write";
         /** @description A token for scripts, without the token itself. */
         ScopedToken: {
             /** @description The token's id, to revoke it. */
@@ -6381,6 +6607,8 @@ export interface components {
              * @description When the trip last changed, without its expenses.
              */
             updatedAt: string;
+            /** @description Of the plugin `messages`: how many messages of others the caller has not read. */
+            unread: number;
             /** @description The present members, in the order in which they joined. */
             members: components["schemas"]["TripMember"][];
         };
@@ -6589,7 +6817,7 @@ export interface components {
          * @description What happened in a trip; `webhook.test` is sent on request.
          * @enum {string}
          */
-        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "document.created" | "document.changed" | "document.deleted" | "document.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted" | "webhook.test";
+        WebhookEventEnum: "trip.created" | "trip.changed" | "trip.deleted" | "trip.restored" | "trip.code_renewed" | "member.added" | "member.joined" | "member.role_changed" | "member.left" | "member.removed" | "guest.added" | "guest.renamed" | "guest.claimed" | "guest.merged" | "expense.created" | "expense.changed" | "expense.deleted" | "expense.restored" | "split.added" | "split.deleted" | "split.paid" | "split.unpaid" | "settlement.created" | "settlement.deleted" | "settlement.restored" | "invitation.created" | "invitation.revoked" | "invitation.accepted" | "document.created" | "document.changed" | "document.deleted" | "document.restored" | "comment.created" | "comment.changed" | "comment.deleted" | "activity.created" | "activity.changed" | "activity.deleted" | "activity.restored" | "day.changed" | "poll.created" | "poll.changed" | "poll.deleted" | "poll.restored" | "poll.closed" | "poll.reopened" | "poll.voted" | "poll.counted" | "message.created" | "message.changed" | "message.deleted" | "message.restored" | "webhook.test";
         /** @description A webhook to register. */
         WebhookRequest: {
             /**
@@ -7568,6 +7796,18 @@ export interface components {
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
+        ForbiddenOrInsufficientScopeMessagesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
         ForbiddenOrInsufficientScopePollsWrite: {
             headers: {
                 [name: string]: unknown;
@@ -7729,6 +7969,24 @@ export interface components {
         };
         /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
         InsufficientScopeExpensesWrite: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeMessagesRead: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1). */
+        InsufficientScopeMessagesWrite: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7952,6 +8210,15 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ListImportedRowsForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `not_found`: it does not exist, or the caller may not see it. */
+        ListMessagesNotFound: {
             headers: {
                 [name: string]: unknown;
             };
@@ -8292,6 +8559,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        ReadMessagesBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         RecordSettleUpPlanBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -8485,6 +8764,30 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        ReplaceMessageBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `forbidden`: the caller may know of this, but may not do it.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        ReplaceMessageForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         ReplaceTripBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -8601,6 +8904,19 @@ export interface components {
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
          */
+        RestoreMessageConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `not_restorable`: what was deleted no longer fits.
+         */
         RestorePollConflict: {
             headers: {
                 [name: string]: unknown;
@@ -8629,6 +8945,31 @@ export interface components {
          *     - `not_restorable`: what was deleted no longer fits.
          */
         RestoreTripConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        SendMessageBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
+         */
+        SendMessageConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -10271,6 +10612,9 @@ export interface operations {
                             [key: string]: unknown;
                         }[];
                         votes: {
+                            [key: string]: unknown;
+                        }[];
+                        messages: {
                             [key: string]: unknown;
                         }[];
                         history: {
@@ -15650,6 +15994,275 @@ export interface operations {
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description Only those before this message. */
+                before?: components["schemas"]["Id"];
+                /** @description Only the message with this `clientId`. */
+                clientId?: string;
+                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                deleted?: boolean;
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+                /** @description Only those after this message. */
+                since?: components["schemas"]["Id"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedMessageList"];
+                };
+            };
+            400: components["responses"]["InvalidQuery"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeMessagesRead"];
+            404: components["responses"]["ListMessagesNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sendMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageRequest"];
+            };
+        };
+        responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            /** @description A message. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["SendMessageBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeMessagesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["SendMessageConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    readMessages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReadRequest"];
+            };
+        };
+        responses: {
+            /** @description How far the caller has read. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Read"];
+                };
+            };
+            400: components["responses"]["ReadMessagesBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeMessagesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    replaceMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a message of this trip.
+                 * @example 2
+                 */
+                messageId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description A message. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["ReplaceMessageBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ReplaceMessageForbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    deleteMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a message of this trip.
+                 * @example 4
+                 */
+                messageId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeMessagesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReached"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    restoreMessage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a message of this trip.
+                 * @example 3
+                 */
+                messageId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A message. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeMessagesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["RestoreMessageConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listCurrencies: {

@@ -226,4 +226,5 @@ def shown(actual: Any, path: str = "", *, shortened: bool) -> Any:
     if path.endswith(".id") and isinstance(actual, str):
         return SESSION_ID
     name = volatile_name(path)
-    return VOLATILE[name] if name and actual is not None else actual
+    # A `messageId` is also the number of a message of a trip.
+    return VOLATILE[name] if name and isinstance(actual, str) else actual

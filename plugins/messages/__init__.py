@@ -1,0 +1,1 @@
+"""Short messages of the members of a trip."""

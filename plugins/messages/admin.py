@@ -1,0 +1,38 @@
+"""Messages in the admin site."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from plugins.messages.models import Message
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import named
+from trips.admin import person
+
+
+@admin.register(Message)
+class MessageAdmin(ReadOnlyAdmin):
+    """Who wrote what in which trip, and whether it was deleted."""
+
+    csv_columns = {
+        **named("id", "trip_id"),
+        "trip": "trip__title",
+        "created_by_id": "created_by_id",
+        "created_by_name": "created_by__name",
+        **named("text", "reply_to_id", "created_at", "updated_at", "deleted_at"),
+    }
+    list_display = (
+        *("id", "created_at", "trip", person("created_by", gettext_lazy("written by"))),
+        *("text", "deleted_at"),
+    )
+    list_filter: ClassVar = [("deleted_at", admin.EmptyFieldListFilter), "created_at"]
+    list_select_related = ("trip", "created_by")
+    search_fields = ("text", "trip__title", "created_by__email", "created_by__name")
+    search_help_text = gettext_lazy("A text, a trip's title, or the author's e-mail or name")
+    date_hierarchy = "created_at"
+    ordering = ("-id",)
+    fields = (
+        *("trip", "created_by", "text", "reply_to", "client_id"),
+        *("created_at", "updated_at", "deleted_at"),
+    )

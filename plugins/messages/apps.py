@@ -1,0 +1,142 @@
+"""App configuration."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
+
+from tripcompanion.plugin import (
+    AssistantTool,
+    Notice,
+    PersonalList,
+    Plugin,
+    TripField,
+    TripObject,
+    TripTable,
+)
+from trips.roles import Table
+
+
+class MessagesConfig(Plugin):
+    name = "plugins.messages"
+    #: `django.contrib.messages` has the label `messages`.
+    label = "trip_messages"
+    verbose_name = gettext_lazy("Messages")
+
+    def rights(self) -> Table:
+        from plugins.messages.rights import TABLE
+
+        return TABLE
+
+    def scopes(self) -> Mapping[str, Any]:
+        return {
+            "messages:read": gettext_lazy("Read the messages of your trips"),
+            "messages:write": gettext_lazy("Write, change and delete messages"),
+        }
+
+    def events(self) -> Mapping[str, Any]:
+        return {
+            "message.created": gettext_lazy("%(by)s wrote a message."),
+            "message.changed": gettext_lazy("%(by)s changed a message."),
+            "message.deleted": gettext_lazy("%(by)s deleted a message."),
+            "message.restored": gettext_lazy("%(by)s restored a message."),
+        }
+
+    def objects(self) -> Mapping[str, TripObject]:
+        from plugins.messages.models import Message
+        from plugins.messages.serializers import MessageSerializer
+
+        return {"message": TripObject("messages", Message.objects.with_details, MessageSerializer)}
+
+    def trip_fields(self) -> Mapping[str, TripField]:
+        from rest_framework.serializers import IntegerField
+
+        from plugins.messages.models import unread_by
+
+        text = "Of the plugin `messages`: how many messages of others the caller has not read."
+        return {"unread": TripField(IntegerField(help_text=text), unread_by)}
+
+    def notices(self) -> Mapping[str, Notice]:
+        label = gettext_lazy("notice: message")
+        text = gettext_lazy("There are new messages in a trip:")
+        return {"message.created": Notice("MESSAGE_CREATED", label, text)}
+
+    def tools(self) -> Mapping[str, AssistantTool]:
+        path = "/api/trips/{trip}/messages"
+        reads, writes = (
+            "The messages of a trip, the newest first.",
+            "Writes to the members of a trip.",
+        )
+        return {
+            "messages": AssistantTool(reads, "GET", path),
+            "send_message": AssistantTool(writes, "POST", path),
+        }
+
+    def trip_tables(self) -> Iterable[TripTable]:
+        from plugins.messages.models import Message, finish_imported
+        from plugins.messages.serializers import MessageChange
+
+        left_out = frozenset({"trip_id", "deleted_at", "client_id", "sent_hash"})
+        rules: Any = {"request": MessageChange, "finish": finish_imported}
+        yield TripTable("messages", Message, left_out, only=lambda: Q(deleted_at=None), **rules)
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        from plugins.messages.models import Message, ReadMark
+        from plugins.messages.serializers import ExportedMessage, ExportedReadMark
+
+        yield PersonalList(
+            "messages",
+            ExportedMessage,
+            "The messages that they wrote, deleted ones for 30 days.",
+            lambda user: Message.objects.filter(created_by=user).order_by("id"),
+        )
+        yield PersonalList(
+            "read_messages",
+            ExportedReadMark,
+            "How far they have read the messages of each trip.",
+            lambda user: ReadMark.objects.filter(user=user).order_by("id"),
+        )
+
+    def traces(self, account: Any) -> Iterable[QuerySet[Any]]:
+        """An ADMIN can write in trips without being a member."""
+        from plugins.messages.models import written_by
+
+        return written_by(account)
+
+    def forget(self, account: Any, by: Any) -> None:
+        from plugins.messages.models import forget_messages_of
+
+        forget_messages_of(account, by)
+
+    def outdated(
+        self, now: datetime, month_ago: datetime
+    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+        from plugins.messages.models import Message
+
+        yield "deleted messages", [Message.objects.outdated(now)]
+
+    def figures(self) -> Iterator[Any]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        from plugins.messages.models import Message
+
+        count = Message.objects.filter(created_at__gt=timezone.now() - timedelta(hours=1)).count()
+        name, text = "tripcompanion_messages_last_hour", "Messages written in the last hour."
+        yield GaugeMetricFamily(name, text, value=count)
+
+    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+        """What people in Lisbon wrote; Olga has not read the last one."""
+        from plugins.messages.models import Message, ReadMark
+
+        if code != "LSBNA":
+            return
+        at = {"created_at": trip.created_at}
+        olga, ed, vera = (people[name] for name in ("olga", "ed", "vera"))
+        first = Message.send(trip, olga, text="Who is at the airport before noon?", **at)
+        reply = Message.send(trip, ed, text="Vera and I land at 11:40.", reply_to_id=first.pk, **at)
+        Message.send(trip, vera, text="Wrong chat", **at).remove(vera)
+        Message.send(trip, vera, text="We take the metro. See you at the flat!", **at)
+        ReadMark.read(trip, olga, reply.pk)

@@ -1,0 +1,224 @@
+"""Messages of a trip, and how far each member has read them."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
+
+from django.db import models
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ValidationError
+
+from plugins.messages.rights import CanMessage
+from tripcompanion.api.problems import LimitReached
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
+from trips.models.client_ids import ClientNamed
+from trips.models.journal import Entry, JournalEntry, as_text, entries_between, plain_values, write
+from trips.models.restorable import Restorable, RestorableQuerySet
+from trips.roles import Capability
+from trips.signals import happened, person_replaced, person_sought
+from users.models import User, summary_of
+
+#: How many a trip may have, without deleted ones.
+MAX_MESSAGES = 20_000
+MAX_MESSAGE_CHARS = 2000
+EVENTS = [f"message.{word}" for word in ("created", "changed", "deleted", "restored")]
+CREATED, CHANGED, *_ENDINGS = EVENTS
+
+
+class MessageQuerySet(RestorableQuerySet["Message"]):
+    def with_author(self) -> Self:
+        """With the columns that a response contains."""
+        columns = ("trip", "client_id", "text", "reply_to", "created_at", "updated_at")
+        rows = self.select_related("created_by")
+        return rows.only(*columns, "deleted_at", *summary_of("created_by"))
+
+    def with_details(self) -> Self:
+        """Those that are not deleted, with the columns that a response contains."""
+        return self.kept().with_author()
+
+
+class Message(ClientNamed, Restorable):
+    """What a member wrote to the others. The text is empty once the account is deleted."""
+
+    kind = "message"
+    deleted_by = CanMessage.DELETE
+
+    trip = trip_key("messages", db_index=False)
+    created_by = models.ForeignKey(
+        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("written by")
+    )
+    text = models.TextField(gettext_lazy("text"), max_length=MAX_MESSAGE_CHARS)
+    #: Stays after that message is deleted for good.
+    reply_to = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        db_index=False,
+        related_name="+",
+        verbose_name=gettext_lazy("reply to"),
+    )
+    created_at = models.DateTimeField(
+        gettext_lazy("created at"), default=timezone.now, editable=False, db_index=True
+    )
+    updated_at = models.DateTimeField(
+        gettext_lazy("updated at"), default=timezone.now, editable=False
+    )
+
+    objects = MessageQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = gettext_lazy("message")
+        verbose_name_plural = gettext_lazy("messages")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["trip", "client_id"], name="message_once")
+        ]
+        indexes: ClassVar = [
+            # A count of those of others reads the index alone.
+            models.Index(
+                fields=["trip", "id"],
+                include=["created_by"],
+                condition=Q(deleted_at=None),
+                name="message_newest",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
+    def is_own(self, user: User, can: Capability) -> bool:
+        return user.pk == self.created_by_id
+
+    @classmethod
+    def send(cls, trip: Trip, by: User, **fields: Any) -> "Message":
+        """Write to the members of a trip; or return what the same request wrote before.
+
+        Raises `ClientIdTaken`, `LimitReached`, and `ValidationError` on `replyTo`.
+        """
+        with locked_trip(trip.pk, by, CanMessage.WRITE) as locked:
+            now = timezone.now()
+            message = cls(trip=locked, created_by=by, **{"created_at": now, **fields})
+            message.updated_at = message.created_at
+            known: Message | None = message.created_before(by, fields)
+            if known is not None:
+                return known
+            message.require_room()
+            replied = locked.messages.kept().filter(pk=message.reply_to_id)
+            if message.reply_to_id is not None and not replied.exists():
+                raise ValidationError({"replyTo": [_("There is no such message in the trip.")]})
+            message.save(force_insert=True)
+            write(locked.pk, by, *entries_between(CREATED, message.pk, {}, plain_values(message)))
+            happened.send(cls, event=CREATED, people=Q(), by=by, trip_id=locked.pk)
+            return message
+
+    def change(self, by: User, text: str) -> "Message":
+        """Replace the text. Returns the message as it is now."""
+        rows = Message.objects.kept
+        with locked_row(rows, by, CanMessage.CHANGE, trip_id=self.trip_id, pk=self.pk) as stored:
+            changed = entries_between(CHANGED, stored.pk, {"text": stored.text}, {"text": text})
+            if changed:
+                stored.text, stored.updated_at = text, timezone.now()
+                stored.save(update_fields=["text", "updated_at"])
+                write(stored.trip_id, by, *changed)
+            return stored
+
+    def require_room(self) -> None:
+        """Raise `LimitReached` above `MAX_MESSAGES`."""
+        if self.trip.messages.kept().count() >= MAX_MESSAGES:
+            raise LimitReached(limit=MAX_MESSAGES)
+
+
+class ReadMark(models.Model):
+    """The newest message that a member has read. It only moves forward, without the trip's lock."""
+
+    trip = trip_key("read_marks", db_index=False)
+    user = models.ForeignKey(
+        User, on_delete=models.CASCADE, related_name="+", verbose_name=gettext_lazy("user")
+    )
+    message_id = models.BigIntegerField(gettext_lazy("message"))
+    unread: int | None = None
+
+    objects = InTripQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["trip", "user"], name="one_read_mark_in_trip")
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.message_id}"
+
+    @classmethod
+    def move(cls, trip_id: int, user_ids: Iterable[int], message_id: int) -> None:
+        """Note that these people have read a message and all before it."""
+        marks = [cls(trip_id=trip_id, user_id=pk, message_id=message_id) for pk in user_ids]
+        cls.objects.bulk_create(marks, ignore_conflicts=True)
+        older = cls.objects.filter(trip=trip_id, user__in=[mark.user_id for mark in marks])
+        older.filter(message_id__lt=message_id).update(message_id=message_id)
+
+    @classmethod
+    def read(cls, trip: Trip, by: User, message_id: int) -> None:
+        """Note that `by` has read this message. Raises `ValidationError` on `messageId`."""
+        if not trip.messages.filter(pk=message_id).exists():
+            raise ValidationError({"messageId": [_("There is no such message in the trip.")]})
+        cls.move(trip.pk, [by.pk], message_id)
+
+
+def unread_by(user: Any, key: str = "pk") -> Any:
+    """How many messages of others a reader has not read; `key` is where the row has the trip."""
+    trip = OuterRef(key)
+    marks = ReadMark.objects.filter(trip=OuterRef(trip), user=user).values("message_id")
+    newer = Message.objects.kept().filter(trip=trip, pk__gt=Coalesce(Subquery(marks[:1]), 0))
+    counted = newer.exclude(created_by=user).order_by().values("trip").annotate(count=Count("pk"))
+    return Coalesce(Subquery(counted.values("count")), 0)
+
+
+def finish_imported(trip: Trip) -> None:
+    """Nobody has to read again what a file brought."""
+    last = trip.messages.order_by("pk").last()
+    if last is not None:
+        ReadMark.move(trip.pk, trip.members.values_list("user", flat=True), last.pk)
+
+
+@receiver(person_replaced)
+def give_messages(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Give messages to the person `to`, who has read what either of them had read."""
+    trip.messages.filter(created_by=user_id).update(created_by=to)
+    for mark in trip.read_marks.filter(user=user_id):
+        ReadMark.move(trip.pk, [to], mark.message_id)
+        mark.delete()
+
+
+@receiver(person_sought)
+def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person wrote messages."""
+    return trip.messages.filter(created_by=user_id).exists()
+
+
+def written_by(account: User) -> list[QuerySet[Any]]:
+    """The messages of an account, and the rows of the journal about those that are gone."""
+    gone = JournalEntry.objects.filter(by=account, event=CREATED)
+    return [Message.objects.filter(created_by=account), gone]
+
+
+def forget_messages_of(account: User, by: User | None) -> None:
+    """Empty all messages of an account, also in the journal, under the locks of their trips.
+
+    The messages stay, so that replies keep their place.
+    """
+    ReadMark.objects.filter(user=account).delete()
+    stored, gone = written_by(account)
+    for trip_id in {pk for rows in (stored, gone) for pk in rows.values_list("trip", flat=True)}:
+        here, old = stored.filter(trip=trip_id), gone.filter(trip=trip_id)
+        emptied = list(here.exclude(text="").filter(deleted_at=None).values_list("pk", flat=True))
+        here.update(text="", sent_hash="")
+        own = Q(object_id__in=here.values("pk")) | Q(object_id__in=old.values("object_id"))
+        rows = JournalEntry.objects.filter(own, trip=trip_id, event__in=EVENTS)
+        # They tell the text only. One by one, 10,000 of them would take seconds.
+        rows.update(stored_changes=as_text({"text": {"old": None, "new": None}}))
+        entries = (Entry(CHANGED, pk, {"text": (None, "")}) for pk in sorted(emptied))
+        write(trip_id, by, *entries, is_limited=False)

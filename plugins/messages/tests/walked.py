@@ -1,0 +1,151 @@
+"""What the tests that walk all apps need to know of messages; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.messages.models import Message, ReadMark
+from plugins.messages.rights import CanMessage
+from plugins.messages.views import MessageViewSet
+from tests.factories import acting_as_owner
+from tests.trips.access import TRIP, Row, just
+from trips.roles import Can
+
+MESSAGES = f"{TRIP}/messages"
+MESSAGE = f"{MESSAGES}/{{message_id}}"
+READ = f"{MESSAGES}/read"
+CLIENT_ID = "0b7b4b0e-6c5f-4f0e-9a54-0d8a5f6f2a11"
+
+
+def write(scene: Any) -> Message:
+    """A message of `holder`."""
+    with acting_as_owner(scene.trip, scene.holder):
+        return Message.send(scene.trip, scene.holder, text="Hello")
+
+
+ROWS = [
+    Row("GET", MESSAGES, can=Can.READ),
+    Row("POST", MESSAGES, 201, CanMessage.WRITE, just(text="Hello")),
+    Row("PUT", READ, 200, CanMessage.MARK, lambda scene: {"messageId": write(scene).pk}),
+    Row("PUT", MESSAGE, 200, CanMessage.CHANGE, just(text="Good morning")),
+    Row("DELETE", MESSAGE, 204, CanMessage.DELETE),
+    Row("POST", f"{MESSAGE}/restore", 200, CanMessage.DELETE),
+]
+PROMISED = {
+    CanMessage.WRITE: ("any", "any", "any"),
+    CanMessage.MARK: ("any", "any", "any"),
+    CanMessage.CHANGE: ("own", "own", "own"),
+    CanMessage.DELETE: ("any", "own", "own"),
+}
+SCOPES_OF = dict.fromkeys(CanMessage, "messages:write")
+AREAS = {MessageViewSet: "messages"}
+WRITTEN = {
+    f"POST {MESSAGES}": ["message.created"],
+    f"PUT {MESSAGE}": ["message.changed"],
+    f"DELETE {MESSAGE}": ["message.deleted"],
+    f"POST {MESSAGE}/restore": ["message.restored"],
+}
+QUERIES = {MESSAGES: 4}
+LISTS = {MESSAGES}
+#: What is the same in the Spanish admin site.
+DATA = ["Hello", r"message\.[a-z]+"]
+COMMANDS = [
+    (CanMessage.WRITE, "POST", MESSAGES, just(text="Hello")),
+    (CanMessage.CHANGE, "PUT", MESSAGE, just(text="Good morning")),
+    (CanMessage.DELETE, "DELETE", MESSAGE),
+    (CanMessage.DELETE, "POST", f"{MESSAGE}/restore"),
+]
+#: It moves a mark of the caller alone, and only forward.
+WITHOUT_LOCK = [f"PUT {READ}"]
+OWNED_TABLES = ["trip_messages_message"]
+PRUNED = ["deleted messages"]
+ENDS = [("trip_messages_message", "deleted_at")]
+VIOLATIONS = [
+    ("message_once", "message", {"client_id": CLIENT_ID}),
+    ("one_read_mark_in_trip", "read_mark", {"user": "olga"}),
+]
+UNIQUE = {"message_once", "one_read_mark_in_trip"}
+
+
+def ids(scene: Any, names: list[str]) -> dict[str, int]:
+    """A message of the holder: deleted if it is to be restored."""
+    if "message_id" not in names:
+        return {}
+    message = write(scene)
+    if scene.route.endswith("/restore"):
+        with acting_as_owner(scene.trip, scene.holder):
+            message.remove(scene.holder)
+    return {"message_id": message.pk}
+
+
+def waiting_ids(scene: Any, names: list[str], by: Any, can: Any) -> dict[str, int]:
+    """A message of the caller to change, or of Olga's to delete."""
+    if "message_id" not in names:
+        return {}
+    author = by if can is CanMessage.CHANGE else scene.olga
+    path = f"{scene.trip.path}/messages"
+    return {"message_id": author.done("POST", path, {"text": "Hello"})["id"]}
+
+
+def fill_world(world: Any) -> None:
+    path = "/api/trips/{tripId}/messages"
+    made = world.made(path.format(**world.ids), {"text": "Hello"})
+    world.ids["messageId"] = made["id"]
+    body = {"text": "Hello", "replyTo": made["id"], "clientId": CLIENT_ID}
+    world.bodies |= {
+        f"POST {path}": [body],
+        f"PUT {path}/read": [{"messageId": made["id"]}],
+        f"PUT {path}/{{messageId}}": [{"text": "Good morning"}],
+    }
+
+
+def many(trip: Any, _olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
+    """A message of each of the people, who has read it."""
+    for user in people:
+        row = Message.objects.create(trip=trip, created_by=user, text="Hello")
+        ReadMark.move(trip.pk, [user.pk], row.pk)
+    return {"message_id": row.pk}
+
+
+def one_of_each(trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
+    Message.objects.create(trip=trip, created_by=olga, text="Hello")
+
+
+def lengthen(text: str) -> None:
+    Message.objects.update(text=text[:2000])
+
+
+def constrained(trip: Any, olga: Any) -> dict[str, Any]:
+    Message.objects.create(trip=trip, created_by=olga, text="Hello", client_id=CLIENT_ID)
+    row = Message.objects.create(trip=trip, created_by=olga, text="Hello")
+    ReadMark.move(trip.pk, trip.members.values_list("user", flat=True), row.pk)
+    return {
+        "message": Message.objects.filter(pk=row.pk),
+        "read_mark": ReadMark.objects.filter(trip=trip).exclude(user=olga),
+    }
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    as_olga, as_ed, messages = used.as_olga, used.as_ed, f"{used.trip}/messages"
+    body = {"text": "Hello", "clientId": CLIENT_ID}
+    message = f"{messages}/{as_ed('POST', messages, body, 201)['id']}"
+    as_ed("POST", messages, body)
+    as_ed("POST", messages, {**body, "text": "Bye"}, 409)
+    as_olga("GET", messages)
+    as_olga("GET", f"{messages}?since=x", status=400)
+    as_olga("PUT", f"{messages}/read", {"messageId": int(message.rpartition("/")[2])})
+    as_olga("PUT", f"{messages}/read", {"messageId": 10**9}, 400)
+    as_ed("PUT", message, {"text": "Good morning"})
+    as_olga("PUT", message, {"text": "Mine"}, 403)
+    as_olga("DELETE", message, status=204)
+    as_olga("DELETE", message, status=404)
+    as_ed("POST", f"{message}/restore")
+    as_ed("POST", f"{message}/restore", status=409)
+
+
+def sendable(client: Any, trip: Any, _olga: Any, _ed: Any) -> str:
+    path = f"/api/trips/{trip.pk}/messages"
+    return f"{path}/{client.post(path, {'text': 'Hello'}).json()['id']}"
+
+
+#: Makes what takes back the answer that it gives, and with which method.
+SENDABLE = [(sendable, "put")]

@@ -1,0 +1,110 @@
+"""Messages of a trip."""
+
+from typing import ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.messages.models import Message, ReadMark, unread_by
+from plugins.messages.rights import CanMessage
+from plugins.messages.serializers import (
+    MessageChange,
+    MessageQuery,
+    MessageRequest,
+    MessageSerializer,
+    ReadRequest,
+    ReadSerializer,
+)
+from tripcompanion.api.problems import LimitReached
+from trips.models import Trip
+from trips.models.client_ids import ClientIdTaken
+from trips.models.conflicts import NotRestorable
+from trips.roles import Can
+from trips.viewsets import InTripViewSet
+
+
+class MessageViewSet(InTripViewSet):
+    """What the members of a trip write to each other."""
+
+    tag = "messages"
+    operation_ids: ClassVar = {
+        "list": "listMessages",
+        "create": "sendMessage",
+        "update": "replaceMessage",
+        "destroy": "deleteMessage",
+        "restore": "restoreMessage",
+        "read": "readMessages",
+    }
+    scope_prefix = "messages"
+    needs: ClassVar = {
+        "list": Can.READ,
+        "create": CanMessage.WRITE,
+        "read": CanMessage.MARK,
+        "update": CanMessage.CHANGE,
+        **dict.fromkeys(("destroy", "restore"), CanMessage.DELETE),
+    }
+    request_serializers: ClassVar = {
+        "create": MessageRequest,
+        "update": MessageChange,
+        "read": ReadRequest,
+    }
+    query_serializers: ClassVar = {"list": MessageQuery}
+    response_serializer = MessageSerializer
+    response_serializers: ClassVar = {"read": ReadSerializer}
+    problems: ClassVar = {
+        "create": [ClientIdTaken, LimitReached],
+        "restore": [NotRestorable, LimitReached],
+    }
+    uncounted = frozenset({"read"})
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """The messages of a trip, newest first."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        chosen, rows = self.query(), trip.messages.with_author()
+        if chosen.pop("deleted"):
+            return self.page(rows.restorable())
+        return self.page(rows.kept().filter(**chosen).order_by("-pk"))
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Write to the members of a trip.
+
+        A trip has at most 20,000 messages. Guests do not read them.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        message = Message.send(trip, self.caller, **self.body())
+        return self.answer(message, location=f"/api/trips/{trip_id}/messages/{message.pk}")
+
+    def update(self, request: Request, trip_id: int, message_id: int) -> Response:
+        """Replace the text of one's own message."""
+        message = self._found(trip_id, message_id)
+        return self.answer(message.change(self.caller, **self.body(current=lambda: message)))
+
+    def destroy(self, request: Request, trip_id: int, message_id: int) -> Response:
+        """Delete a message.
+
+        For 30 days, `restoreMessage` undoes it.
+        """
+        self._found(trip_id, message_id).remove(self.caller)
+        return self.no_content()
+
+    def restore(self, request: Request, trip_id: int, message_id: int) -> Response:
+        """Restore a deleted message."""
+        lookup = {"trip_id": trip_id, "pk": message_id}
+        with self.restoring(Message.objects.kept, **lookup):
+            deleted = self.get_permitted_object(Message.objects.deleted, **lookup)
+            return self.answer(deleted.restore(self.caller))
+
+    def read(self, request: Request, trip_id: int) -> Response:
+        """Say up to which message one has read.
+
+        It only moves forward: an older message than before changes nothing. What one wrote oneself
+        is never unread.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        rows = ReadMark.objects.filter(trip=trip_id, user=self.caller)
+        marks = rows.annotate(unread=unread_by(self.caller, "trip"))
+        ReadMark.read(trip, self.caller, **self.body(current=lambda: marks.first() or ReadMark()))
+        return self.answer(marks.get())
+
+    def _found(self, trip_id: int, message_id: int) -> Message:
+        return self.get_permitted_object(Message.objects.kept, trip_id=trip_id, pk=message_id)
