@@ -47,23 +47,32 @@ class UnsupportedType(APIException):
     status_code = 415
     default_code = "unsupported_type"
     default_detail = gettext_lazy(
-        "Send a form (multipart/form-data) with a JPEG, PNG, WebP, HEIC or PDF file in `file`."
+        "Send a form (multipart/form-data) with a picture (JPEG, PNG, WebP, HEIC), PDF, text, CSV, "
+        "Office (DOCX, XLSX, PPTX, ODT, ODS, ODP), GPX, iCalendar or e-mail file in `file`."
+    )
+
+
+class OldOffice(UnsupportedType):
+    """415 `unsupported_type`: the file is of Office until 2003, which hides macros anywhere."""
+
+    default_detail = gettext_lazy(
+        "A file of Office until 2003 is not accepted. Please save it as DOCX, XLSX or PPTX."
     )
 
 
 class StillProcessing(Conflict):
-    """409 `still_processing`: the picture has not been cleaned yet."""
+    """409 `still_processing`: the file has not been cleaned or checked yet."""
 
     default_code = "still_processing"
-    default_detail = gettext_lazy("The picture is still being processed.")
+    default_detail = gettext_lazy("The file is still being processed.")
     wait = 2
 
 
 class AttachmentRefused(Conflict):
-    """409 `attachment_refused`: the file was no picture that can be shown, and was deleted."""
+    """409 `attachment_refused`: the file was not what it seemed to be, and was deleted."""
 
     default_code = "attachment_refused"
-    default_detail = gettext_lazy("The picture was refused: %(reason)s.")
+    default_detail = gettext_lazy("The file was refused: %(reason)s.")
     example_values: ClassVar = {"reason": "it cannot be read"}
 
 
@@ -76,11 +85,13 @@ class State(models.TextChoices):
 
 
 class Refusal(models.TextChoices):
-    """Why a picture was refused."""
+    """Why a file was refused."""
 
     NONE = "", gettext_lazy("none")
     UNREADABLE = "unreadable", gettext_lazy("it cannot be read")
     TOO_MANY_PIXELS = "too_many_pixels", gettext_lazy("it has too many pixels")
+    MACROS = "macros", gettext_lazy("it has macros")
+    TOO_LARGE = "too_large", gettext_lazy("it is too large once it is unpacked")
 
 
 def _same_expense(rows: Any, column: str) -> Any:
@@ -140,9 +151,12 @@ class AttachmentQuerySet(InTripQuerySet["Attachment"]):
         return rows.filter(~Exists(kept), ~Exists(restorable)).order_by("pk")
 
     def unclaimed(self) -> "AttachmentQuerySet":
-        """Pictures that wait for a worker, or whose worker has let its lease end."""
+        """Files that wait for a worker, or whose worker has let its lease end.
+
+        Not those of types that only a newer release knows.
+        """
         is_free = Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())
-        return self.filter(is_free, state=State.PROCESSING)
+        return self.filter(is_free, state=State.PROCESSING, type__in=Kind.values)
 
     def require_room(self, *sizes: int, count: int, megabytes: int) -> None:
         """Raise `QuotaExceeded` if, with files of these sizes in bytes, there are too many."""
@@ -155,7 +169,8 @@ class Attachment(models.Model):
     """A file that somebody attached to an expense, an object of another app, or else the trip.
 
     It outlives these for as long as they can be restored, and nobody sees it meanwhile.
-    A picture is not served before a worker has cleaned it.
+    A picture is not served before a worker has cleaned it, and another file but a PDF not before
+    one has checked it.
     """
 
     trip = models.ForeignKey(
@@ -182,7 +197,7 @@ class Attachment(models.Model):
     )
     #: The name that the file had; nothing is stored under it.
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS)
-    type = models.CharField(gettext_lazy("type"), max_length=20, choices=Kind)
+    type = models.CharField(gettext_lazy("type"), max_length=100, choices=Kind)
     size_bytes = models.PositiveIntegerField(gettext_lazy("bytes"))
     state = models.CharField(gettext_lazy("state"), max_length=10, choices=State)
     refusal = models.CharField(
@@ -313,6 +328,10 @@ class Attachment(models.Model):
         new = fields.get("file", ""), fields.get("thumbnail", "")
         done = self._mine().update(**fields)
         discard(*([self.file] if done else new))
+
+    def accept(self) -> None:
+        """Serve the file as it was uploaded."""
+        self._mine().update(state=State.READY)
 
     def refuse(self, why: Refusal) -> None:
         self.finish(state=State.REFUSED, refusal=why, file="", size_bytes=0)

@@ -1,6 +1,6 @@
-"""What workers do: claim a picture, clean it in another process, and store the result.
+"""What workers do: claim a file, clean or check it in another process, and store the result.
 
-If a worker is killed, its lease of the picture ends, and another one takes it. A picture that keeps
+If a worker is killed, its lease of the file ends, and another one takes it. A file that keeps
 killing workers is refused after a few attempts.
 """
 
@@ -13,16 +13,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from plugins.attachments.models import MAX_ATTEMPTS, Attachment, Refusal, State
-from plugins.attachments.recognition import START_BYTES, kind_of
+from plugins.attachments.recognition import PICTURES, START_BYTES, kind_of
 from plugins.attachments.storage import StorageUnavailable, copy, discard, keep
 from tripcompanion.database.watching import DATABASE_AWAY
 
 logger = logging.getLogger(__name__)
 
 _PROGRAM = Path(__file__).with_name("cleaning.py")
+_CHECK = Path(__file__).with_name("checking.py")
 _SECONDS = 40
-#: The exit status of the program for a picture that is too large.
-_TOO_MANY_PIXELS = 3
+#: What the exit statuses of the programs mean; any other is that the file cannot be read.
+_REFUSALS = {3: Refusal.TOO_MANY_PIXELS, 4: Refusal.MACROS, 5: Refusal.TOO_LARGE}
 #: The statuses for which the picture is not to blame.
 _KILLED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT}
 
@@ -64,8 +65,10 @@ def _clean(row: Attachment) -> None:
             row.release()
             return
         if status:
-            is_large = status == _TOO_MANY_PIXELS
-            row.refuse(Refusal.TOO_MANY_PIXELS if is_large else Refusal.UNREADABLE)
+            row.refuse(_REFUSALS.get(status, Refusal.UNREADABLE))
+            return
+        if row.type not in PICTURES:
+            row.accept()
             return
         with (folder / "cleaned").open("rb") as cleaned, (folder / "thumbnail").open("rb") as small:
             kind = kind_of(cleaned.read(START_BYTES))
@@ -87,7 +90,8 @@ def _run(folder: Path, media_type: str) -> int:
     A picture that takes too long would do so again.
     """
     # -P: the modules beside it are none of its own.
-    command = [sys.executable, "-P", str(_PROGRAM), str(folder), media_type]
+    program = _PROGRAM if media_type in PICTURES else _CHECK
+    command = [sys.executable, "-P", str(program), str(folder), media_type]
     try:
         done = subprocess.run(  # noqa: S603 -- no shell, and nothing of a user's is in it
             command, check=False, timeout=_SECONDS, capture_output=True, env={}

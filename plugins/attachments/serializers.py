@@ -39,7 +39,9 @@ class AttachmentRequest(CamelCaseSerializer):
 
     file = FileField(
         style={"input_type": "file"},
-        help_text=gettext_lazy("A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB."),
+        help_text=gettext_lazy(
+            "A picture, PDF, text, CSV, Office, GPX, iCalendar or e-mail file, at most 10 MiB."
+        ),
     )
 
 
@@ -78,8 +80,8 @@ class AttachmentSerializer(CamelCaseSerializer):
     state = serializers.ChoiceField(
         State.choices,
         help_text=(
-            "A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if "
-            "it cannot be decoded. The content of a refused one tells the reason."
+            "A file but a PDF is `processing` until it was cleaned or checked; then it is `ready`, "
+            "or `refused`. The content of a refused one tells the reason."
         ),
     )
     by = UserSummary(source="created_by", help_text="Who uploaded it.")

@@ -12,12 +12,19 @@ from plugins.attachments.models import (
     MAX_NAME_CHARS,
     Attachment,
     AttachmentRefused,
+    OldOffice,
     State,
     StillProcessing,
     UnsupportedType,
 )
 from plugins.attachments.parents import PARENTS
-from plugins.attachments.recognition import START_BYTES, Kind, extension_of, kind_of
+from plugins.attachments.recognition import (
+    START_BYTES,
+    Kind,
+    extension_of,
+    is_old_office,
+    kind_of_file,
+)
 from plugins.attachments.rights import CanAttach
 from plugins.attachments.serializers import AttachmentRequest, AttachmentSerializer
 from plugins.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
@@ -138,12 +145,14 @@ class AttachmentViewSet(InTripViewSet):
         return self.page(Attachment.objects.shown().filter(**where).order_by("id"))
 
     def create(self, request: Request, **parent: int) -> Response:
-        """Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+        """Attach a file, recognised by its content.
 
-        A picture is `processing` until it has been turned upright and its metadata, such as where
-        it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
-        files to an expense that they recorded or paid. A deleted expense keeps its files for as
-        long as it can be restored.
+        It is a JPEG, PNG, WebP, HEIC, PDF, text, CSV, DOCX, XLSX, PPTX, ODT, ODS, ODP, GPX,
+        iCalendar or e-mail. All but PDF are `processing` until they were checked: an Office file
+        with macros is refused, and so is what is something else further on. A picture is turned
+        upright, its metadata, such as where it was taken, is removed, and it keeps at most 12
+        million pixels. A VIEWER may attach files to an expense that they recorded or paid. A
+        deleted expense keeps its files for as long as it can be restored.
         """
         draft = self.draft
         if draft is None:
@@ -215,9 +224,9 @@ class TripAttachmentViewSet(AttachmentViewSet):
 
 def store_file(draft: Attachment, sent: SentFile) -> None:
     """Store the file of an attachment without a row; raises `UnsupportedType`."""
-    kind = kind_of(sent.start(START_BYTES))
+    kind = kind_of_file(sent.file)
     if kind is None:
-        raise UnsupportedType
+        raise OldOffice if is_old_office(sent.start(START_BYTES)) else UnsupportedType
     draft.type, draft.size_bytes, draft.name = kind, sent.size, _shown_name(sent.name, kind)
     draft.file = keep(sent.file)
 

@@ -115,6 +115,12 @@ class DocumentsConfig(Plugin):
             is_restored=False,
         )
 
+    def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
+        from plugins.documents.models import Document
+
+        rows = Document.objects.kept().filter(trip__in=trips, due_on__isnull=False)
+        return [row.in_calendar for row in rows.order_by("-due_on", "-id")[:limit]]
+
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.documents.models import Document, DocumentFile
         from plugins.documents.serializers import ExportedDocument, ExportedDocumentFile

@@ -1,7 +1,7 @@
 """Documents that a trip needs, and the files that were attached to them."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, ClassVar, Self
 
@@ -170,6 +170,17 @@ class Document(Restorable):
     @property
     def _good_files(self) -> "list[DocumentFile]":
         return [file for file in self.loaded_files if file.attachment.state != State.REFUSED]
+
+    @property
+    def in_calendar(self) -> Mapping[str, Any]:
+        """Its due date as an entry in calendars; see `Plugin.calendar`."""
+        return {
+            "uid": f"document-{self.pk}",
+            "summary": self.name,
+            "dtstart": self.due_on,
+            "created": self.created_at,
+            "dtstamp": self.updated_at,
+        }
 
     # -- Commands ----------------------------------------------------------------------------------
 

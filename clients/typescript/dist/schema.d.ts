@@ -1981,13 +1981,15 @@ export interface paths {
         get: operations["listTripAttachments"];
         put?: never;
         /**
-         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
-         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+         * Attach a file, recognised by its content
+         * @description Attach a file, recognised by its content.
          *
-         *     A picture is `processing` until it has been turned upright and its metadata, such as where
-         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
-         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
-         *     long as it can be restored.
+         *     It is a JPEG, PNG, WebP, HEIC, PDF, text, CSV, DOCX, XLSX, PPTX, ODT, ODS, ODP, GPX,
+         *     iCalendar or e-mail. All but PDF are `processing` until they were checked: an Office file
+         *     with macros is refused, and so is what is something else further on. A picture is turned
+         *     upright, its metadata, such as where it was taken, is removed, and it keeps at most 12
+         *     million pixels. A VIEWER may attach files to an expense that they recorded or paid. A
+         *     deleted expense keeps its files for as long as it can be restored.
          *
          *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
          */
@@ -2016,13 +2018,15 @@ export interface paths {
         get: operations["listExpenseAttachments"];
         put?: never;
         /**
-         * Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content
-         * @description Attach a file: JPEG, PNG, WebP, HEIC or PDF, recognised by its content.
+         * Attach a file, recognised by its content
+         * @description Attach a file, recognised by its content.
          *
-         *     A picture is `processing` until it has been turned upright and its metadata, such as where
-         *     it was taken, has been removed. It keeps at most 12 million pixels. A VIEWER may attach
-         *     files to an expense that they recorded or paid. A deleted expense keeps its files for as
-         *     long as it can be restored.
+         *     It is a JPEG, PNG, WebP, HEIC, PDF, text, CSV, DOCX, XLSX, PPTX, ODT, ODS, ODP, GPX,
+         *     iCalendar or e-mail. All but PDF are `processing` until they were checked: an Office file
+         *     with macros is refused, and so is what is something else further on. A picture is turned
+         *     upright, its metadata, such as where it was taken, is removed, and it keeps at most 12
+         *     million pixels. A VIEWER may attach files to an expense that they recorded or paid. A
+         *     deleted expense keeps its files for as long as it can be restored.
          *
          *     Allowed to OWNER and EDITOR, and to VIEWER for their own.
          */
@@ -3380,7 +3384,7 @@ export interface components {
             type: components["schemas"]["AttachmentTypeEnum"];
             /** @description The size of the file; 0 if it was refused. */
             bytes: number;
-            /** @description A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if it cannot be decoded. The content of a refused one tells the reason. */
+            /** @description A file but a PDF is `processing` until it was cleaned or checked; then it is `ready`, or `refused`. The content of a refused one tells the reason. */
             state: components["schemas"]["AttachmentStateEnum"];
             /** @description Who uploaded it. */
             by: components["schemas"]["UserSummary"];
@@ -3398,7 +3402,7 @@ export interface components {
         AttachmentRequest: {
             /**
              * Format: binary
-             * @description A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB.
+             * @description A picture, PDF, text, CSV, Office, GPX, iCalendar or e-mail file, at most 10 MiB.
              */
             file: string;
         };
@@ -3411,7 +3415,7 @@ export interface components {
          * @description The media type of an attached file, by its content.
          * @enum {string}
          */
-        AttachmentTypeEnum: "image/jpeg" | "image/png" | "image/webp" | "image/heic" | "application/pdf";
+        AttachmentTypeEnum: "image/jpeg" | "image/png" | "image/webp" | "image/heic" | "application/pdf" | "text/plain" | "text/csv" | "text/calendar" | "message/rfc822" | "application/gpx+xml" | "application/vnd.openxmlformats-officedocument.wordprocessingml.document" | "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" | "application/vnd.openxmlformats-officedocument.presentationml.presentation" | "application/vnd.oasis.opendocument.text" | "application/vnd.oasis.opendocument.spreadsheet" | "application/vnd.oasis.opendocument.presentation";
         /** @description A member's sums; `balance` = `paid` - `share` + `sent` - `received`. */
         Balance: {
             /** @description A member, or a former member with an entry. */
@@ -3776,7 +3780,7 @@ export interface components {
             type: components["schemas"]["AttachmentTypeEnum"];
             /** @description The size of the file; 0 if it was refused. */
             bytes: number;
-            /** @description A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if it cannot be decoded. The content of a refused one tells the reason. */
+            /** @description A file but a PDF is `processing` until it was cleaned or checked; then it is `ready`, or `refused`. The content of a refused one tells the reason. */
             state: components["schemas"]["AttachmentStateEnum"];
             /** @description Who uploaded it. */
             by: components["schemas"]["UserSummary"];
@@ -3796,7 +3800,7 @@ export interface components {
         DocumentAttachmentRequest: {
             /**
              * Format: binary
-             * @description A JPEG, PNG, WebP, HEIC or PDF file, at most 10 MiB.
+             * @description A picture, PDF, text, CSV, Office, GPX, iCalendar or e-mail file, at most 10 MiB.
              */
             file: string;
             /** @description Whose it is, such as a guest's; by default the caller's. `null` counts as omitted. */
@@ -4041,7 +4045,7 @@ export interface components {
             type: components["schemas"]["AttachmentTypeEnum"];
             /** @description The size of the file; 0 if it was refused. */
             bytes: number;
-            /** @description A picture is `processing` until it was cleaned; then it is `ready`, or `refused` if it cannot be decoded. The content of a refused one tells the reason. */
+            /** @description A file but a PDF is `processing` until it was cleaned or checked; then it is `ready`, or `refused`. The content of a refused one tells the reason. */
             state: components["schemas"]["AttachmentStateEnum"];
             /**
              * Format: date-time
@@ -8990,8 +8994,8 @@ export interface components {
             };
         };
         /**
-         * @description - `still_processing`: the picture has not been cleaned yet.
-         *     - `attachment_refused`: the file was no picture that can be shown, and was deleted.
+         * @description - `still_processing`: the file has not been cleaned or checked yet.
+         *     - `attachment_refused`: the file was not what it seemed to be, and was deleted.
          */
         StillProcessingOrAttachmentRefused: {
             headers: {
@@ -13769,6 +13773,17 @@ export interface operations {
                     "image/webp": string;
                     "image/heic": string;
                     "application/pdf": string;
+                    "text/plain": string;
+                    "text/csv": string;
+                    "text/calendar": string;
+                    "message/rfc822": string;
+                    "application/gpx+xml": string;
+                    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "application/vnd.openxmlformats-officedocument.presentationml.presentation": string;
+                    "application/vnd.oasis.opendocument.text": string;
+                    "application/vnd.oasis.opendocument.spreadsheet": string;
+                    "application/vnd.oasis.opendocument.presentation": string;
                 };
             };
             400: components["responses"]["UnknownName"];

@@ -28,7 +28,7 @@ REFUSED = {
     "PDF header late": b"MZ" + PDF,
     "PostScript": b"%!PS-Adobe-3.0\n",
     "AVIF": b"\x00\x00\x00\x1cftypavif\x00\x00\x00\x00",
-    "text": b"x",
+    "a byte of no text": b"x\0",
 }
 
 
@@ -119,7 +119,7 @@ def test_a_broken_picture_is_refused_and_gone(
     assert (shown["state"], shown["thumbnailUrl"], shown["bytes"]) == ("refused", None, 0)
     answer = api(olga).get(made["url"])
     assert (answer.status_code, answer.json()["code"]) == (409, "attachment_refused")
-    assert answer.json()["detail"] == "The picture was refused: it cannot be read."
+    assert answer.json()["detail"] == "The file was refused: it cannot be read."
     assert stored(folder) == []
 
 
@@ -132,7 +132,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(
     [row] = Attachment.objects.all()
     assert row.refusal == "too_many_pixels"
     detail = api(olga).get(row.url).json()["detail"]
-    assert detail == "The picture was refused: it has too many pixels."
+    assert detail == "The file was refused: it has too many pixels."
 
 
 @pytest.mark.parametrize(
