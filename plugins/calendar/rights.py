@@ -1,6 +1,8 @@
 """Who may have a link: a row of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, Table, TripRole
+from trips.roles import Access, Capability, rows
+
+_ANY = Access.ANY
 
 
 class CanSubscribe(Capability):
@@ -9,4 +11,9 @@ class CanSubscribe(Capability):
     LINK = "have a link to the calendar of the trip"
 
 
-TABLE: Table = {CanSubscribe.LINK: dict.fromkeys(TripRole, Access.ANY)}
+TABLE = rows(
+    {
+        #                   OWNER  EDITOR VIEWER
+        CanSubscribe.LINK: (_ANY,  _ANY,  _ANY),
+    }
+)  # fmt: skip

@@ -102,6 +102,15 @@ def test_a_link_to_a_trip_ends_with_the_membership(
     assert read(of_trip).status_code == 404
 
 
+def test_a_link_is_read_by_nobody_who_may_no_longer_see_the_trip(
+    link: Any, read: Any, ed: User, trip: Trip
+) -> None:
+    """As a previous release beside this one ends memberships, without deleting links."""
+    of_trip = link(ed)
+    trip.members.filter(user=ed).update(left_at=datetime.now(UTC))
+    assert read(of_trip).status_code == 404
+
+
 def test_another_role_leaves_the_link(
     ledger: Ledger, link: Any, read: Any, ed: User, olga: User
 ) -> None:

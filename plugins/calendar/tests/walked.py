@@ -52,7 +52,8 @@ QUERIES = {OF_TRIP: 3, OWN: 2, CALENDAR: 4}
 SINGLE = {CALENDAR}
 COMMANDS = [(CanSubscribe.LINK, "POST", OF_TRIP)]
 LOCKS_CALLER = [("POST", OF_TRIP)]
-WITHOUT_LOCK = {("DELETE", OF_TRIP)}
+#: In no trip, or the end of one's own row.
+WITHOUT_LOCK = {("DELETE", OF_TRIP), ("POST", OWN), ("DELETE", OWN)}
 _FIRST = CalendarLink.objects.order_by("pk").values("user_id")[:1]
 VIOLATIONS = [
     ("calendar_link_of_trip", "of_trip", {"user_id": _FIRST}),
@@ -113,3 +114,18 @@ def use(used: Any) -> None:
         client("DELETE", link, status=204)
         client("DELETE", link, status=404)
         used.anybody("GET", url, status=404)
+
+
+#: Locks; see `tests/mutations/`.
+GUARDS = {
+    "plugins/calendar/models.py": [
+        ("a link is made while its account is locked",
+         "with by.locked(by=by), reading:",
+         "with reading:",
+         "PG plugins/calendar/tests/test_races.py"),
+        ("a link is not read by who has left the trip",
+         "(Q(trip__deleted_at=None) & may_see)",
+         "Q(trip__deleted_at=None)",
+         "plugins/calendar/tests/test_links.py -k no_longer_see"),
+    ],
+}  # fmt: skip

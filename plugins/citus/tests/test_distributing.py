@@ -17,6 +17,7 @@ needs_citus = pytest.mark.skipif(not citus.URL, reason="TEST_CITUS_URL names no 
 
 #: Tables with a column for a trip whose rows belong to a user.
 OF_USERS = {
+    "calendar_calendarlink",
     "exchange_import",
     "splits_webhook",
     "splits_webhookposition",
