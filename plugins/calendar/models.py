@@ -91,11 +91,15 @@ class CalendarLink(models.Model):
 
     @classmethod
     def of(cls, user: User, trip: Trip | None) -> "CalendarLink":
-        """The link of `user` to a trip or to all. Raises `NotFound`."""
+        """The link of `user` to a trip or to all; without one, it was never created."""
         found = cls.objects.filter(user=user, trip=trip).first()
-        if found is None:
+        return found or cls(user=user, trip=trip, created_at=None)
+
+    def end(self) -> None:
+        """Delete it. Raises `NotFound` if there is none."""
+        if self.pk is None:
             raise NotFound
-        return found
+        self.delete()
 
     @classmethod
     def presented(cls, secret: str) -> "CalendarLink":

@@ -17,15 +17,17 @@ class NewCalendarLinkSerializer(CamelCaseSerializer):
 
 
 class CalendarLinkSerializer(CamelCaseSerializer):
-    """That a calendar has an address. The address itself is not stored."""
+    """Whether a calendar has an address. The address itself is not stored."""
 
-    created_at = serializers.DateTimeField(help_text="When it was made.")
+    created_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was made; null without one."
+    )
     read_at = serializers.DateTimeField(
         allow_null=True, help_text="When it was last read, at most an hour before; null if never."
     )
 
 
 class ExportedCalendarLink(CalendarLinkSerializer):
-    """The same in the export of an account."""
+    """An address in the export of an account."""
 
     trip_id = serializers.IntegerField(allow_null=True, help_text="The trip; null for all of them.")

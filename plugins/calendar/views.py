@@ -40,7 +40,7 @@ class OwnCalendarLinkViewSet(InTripViewSet):
     needs: ClassVar = dict.fromkeys(operation_ids)
     response_serializer = CalendarLinkSerializer
     response_serializers: ClassVar = {"create": NewCalendarLinkSerializer}
-    problems: ClassVar = dict.fromkeys(("retrieve", "destroy"), [NotFound])
+    problems: ClassVar = {"destroy": [NotFound]}
 
     def create(self, request: Request) -> Response:
         """Make the address of the calendar of the caller's trips; the former one ends.
@@ -52,18 +52,18 @@ class OwnCalendarLinkViewSet(InTripViewSet):
         return self._renew(None)
 
     def retrieve(self, request: Request) -> Response:
-        """When the address was made and last read; 404 without one."""
+        """When the address was made and last read; null without one."""
         return self.answer(CalendarLink.of(self.caller, None))
 
     def destroy(self, request: Request) -> Response:
-        """End the address."""
+        """End the address; 404 without one."""
         return self._end(None)
 
     def _renew(self, trip: Trip | None) -> Response:
         return self.answer(CalendarLink.renew(self.caller, trip), location=self.request.path)
 
     def _end(self, trip: Trip | None) -> Response:
-        CalendarLink.of(self.caller, trip).delete()
+        CalendarLink.of(self.caller, trip).end()
         return self.no_content()
 
 
@@ -87,11 +87,11 @@ class TripCalendarLinkViewSet(OwnCalendarLinkViewSet):
         return self._renew(self._trip(trip_id))
 
     def retrieve(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
-        """When the caller's address was made and last read; 404 without one."""
+        """When the caller's address was made and last read; null without one."""
         return self.answer(CalendarLink.of(self.caller, self._trip(trip_id)))
 
     def destroy(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
-        """End the caller's address."""
+        """End the caller's address; 404 without one."""
         return self._end(self._trip(trip_id))
 
     def _trip(self, trip_id: int) -> Trip:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from plugins.calendar import models
-from plugins.calendar.tests.conftest import OWN, Plan, content, entries
+from plugins.calendar.tests.conftest import OWN, Plan, content, entries, with_plugin
 from tests.factories import TripFactory, join
 from tests.splits.ledger import Ledger
 from trips.models import Trip
@@ -117,6 +117,7 @@ def test_what_was_deleted_is_cancelled_for_a_month(
     assert step(month + 41, lambda: None) == {}
 
 
+@with_plugin("recurring")
 def test_the_next_date_of_a_recurring_expense_is_shown(
     ledger: Ledger, link: Any, read: Any, olga: User, ed: User
 ) -> None:
@@ -133,6 +134,23 @@ def test_the_next_date_of_a_recurring_expense_is_shown(
     assert [name for name in entries(read(path)) if name.startswith(uid)] == [f"{uid}2031-03-31"]
     assert ledger.answer(olga, "post", f"{one}/pause").status_code == 200
     assert not [name for name in entries(read(path)) if name.startswith(uid)]
+
+
+@with_plugin("documents")
+def test_documents_are_shown_on_the_day_on_which_they_are_due(
+    ledger: Ledger, link: Any, read: Any, olga: User
+) -> None:
+    names = {"Passport": "2026-04-30", "Ticket": None}
+    passport, _ticket = (
+        ledger.answer(olga, "post", "documents", {"name": name, "dueOn": day}).json()
+        for name, day in names.items()
+    )
+    path, uid = link(), f"document-{passport['id']}"
+    found = entries(read(path))
+    assert [name for name in found if name.startswith("document")] == [uid]
+    assert (found[uid]["summary"], found[uid]["dtstart"]) == ("Passport", date(2026, 4, 30))
+    assert ledger.answer(olga, "delete", f"documents/{passport['id']}").status_code == 204
+    assert uid not in entries(read(path))
 
 
 def test_a_file_is_the_same_until_something_changes(

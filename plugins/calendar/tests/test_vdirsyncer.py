@@ -9,6 +9,7 @@ import httpx
 import pytest
 import vobject
 
+from plugins.calendar.tests.conftest import with_plugin
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, sign_up
 
@@ -60,6 +61,7 @@ def synced(folder: Path, *commands: str) -> dict[str, str]:
     }
 
 
+@with_plugin("itinerary")
 def test_a_copy_follows_what_happens_to_the_plan(
     server: Server, owner: Traveller, tmp_path: Path
 ) -> None:
