@@ -41,7 +41,8 @@ def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
     """Links of the caller, if the route is about them, and one of a member that is read."""
     if scene.route.endswith("/calendar-link") and scene.caller:
         for at, trip in enumerate([None, scene.trip]):
-            CalendarLink.objects.create(user=scene.caller, trip=trip, digest=f"{at}")
+            new = {"digest": f"{scene.caller.pk}-{at}"}
+            CalendarLink.objects.get_or_create(new, user=scene.caller, trip=trip)
     if "secret" not in names:
         return {}
     return {"secret": read_before(scene.someone, scene.trip)}
