@@ -2906,8 +2906,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * When the address was made and last read; 404 without one
-         * @description When the address was made and last read; 404 without one.
+         * When the address was made and last read; null without one
+         * @description When the address was made and last read; null without one.
          */
         get: operations["getMyCalendarLink"];
         put?: never;
@@ -2921,8 +2921,8 @@ export interface paths {
          */
         post: operations["renewMyCalendarLink"];
         /**
-         * End the address
-         * @description End the address.
+         * End the address; 404 without one
+         * @description End the address; 404 without one.
          */
         delete: operations["endMyCalendarLink"];
         options?: never;
@@ -2938,8 +2938,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * When the caller's address was made and last read; 404 without one
-         * @description When the caller's address was made and last read; 404 without one.
+         * When the caller's address was made and last read; null without one
+         * @description When the caller's address was made and last read; null without one.
          *
          *     Every member may do this.
          */
@@ -2956,8 +2956,8 @@ export interface paths {
          */
         post: operations["renewCalendarLink"];
         /**
-         * End the caller's address
-         * @description End the caller's address.
+         * End the caller's address; 404 without one
+         * @description End the caller's address; 404 without one.
          *
          *     Every member may do this.
          */
@@ -3500,13 +3500,13 @@ export interface components {
             /** @description The ids of expenses. `null` counts as omitted. */
             delete?: components["schemas"]["Id"][] | null;
         };
-        /** @description That a calendar has an address. The address itself is not stored. */
+        /** @description Whether a calendar has an address. The address itself is not stored. */
         CalendarLink: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was made; null without one.
              */
-            createdAt: string;
+            createdAt: string | null;
             /**
              * Format: date-time
              * @description When it was last read, at most an hour before; null if never.
@@ -4063,13 +4063,13 @@ export interface components {
             /** @description What else it belongs to, such as `document`; null for neither. */
             parentType: string | null;
         };
-        /** @description The same in the export of an account. */
+        /** @description An address in the export of an account. */
         ExportedCalendarLink: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was made; null without one.
              */
-            createdAt: string;
+            createdAt: string | null;
             /**
              * Format: date-time
              * @description When it was last read, at most an hour before; null if never.
@@ -15795,7 +15795,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description That a calendar has an address. The address itself is not stored. */
+            /** @description Whether a calendar has an address. The address itself is not stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15807,7 +15807,6 @@ export interface operations {
             400: components["responses"]["UnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
-            404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
@@ -15886,7 +15885,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description That a calendar has an address. The address itself is not stored. */
+            /** @description Whether a calendar has an address. The address itself is not stored. */
             200: {
                 headers: {
                     [name: string]: unknown;
