@@ -6,6 +6,7 @@ from django.db.models import F, Q, QuerySet
 from rest_framework import serializers
 
 from splits.models import Debt, Expense, Payer, Settlement, Split
+from splits.models.plugin_fields import with_plugin_fields
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.history import ChangesField, ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
@@ -128,7 +129,11 @@ PERSONAL_DATA = (
         "expenses",
         ExportedExpense,
         "The expenses that they recorded.",
-        lambda user: Expense.objects.filter(created_by=user).select_related("trip").order_by("id"),
+        lambda user: (
+            with_plugin_fields(Expense.objects.filter(created_by=user))
+            .select_related("trip")
+            .order_by("id")
+        ),
     ),
     PersonalList(
         "payments",

@@ -52,7 +52,6 @@ QUERIES = {
     "/api/trips/{trip_id}/settlements": 3,
     "/api/trips/{trip_id}/settlements/{settlement_id}": 2,
     "/api/trips/{trip_id}/balances": 2,
-    "/api/trips/{trip_id}/balances.svg": 2,
     "/api/trips/{trip_id}/balances/{user_id}": 5,
     "/api/trips/{trip_id}/settle-up": 3,
     "/api/expenses/{expense_id}/splits": 3,

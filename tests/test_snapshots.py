@@ -52,7 +52,6 @@ SINGLE = {
     "/api/trips/{trip_id}/members/{user_id}",
     "/api/trips/{trip_id}/settlements/{settlement_id}",
     "/api/trips/{trip_id}/balances",
-    "/api/trips/{trip_id}/balances.svg",
     "/api/users/{user_id}/total-debt",
     "/api/expenses/users/{user_id}/total-debt",
     "/api/expenses/{expense_id}/splits/{split_id}",

@@ -92,7 +92,7 @@ def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User
         ("/expenses", "ordering=amount&ordering=-amount"),
         ("/expenses", "tag=a&tag=b&page=1&page=1"),
         ("/history", "event=trip.created&event=trip.changed"),
-        ("/balances", "format=json&format=svg"),
+        ("/balances", "format=json&format=json"),
     ],
 )
 def test_a_parameter_of_one_value_is_sent_once(
@@ -101,7 +101,7 @@ def test_a_parameter_of_one_value_is_sent_once(
     client, name = api(olga), query.rpartition("&")[2].partition("=")[0]
     document = problem_of(client.get(f"/api/trips/{trip.pk}{path}?{query}"), 400)
     assert document["errors"] == {name: ["Send this parameter once."]}
-    lenient = client.get(f"/api/trips/{trip.pk}{path}?{query.replace('svg', 'json')}", **LENIENT)
+    lenient = client.get(f"/api/trips/{trip.pk}{path}?{query}", **LENIENT)
     assert lenient.status_code == 200
 
 

@@ -100,6 +100,19 @@ class ExpenseRows(NamedTuple):
     add: Callable[[Any, Any, Iterable[tuple[int, str]]], None]
 
 
+class ExpenseField(NamedTuple):
+    """A field of expenses that the app stores in a table of its own: bodies and answers have it."""
+
+    #: The fields of a serializer; a body that replaces an expense takes the default of the first.
+    request: Any
+    response: Any
+    #: The stored value as an expression, in which `OuterRef` of its argument is the expense's id
+    #: and `OuterRef("trip")` the trip.
+    stored: Callable[[str], Any]
+    #: Stores a value for an expense, under the trip's lock. Raises `ValidationError`.
+    store: Callable[[Any, Any], None]
+
+
 class PersonalList(NamedTuple):
     """Rows about a user in the export of their account."""
 
@@ -229,6 +242,10 @@ class Plugin(AppConfig):
 
     def expense_rows(self) -> Mapping[str, ExpenseRows]:
         """Tables with rows that belong to an expense, by names in which deleted ones are kept."""
+        return {}
+
+    def expense_fields(self) -> Mapping[str, ExpenseField]:
+        """Fields of expenses, by their names in snake case. None stands for no value."""
         return {}
 
     def expense_filters(self) -> Mapping[str, Any]:

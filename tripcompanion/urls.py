@@ -122,7 +122,6 @@ TRIP: list[Any] = [
     path("/tags", TagViewSet.as_view({"get": "list"})),
     path("/tags/<path:tag_name>", TagViewSet.as_view({"patch": "partial_update"})),
     path("/balances", BalanceViewSet.as_view({"get": "list"})),
-    path("/balances.svg", BalanceViewSet.as_picture("list", "getBalancesPicture")),
     path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
     path("/settlements", include(SETTLEMENTS)),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import (
     AssistantTool,
+    ExpenseField,
     Notice,
     PersonalList,
     Plugin,
@@ -55,6 +56,7 @@ class ItineraryConfig(Plugin):
             "type": gettext_lazy("the type"),
             "completed": gettext_lazy("what is done"),
             "order": gettext_lazy("the order"),
+            "activityId": gettext_lazy("the activity"),
         }
 
     def objects(self) -> Mapping[str, TripObject]:
@@ -68,6 +70,17 @@ class ItineraryConfig(Plugin):
             "activity": TripObject(area, kept, ActivitySerializer),
             "day": TripObject(area, lambda: ShownDays(ItineraryDay), DaySerializer),
         }
+
+    def expense_fields(self) -> Mapping[str, ExpenseField]:
+        from rest_framework.serializers import IntegerField
+
+        from plugins.itinerary.models.cost import activity_of, link
+        from tripcompanion.api.serializers import IdField
+
+        text = "The activity of the trip to which it belongs; null for none."
+        request = IdField(allow_null=True, default=None, help_text=f"{text} Default: null.")
+        response = IntegerField(required=False, allow_null=True, help_text=text)
+        return {"activity_id": ExpenseField(request, response, activity_of, link)}
 
     def trip_options(self) -> Mapping[str, Any]:
         from tripcompanion.api.serializers import StrictBoolean

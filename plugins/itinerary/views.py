@@ -157,7 +157,7 @@ class ItineraryViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         body = self.body(current=lambda: self._shown(trip, self.sent_body().get("date")))
         with self.matching(trip_id, lambda: self._tag(trip)):
-            Activity.arrange(trip, self.caller, body["date"], body["activity_ids"])
+            Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self._day(trip, body["date"])
 
     def day(self, request: Request, trip_id: int, date: str) -> Response:

@@ -5,3 +5,4 @@ from tripcompanion.plugin import Plugin
 
 class MapMyJourneyConfig(Plugin):
     name = "plugins.mapmyjourney"
+    requires = ("plugins.itinerary",)

@@ -1,12 +1,13 @@
 """Routes the requests of the client to its own URL map."""
 
+import re
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 
 #: The paths on which the header makes a difference.
-_PATHS = ("/api/trips", "/api/expenses", "/api/health/")
+_PATHS = re.compile("/api/(trips|expenses|health/|users/[0-9]+/trips)")
 
 
 class MapMyJourney:
@@ -21,6 +22,6 @@ class MapMyJourney:
             # It sends fields that this service does not have.
             request.META.setdefault("HTTP_PREFER", "handling=lenient")
         response = self.get_response(request)
-        if request.path_info.startswith(_PATHS):
+        if _PATHS.match(request.path_info):
             patch_vary_headers(response, ["X-App-Client"])
         return response

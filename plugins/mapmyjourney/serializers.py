@@ -7,6 +7,7 @@ from rest_framework import serializers
 from splits.models import SplitType
 from splits.serializers import expense, expense_response
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictText
+from tripcompanion.currency.fields import MoneyField
 from trips import serializers as trip
 
 
@@ -54,6 +55,16 @@ class ExpenseSerializer(expense_response.ExpenseSerializer):
     )
 
 
+class NamedTransfer(CamelCaseSerializer):
+    """One payment of the plan, between people by their names."""
+
+    from_ = serializers.CharField(source="sender.shown_name")
+    to = serializers.CharField(source="receiver.shown_name")
+    from_user_id = serializers.IntegerField(source="sender_id")
+    to_user_id = serializers.IntegerField(source="receiver_id")
+    amount = MoneyField(currency="trip.currency")
+
+
 class TripReference(CamelCaseSerializer):
     """The trip that a body names."""
 
@@ -74,5 +85,7 @@ class NewExpenseRequest(expense.ExpenseRequest):
     }
 
     def to_internal_value(self, data: Any) -> Any:
-        renamed = {field: data[name] for name, field in self.FIELDS.items() if name in data}
-        return super().to_internal_value({**renamed, "splitType": SplitType.EQUAL.value})
+        sent = {field: data[name] for name, field in self.FIELDS.items() if name in data}
+        if "participantUserIds" in sent or not self.partial:
+            sent["splitType"] = SplitType.EQUAL.value
+        return super().to_internal_value(sent)

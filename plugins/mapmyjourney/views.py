@@ -2,12 +2,14 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.mapmyjourney.renaming import Renamed
 from plugins.mapmyjourney.serializers import (
     ExpenseSerializer,
+    NamedTransfer,
     NewExpenseRequest,
     TripDetailSerializer,
     TripReference,
@@ -15,9 +17,12 @@ from plugins.mapmyjourney.serializers import (
     TripSerializer,
 )
 from splits import views as splits
-from splits.models import Expense
+from splits.models import Expense, Split
+from splits.reports.balances import Plan, balances_of
 from tripcompanion.api.pagination import NumberedPages
+from tripcompanion.currency.amounts import to_major
 from trips import views as trips
+from trips.models import Trip, locked_trip
 from trips.roles import Can
 
 
@@ -33,6 +38,16 @@ class TripViewSet(trips.TripViewSet):
         sent = self.request.data
         is_part = self.action == "update" and "name" in sent and "title" not in sent
         return super().body(partial=partial or is_part, **context)
+
+
+class TripsOfUserViewSet(TripViewSet):
+    """The trips of the caller, by the id of the caller."""
+
+    def list(self, request: Request, user_id: int) -> Response:  # type: ignore[override]
+        """The trips of the caller. Raises `NotFound` for anybody else."""
+        if user_id != self.caller.pk:
+            raise NotFound
+        return super().list(request)
 
 
 class ContentPages(NumberedPages):
@@ -51,12 +66,20 @@ class ExpenseViewSet(splits.ExpenseViewSet):
     response_serializer = ExpenseSerializer
 
 
-class FlatExpenseViewSet(ExpenseViewSet):
+class FlatExpenseViewSet(Renamed, ExpenseViewSet):
     """Expenses outside the path of their trip."""
 
-    needs: ClassVar = {"record": Can.RECORD, "remove": Can.CHANGE_EXPENSES}
+    FIELDS = NewExpenseRequest.FIELDS
+    needs: ClassVar = {
+        "record": Can.RECORD,
+        "read": Can.READ,
+        "replace": Can.CHANGE_EXPENSES,
+        "remove": Can.CHANGE_EXPENSES,
+        "paid": Can.READ,
+    }
     creates: ClassVar = frozenset({"record"})
-    request_serializers: ClassVar = {"record": NewExpenseRequest}
+    etag_actions: ClassVar = frozenset({"read", "replace", "remove"})
+    request_serializers: ClassVar = {"record": NewExpenseRequest, "replace": NewExpenseRequest}
     response_serializers: ClassVar = {"remove": None}
 
     def record(self, request: Request) -> Response:
@@ -65,13 +88,61 @@ class FlatExpenseViewSet(ExpenseViewSet):
         reference.is_valid(raise_exception=True)
         return self.create(request, reference.validated_data["trip_id"])
 
+    def read(self, request: Request, expense_id: int) -> Response:
+        """An expense."""
+        return self.retrieve(request, self._found(expense_id).trip_id, expense_id)
+
+    def replace(self, request: Request, expense_id: int) -> Response:
+        """Change what the body names; among other participants it is divided equally."""
+        return self.update(request, self._found(expense_id).trip_id, expense_id, partial=True)
+
     def remove(self, request: Request, expense_id: int) -> Response:
         """Delete an expense with its splits."""
-        expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
-        return self.destroy(request, expense.trip_id, expense_id)
+        return self.destroy(request, self._found(expense_id).trip_id, expense_id)
 
-    def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, ValidationError) and isinstance(exc.detail, dict):
-            names = {field: name for name, field in NewExpenseRequest.FIELDS.items()}
-            exc.detail = {names.get(field, field): texts for field, texts in exc.detail.items()}
-        return super().handle_exception(exc)
+    def paid(self, request: Request, expense_id: int) -> Response:
+        """Pay all splits of an expense that the caller may pay."""
+        expense = self._found(expense_id)
+        with locked_trip(expense.trip_id, self.caller, Can.READ):
+            splits = Split.objects.for_permission().filter(expense=expense)
+            results = [self._pay(split) for split in splits.order_by("id")]
+            if results and not any(results):
+                raise PermissionDenied
+        return self.retrieve(request, expense.trip_id, expense_id)
+
+    def _pay(self, split: Split) -> bool:
+        """Pay a split; False if the caller may not."""
+        try:
+            split.pay(by=self.caller)
+        except PermissionDenied:
+            return False
+        return True
+
+    def _found(self, expense_id: int) -> Expense:
+        return self.get_permitted_object(Expense.objects.all, pk=expense_id)
+
+
+class SumsViewSet(splits.BalanceViewSet):
+    """Who pays whom, and how everybody stands, by names."""
+
+    needs: ClassVar = {"transfers": Can.READ, "summary": Can.READ}
+    response_serializers: ClassVar = {"transfers": NamedTransfer}
+    lists: ClassVar = frozenset({"transfers"})
+
+    def transfers(self, request: Request, trip_id: int) -> Response:
+        """The fewest payments that bring every balance to zero."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        return self.answer(Plan(trip).transfers)
+
+    def summary(self, request: Request, trip_id: int) -> Response:
+        """The balance of each person, by name; of two with one name, the second has its id."""
+        found: dict[str, Any] = {}
+        for row in self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id):
+            name = row.user.shown_name
+            name = f"{name} ({row.user_id})" if name in found else name
+            found[name] = to_major(row.balance_minor, row.trip.currency)
+        return Response(found)
+
+
+class ParticipantViewSet(trips.MemberViewSet):
+    """Members of a trip, whom the client calls participants."""

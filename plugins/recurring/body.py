@@ -8,6 +8,7 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 
 from splits.models import Division, Expense, SplitType
+from splits.models.plugin_fields import plugin_fields
 from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest
 from trips.models import Trip
@@ -33,6 +34,7 @@ class RecurringExpense(ExpenseRequest):
     """What is recorded: the body of an expense, without its date."""
 
     expense_date = None  # type: ignore[assignment]
+    locals().update(dict.fromkeys(plugin_fields()))
 
 
 def merged(stored: Body, sent: Mapping[str, Any]) -> Body:

@@ -10,9 +10,9 @@ class StatisticsConfig(Plugin):
     name = "plugins.statistics"
 
     def trip_boxes(self) -> Iterable[Callable[[Any], str]]:
-        from plugins.statistics.admin import spending
+        from plugins.statistics.admin import balances, spending
 
-        return (spending,)
+        return (balances, spending)
 
     def tools(self) -> Mapping[str, AssistantTool]:
         text = "What a trip has cost, with the state of its budget."

@@ -1,17 +1,19 @@
 """Statistics as files: tables with one row for each group, and pictures."""
 
+from collections.abc import Iterable
 from datetime import date
 from typing import IO, Any
 
 from django.utils.translation import gettext as _
 
 from plugins.statistics.personal import PersonalStatistics
+from plugins.statistics.pictures import Bar, Mark, bars, lines
 from plugins.statistics.report import Group, Statistics
 from tripcompanion.adminsite.base import formatted
 from tripcompanion.adminsite.csv_export import csv_of
-from tripcompanion.api.pictures import Bar, Mark, bars, lines
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
+from trips.models import Member
 
 HEADING = ("key", "label", "currency", "paid", "share", "count", "planned", "cumulative")
 _AMOUNTS = ("paid_minor", "share_minor")
@@ -91,6 +93,16 @@ def _against_budget(shown: Statistics) -> IO[bytes]:
         top=Mark(highest, format_amount(highest, shown.currency)),
         told=told,
     )
+
+
+def balances_chart(rows: Iterable[Member]) -> IO[bytes]:
+    """Balances as bars: to the right for those who get money back, to the left for who owes it."""
+    balances = [
+        Bar(row.user.shown_name, [Mark(minor, format_amount(minor, row.trip.currency))])
+        for row in rows
+        for minor in [row.balance_minor]
+    ]
+    return bars(_("Balances"), balances, more=_("The table has more."))
 
 
 def personal_chart(shown: PersonalStatistics) -> IO[bytes]:

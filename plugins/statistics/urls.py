@@ -3,7 +3,11 @@
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
+from plugins.statistics.views import (
+    BalancesPictureViewSet,
+    PersonalStatisticsViewSet,
+    StatisticsViewSet,
+)
 
 ME = [
     path("/statistics", PersonalStatisticsViewSet.as_view({"get": "retrieve"})),
@@ -15,6 +19,7 @@ ME = [
 ]
 
 TRIP = [
+    path("/balances.svg", BalancesPictureViewSet.as_view({"get": "picture"})),
     path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
     path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),
 ]

@@ -1,4 +1,4 @@
-"""The statistics of a trip."""
+"""The statistics of a trip and of a person, and the picture of balances."""
 
 from typing import ClassVar
 
@@ -7,8 +7,15 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from plugins.statistics.files import chart_of, csv_file, personal_chart, personal_csv
+from plugins.statistics.files import (
+    balances_chart,
+    chart_of,
+    csv_file,
+    personal_chart,
+    personal_csv,
+)
 from plugins.statistics.personal import Between, PersonalStatistics
+from plugins.statistics.pictures import MEDIA_TYPE
 from plugins.statistics.report import Statistics
 from plugins.statistics.serializers import (
     BetweenSerializer,
@@ -17,14 +24,34 @@ from plugins.statistics.serializers import (
     StatisticsSerializer,
     YearQuery,
 )
+from plugins.statistics.viewset import DrawnViewSet
 from splits.models.settlement import today
+from splits.reports.balances import balances_of
 from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
 from users.scopes import Scope
 
 
-class StatisticsViewSet(InTripViewSet):
+class BalancesPictureViewSet(DrawnViewSet, InTripViewSet):
+    """The balances of a trip as a picture."""
+
+    tag = "balances"
+    operation_ids: ClassVar = {"picture": "getBalancesPicture"}
+    scope_prefix = "expenses"
+    needs: ClassVar = {"picture": Can.READ}
+    response_serializers: ClassVar = {"picture": None}
+    files: ClassVar = {"picture": {"svg": MEDIA_TYPE}}
+    only_format = "svg"
+    single_statement: ClassVar = frozenset({"picture"})
+
+    def picture(self, request: Request, trip_id: int) -> HttpResponseBase:
+        """The balances of a trip as bars: who gets money back, and who owes it."""
+        rows = self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id)
+        return self.file(balances_chart(rows), f"trip-{trip_id}-balances")
+
+
+class StatisticsViewSet(DrawnViewSet, InTripViewSet):
     """What a trip has cost."""
 
     tag = "balances"
@@ -34,7 +61,7 @@ class StatisticsViewSet(InTripViewSet):
     needs: ClassVar = {"retrieve": Can.READ}
     query_serializers: ClassVar = {"retrieve": StatisticsQuery}
     response_serializers: ClassVar = {"retrieve": StatisticsSerializer}
-    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": "image/svg+xml"}}
+    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": MEDIA_TYPE}}
     etag_actions = ETAG_ACTIONS
 
     def retrieve(self, request: Request, trip_id: int) -> HttpResponseBase:
@@ -59,7 +86,7 @@ class StatisticsViewSet(InTripViewSet):
         return self.in_any_format(request, statistics, name, csv=csv_file, svg=chart_of)
 
 
-class PersonalStatisticsViewSet(InTripViewSet):
+class PersonalStatisticsViewSet(DrawnViewSet, InTripViewSet):
     """What the caller's trips have cost, and what is between the caller and somebody else."""
 
     tag = "balances"
@@ -72,7 +99,7 @@ class PersonalStatisticsViewSet(InTripViewSet):
         "retrieve": PersonalStatisticsSerializer,
         "between": BetweenSerializer,
     }
-    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": "image/svg+xml"}}
+    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": MEDIA_TYPE}}
     etag_actions: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {"between": [NotFound]}
 

@@ -33,6 +33,7 @@ from splits.models.division import (
 from splits.models.in_trip import added_rows
 from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
+from splits.models.plugin_fields import plugin_fields, store_plugin_fields, with_plugin_fields
 from splits.models.posting import ExpensePosting
 from splits.models.rate import ExchangeRate, in_trip_currency
 from splits.models.settlement import Settlement, closings_in
@@ -55,12 +56,12 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
         return self.select_related("trip")
 
     def with_details(self) -> "ExpenseQuerySet":
-        """With all that a response contains: currency, payers, and splits with their state."""
+        """With all that a response contains: currency, payers, splits, and fields of plugins."""
         relations: dict[str, models.QuerySet[Any]] = {
             "payers": Payer.objects.with_details(),
             "splits": Split.objects.with_open_amounts().order_by("id"),
         }
-        return self.select_related("trip").prefetch_related(
+        return with_plugin_fields(self.select_related("trip")).prefetch_related(
             *(Prefetch(name, rows, f"loaded_{name}") for name, rows in relations.items())
         )
 
@@ -237,13 +238,14 @@ class Expense(models.Model):
         paid_by_user: Mapping[int, int | None] | None,
         division: Division,
         payers_field: str = "payers",
+        options: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> "Expense":
         """Create an expense and return it with details. `paid_by_user` is in minor units.
 
         The order of `paid_by_user` is kept; None means the whole amount. Without it, `by` paid
         everything. Amounts are in the expense's currency, like `entered_minor`, and were entered
-        while the trip had the currency of `trip`.
+        while the trip had the currency of `trip`. `options` are for `Plugin.expense_fields`.
 
         Raises what `draft` raises, `CurrencyChanged`, and `ValidationError` on `payers`,
         `participantUserIds` or `splitAmounts` if somebody is not a member or the sums do not fit.
@@ -253,14 +255,18 @@ class Expense(models.Model):
             expense = cls.draft(locked, by, **fields)
             payments, parts = expense.divide(paid_by_user, division, payers_field)
             locked.count_expense()
-            expense._write(payments, parts, by)
+            expense._write(payments, parts, by, options or {})
             people = locked.present_people
             if wanting := {pk for pk in {*payments, *parts} if people[pk].may_want_notices}:
                 expense.notify("expense.created", Q(pk__in=wanting), by)
             return expense
 
     def _write(
-        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part], by: User
+        self,
+        paid_by_user: Mapping[int, Payment],
+        parts: Mapping[int, Part],
+        by: User,
+        options: Mapping[str, Any],
     ) -> None:
         """Insert this new expense with payers, splits and debts, and set its details.
 
@@ -269,7 +275,9 @@ class Expense(models.Model):
         """
         insert([self])
         payers, splits = self.posting(is_written=False).rewrite(paid_by_user, parts)
-        after = expense_fields(self, paid_by_user, parts)
+        sent = {name: value for name, value in options.items() if value is not None}
+        after = expense_fields(self, paid_by_user, parts) | store_plugin_fields(self, sent)[1]
+        vars(self).update(dict.fromkeys(plugin_fields()) | sent)
         write(
             self.trip.pk, by, *entries_between(Event.EXPENSE_CREATED, self.pk, {}, after, self.pk)
         )
@@ -290,6 +298,7 @@ class Expense(models.Model):
         paid_by_user: Mapping[int, int | None] | None = None,
         division: Mapping[str, Any] | None = None,
         payers_field: str = "payers",
+        options: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> "Expense":
         """Store the given fields, and divide again if money or people change.
@@ -314,7 +323,9 @@ class Expense(models.Model):
                 )
                 stored.divided = True
                 posting.rewrite(payments, parts)
-            after = expense_fields(stored, payments, parts)
+            old, new = store_plugin_fields(stored, {**(options or {})})
+            before |= old
+            after = expense_fields(stored, payments, parts) | new
             if after != before:
                 stored.updated_at = timezone.now()
                 stored.notify("expense.changed", posting.people(), by)

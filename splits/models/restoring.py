@@ -13,6 +13,7 @@ from splits.models.in_trip import added_rows
 from splits.models.kept_allocations import allocate_again, insert_offsets
 from splits.models.kept_closings import KeptClosings
 from splits.models.payer import Payer
+from splits.models.plugin_fields import plugin_fields, with_plugin_fields
 from splits.models.posting import parts_of, payments_of
 from splits.models.settlement import (
     Settlement,
@@ -106,6 +107,7 @@ class Deleted:
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` of them after the first `after`, and the number of all."""
         entries = self._entries.order_by("-id")[after : after + size]
+        entries = with_plugin_fields(entries, "object_id")
         rows = [deleted_row(entry) for entry in entries.iterator(AT_A_TIME)]
         naming = [pair for row in rows for pair in _relations_to_people(row)]
         people = summaries({getattr(row, f"{name}_id") for row, name in naming})
@@ -152,6 +154,7 @@ def deleted_expense(entry: DeletedEntry) -> Expense:
         split.open_minor, covered_at = state
         split.covered_at = parse_datetime(covered_at) if covered_at else None
         split.trip_currency = entry.currency
+    vars(expense).update({name: getattr(entry, name, None) for name in plugin_fields()})
     return expense
 
 

@@ -1,22 +1,18 @@
 """Balances and the settle-up plan of a trip, and a person's total debt in all trips."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
-from typing import IO
 
 from django.db.models import Q, QuerySet, Sum
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from splits.models.rate import ExchangeRate, Rate
 from splits.models.settlement import Settlement, settlement_entries
 from splits.settling import fewest_transfers
-from tripcompanion.api.pictures import Bar, Mark, bars
 from tripcompanion.api.problems import Conflict
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.amounts import convert, to_major
-from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.snapshots import snapshot
 from trips.models import CompiledForViewer, Member, Trip, ViewerParam, locked_trip
 from trips.models.events import Event
@@ -93,16 +89,6 @@ def balances_of(user: ViewerParam, trip: Param) -> MemberQuerySet:
     rows = Member.objects.visible_to(user).filter(Q(left_at=None) | has_sum, trip=trip)
     columns = (*SUMS, "trip__currency", *summary_of("user"))
     return rows.select_related("user", "trip").only(*columns).order_by("joined_at", "id")
-
-
-def balances_chart(rows: Iterable[Member]) -> IO[bytes]:
-    """Balances as bars: to the right for those who get money back, to the left for who owes it."""
-    balances = [
-        Bar(row.user.shown_name, [Mark(minor, format_amount(minor, row.trip.currency))])
-        for row in rows
-        for minor in [row.balance_minor]
-    ]
-    return bars(_("Balances"), balances, more=_("The table has more."))
 
 
 @CompiledQuery

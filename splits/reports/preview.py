@@ -20,9 +20,10 @@ def preview_of(
     paid_by_user: Mapping[int, int | None] | None,
     division: Division,
     payers_field: str = "payers",
+    options: Any = None,
     **fields: Any,
 ) -> Expense:
-    """The expense with its `loaded_splits` and `debts`, all unsaved.
+    """The expense with its `loaded_splits` and `debts`, all unsaved; `options` make no difference.
 
     Raises what `Expense.record` raises.
     """

@@ -13,6 +13,7 @@ from splits.models import Category, SplitType
 from splits.models.division import OF_AMOUNTS, default_division
 from splits.models.items import EXTRAS, SCALE, Item, Items
 from splits.models.payer import MAX_PAYERS
+from splits.models.plugin_fields import plugin_fields
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from splits.serializers.settlement import require_other_currency
 from tripcompanion.api.serializers import (
@@ -136,7 +137,8 @@ class ExpenseRequest(CamelCaseSerializer):
     """An expense to record, or what to replace one with.
 
     The context carries `trip` and, for changes, `expense`. `validated_data` is what
-    `Expense.record` and `Expense.change` take: minor units, `paid_by_user` and `division`.
+    `Expense.record` and `Expense.change` take: minor units, `paid_by_user`, `division` and
+    `options`.
     """
 
     description = StrictText(max_length=255, help_text="What it was, at most 255 characters.")
@@ -245,6 +247,7 @@ class ExpenseRequest(CamelCaseSerializer):
             "difference between two tags; a repeated one is dropped. Default: none."
         ),
     )
+    locals().update({name: one.request for name, one in plugin_fields().items()})
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         expense = self.context.get("expense")
@@ -265,7 +268,8 @@ class ExpenseRequest(CamelCaseSerializer):
         single = "paid_by_user_id" in attrs or not self.partial
         attrs["payers_field"] = "paidByUserId" if single and "payers" not in attrs else "payers"
         attrs["paid_by_user"] = self._put_in(attrs, currency)
-        return attrs
+        options = {name: attrs.pop(name) for name in plugin_fields() if name in attrs}
+        return attrs | {"options": options} if options else attrs
 
     def _is_by_hand(self, attrs: Mapping[str, Any], expense: Any, items: Items | None) -> bool:
         """Whether a whole body, which names no participants, leaves splits made by hand alone."""

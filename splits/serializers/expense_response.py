@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from splits.models import Category, SplitType
 from splits.models.items import load_items
+from splits.models.plugin_fields import plugin_fields
 from splits.serializers.settlement import EnteredAmount, TransferSerializer
 from splits.serializers.split import ExpenseSplitSerializer, PlainDecimal, ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -123,6 +124,7 @@ class ExpenseSerializer(_ExpenseName, EnteredAmount):
     )
     created_at = serializers.DateTimeField(help_text="When it was recorded.")
     updated_at = serializers.DateTimeField(help_text="When it last changed, without payments.")
+    locals().update({name: one.response for name, one in plugin_fields().items()})
 
 
 class ExpensePreviewSerializer(EnteredAmount):

@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from django.http import HttpResponseBase
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import get_object_or_404
@@ -16,7 +15,7 @@ from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
 from splits.models.reads import settlements_of
 from splits.models.restoring import Deleted, restore_settlement
-from splits.reports.balances import Plan, PlanChanged, balances_chart, balances_of
+from splits.reports.balances import Plan, PlanChanged, balances_of
 from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
     BalanceLineSerializer,
@@ -137,22 +136,18 @@ class BalanceViewSet(InTripViewSet):
         "record_plan": SettlementSerializer,
     }
     creates: ClassVar = frozenset({"record_plan"})
-    files: ClassVar = {"list": {"svg": "image/svg+xml"}}
     lists: ClassVar = frozenset({"list", "plan", "record_plan"})
     single_statement: ClassVar = frozenset({"list"})
     etag_actions: ClassVar = frozenset({"record_plan"})
     problems: ClassVar = {"record_plan": [PlanChanged]}
 
-    def list(self, request: Request, trip_id: int) -> HttpResponseBase:
+    def list(self, request: Request, trip_id: int) -> Response:
         """The balances of a trip, which add up to zero.
 
         They include all members, and former members with an entry, unless refunds cancel all that
-        they paid and bear. With `Accept: image/svg+xml` it is a picture.
+        they paid and bear.
         """
-        rows = self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id)
-        if request.accepted_renderer.format == "svg":
-            return self.file(balances_chart(rows), f"trip-{trip_id}-balances")
-        return self.answer(rows)
+        return self.answer(self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id))
 
     def plan(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero.

@@ -1,10 +1,9 @@
 """Base classes and helpers of the admin site, which writes only through commands of the models."""
 
 import json
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
@@ -90,12 +89,6 @@ def first_rows(rows: QuerySet, columns: Columns, **narrowed: Any) -> str:
     label = _("all %(count)d") % {"count": rows.count()}
     first = table(rows[:SHOWN_ROWS], columns)
     return format_html("<div>{}<p>{}</p></div>", first, list_link(rows.model, label, **narrowed))
-
-
-def picture(svg: IO[bytes], title: Any) -> str:
-    """A chart in the page itself. Its numbers belong in a table beside it."""
-    data = b64encode(svg.read()).decode()
-    return format_html('<img src="data:image/svg+xml;base64,{}" alt="{}">', data, title)
 
 
 def list_link(model: type[Model], label: Any, **rows: Any) -> str:

@@ -10,7 +10,7 @@ from typing import IO, Any, ClassVar
 from weakref import proxy
 
 from django import forms
-from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
+from django.http import FileResponse
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS
@@ -21,7 +21,6 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.throttling import BaseThrottle
 from rest_framework.viewsets import GenericViewSet
 
-from tripcompanion.api import pictures
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
@@ -77,8 +76,6 @@ class ApiViewSet(GenericViewSet):
     apart: ClassVar[frozenset[str]] = frozenset()
     #: Actions that answer with a file: its media types besides JSON, by what `?format=` calls them.
     files: ClassVar[Mapping[str, Mapping[str, str]]] = {}
-    #: What `?format=` calls the only type that this route answers with: its path ends with it.
-    only_format: ClassVar[str | None] = None
     #: The serializer of the query parameters of an action without pagination.
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: The filters of a list.
@@ -296,7 +293,7 @@ class ApiViewSet(GenericViewSet):
     def parameter_names(self) -> set[str]:
         """The query parameters of this action."""
         known: set[str] = set()
-        if self.request.method in {"GET", "HEAD"} and self.only_format is None:
+        if self.request.method in {"GET", "HEAD"}:
             known.add("format")
         if self.action in self.lists and self.pagination_class is not None:
             known |= {"page", "pageSize"}
@@ -369,20 +366,6 @@ class ApiViewSet(GenericViewSet):
         """A response without a body: 204, or 202."""
         return Response(status=self.success_status)
 
-    def get_format_suffix(self, **kwargs: Any) -> str | None:
-        return self.only_format if self.action in self.files else None
-
-    @classmethod
-    def as_picture(cls, action: str, operation_id: str) -> Any:
-        """The view of a route that ends with `.svg`: GET answers with the picture of `action`."""
-        return cls.as_view(
-            {"get": action},
-            operation_ids={action: operation_id},
-            response_serializers={action: None},
-            files={action: {"svg": pictures.MEDIA_TYPE}},
-            only_format="svg",
-        )
-
     def get_renderers(self) -> list[BaseRenderer]:
         kinds = self.files.get(self.action or "", {})
         return [*super().get_renderers(), *(FileRenderer(*kind) for kind in kinds.items())]
@@ -398,34 +381,7 @@ class ApiViewSet(GenericViewSet):
         size = content.seek(0, SEEK_END)
         content.seek(0)
         self.limits.charge(size // BYTES_OF_A_REQUEST)
-        is_picture = of.media_type == pictures.MEDIA_TYPE
-        response = FileResponse(
-            content, as_attachment=not is_picture, filename=name, content_type=of.media_type
-        )
-        if is_picture:
-            response["Content-Security-Policy"] = pictures.POLICY
-        return response
-
-    def in_any_format(
-        self, request: Request, shown: Any, name: str, **writers: Callable[[Any], IO[bytes]]
-    ) -> HttpResponseBase:
-        """`shown` as JSON, or as the file that the writer for the chosen format makes of it.
-
-        Each has its own `ETag`.
-        """
-        write = writers.get(request.accepted_renderer.format)
-        if write is None:
-            return self.with_etag(request, shown)
-        content = write(shown)
-        tag = etag_of(content.read())
-        response: HttpResponseBase
-        if request.method == "GET" and is_known(request, tag):
-            content.close()
-            response = HttpResponseNotModified()
-        else:
-            response = self.file(content, name)
-        response["ETag"] = tag
-        return response
+        return FileResponse(content, as_attachment=True, filename=name, content_type=of.media_type)
 
     def page(self, queryset: Any) -> Response:
         """The requested page of `queryset`."""

@@ -21,9 +21,11 @@ from django.db import connection
 from pytest_django.fixtures import Settings
 
 from plugins.invitations.models import Invitation
+from splits.models.plugin_fields import plugin_fields
 from tests.cast import Api
 from tests.document import OPERATIONS, Operation
 from tests.walked import answers, merged
+from tripcompanion.api.serializers import camel_case
 from tripcompanion.openapi.examples import Example, example_files, examples
 from trips.models import Trip
 from users.mail_templates import MailTemplate
@@ -120,7 +122,17 @@ def answer(api: Api, operation: Operation, example: Example) -> Any:
     assert response.status_code == example.status, (example, response.content)
     if response.status_code >= 400:
         _reuse_ids()
-    return json.loads(response.content) if response.content else None
+    return without_plugin_fields(json.loads(response.content)) if response.content else None
+
+
+def without_plugin_fields(actual: Any) -> Any:
+    """An answer without the fields of expenses that the examples, which are the core's, lack."""
+    if isinstance(actual, list):
+        return [without_plugin_fields(row) for row in actual]
+    if not isinstance(actual, dict):
+        return actual
+    of_plugins = {camel_case(name) for name in plugin_fields()} if "expenseDate" in actual else ()
+    return {k: without_plugin_fields(one) for k, one in actual.items() if k not in of_plugins}
 
 
 def _reuse_ids() -> None:

@@ -203,20 +203,24 @@ class Activity(Restorable):
         require_room(self.trip)
 
     @classmethod
-    def arrange(cls, trip: Trip, by: User, day: datetime.date, activity_ids: Sequence[int]) -> None:
-        """Put the activities of a day into this order; those of other days move to it.
+    def arrange(cls, trip: Trip, by: User, days: Mapping[datetime.date, Sequence[int]]) -> None:
+        """Put the activities of some days into this order; those of other days move to them.
 
-        Raises `OrderChanged` unless all activities of the day are named, and nothing that is gone.
+        Raises `OrderChanged` unless all activities of these days are named, and nothing that is
+        gone.
         """
         with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
             known = {row.pk: row for row in locked.activities.kept()}
-            of_day = {row.pk for row in known.values() if row.date == day}
-            if not of_day <= {*activity_ids} <= known.keys():
+            of_days = {row.pk for row in known.values() if row.date in days}
+            if not of_days <= {pk for ids in days.values() for pk in ids} <= known.keys():
                 raise OrderChanged
-            rows = [known[pk] for pk in activity_ids]
-            numbers = renumbered([row.order if row.pk in of_day else None for row in rows])
-            places = [{"date": day, "order": number} for number in numbers]
-            rewrite(locked, by, list(zip(rows, places, strict=True)))
+            changes: list[tuple[Activity, Mapping[str, Any]]] = []
+            for day, activity_ids in days.items():
+                rows = [known[pk] for pk in activity_ids]
+                numbers = renumbered([row.order if row.date == day else None for row in rows])
+                places = [{"date": day, "order": number} for number in numbers]
+                changes += zip(rows, places, strict=True)
+            rewrite(locked, by, changes)
 
 
 def rewrite(trip: Trip, by: User, changes: Sequence[tuple[Activity, Mapping[str, Any]]]) -> None:

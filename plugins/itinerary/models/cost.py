@@ -3,8 +3,10 @@
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import ValidationError
 
 from plugins.itinerary.models.activity import Activity, ActivityQuerySet
 from splits.models import Expense
@@ -56,6 +58,25 @@ class ActivityExpense(models.Model):
 
     def __str__(self) -> str:
         return f"#{self.expense_id}"
+
+
+def activity_of(expense: str) -> Subquery:
+    """The activity to which an expense belongs; see `ExpenseField.stored`."""
+    same = {"trip": OuterRef("trip"), "expense": OuterRef(expense)}
+    return Subquery(
+        ActivityExpense.objects.filter(activity__deleted_at=None, **same).values("activity")
+    )
+
+
+def link(expense: Expense, activity_id: int | None) -> None:
+    """Let an expense belong to an activity of its trip, or to none; see `ExpenseField.store`."""
+    trip = expense.trip
+    if activity_id is not None and not trip.activities.kept().filter(pk=activity_id).exists():
+        text = _("There is no such activity in the trip.")
+        raise ValidationError({"activityId": [text]})
+    trip.activity_expenses.filter(expense=expense.pk).delete()
+    if activity_id is not None:
+        trip.activity_expenses.create(expense=expense, activity_id=activity_id)
 
 
 def with_costs(reader: Any) -> "Prefetch[Any]":

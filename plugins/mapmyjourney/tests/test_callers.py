@@ -8,6 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from plugins.itinerary.rights import CanPlan
+from plugins.itinerary.tests.walked import ACTIVITIES, DAY, ordered
 from plugins.mapmyjourney.client_urls import API
 from plugins.mapmyjourney.tests.app import of_app
 from tests.cast import Api
@@ -15,7 +17,7 @@ from tests.factories import UserFactory, join, spend
 from tests.scoped import script_of
 from tests.stored import everything_stored
 from tests.trips import rows
-from tests.trips.access import CALLERS, Row, Scene, call, endpoints, everybody
+from tests.trips.access import CALLERS, TRIP, Row, Scene, call, endpoints, everybody
 from tests.users.logins import bearer
 from trips.models import Trip
 from trips.roles import Can
@@ -36,13 +38,51 @@ def new_expense(scene: Scene) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def both(scene: Scene) -> list[str]:
+    """The ids of two activities of a day, the last one first."""
+    return [str(pk) for pk in ordered(scene)["activityIds"]]
+
+
+def moved(scene: Scene) -> dict[str, Any]:
+    places = [{"id": pk, "order": at, "dayIndex": 0} for at, pk in enumerate(both(scene))]
+    return {"tripId": str(scene.trip.pk), "activities": places}
+
+
+def url_of(row: Row, scene: Scene) -> str:
+    """The path, with what the client puts into the query."""
+    query = f"?date={DAY}" if row.route.startswith(ACTIVITIES) else ""
+    return row.route.format(**scene.ids(row.route)) + query
+
+
 #: The routes that only the client has.
 OWN_ROWS = [
     Row("GET", "/api/health/auth", statuses=everybody(200)),
     Row("GET", "/api/health/trips", statuses=everybody(200)),
     Row("GET", "/api/health/users", statuses=everybody(200)),
     Row("POST", "/api/expenses", 201, Can.RECORD, new_expense),
+    Row("GET", EXPENSE, can=Can.READ),
+    Row("PUT", EXPENSE, can=Can.CHANGE_EXPENSES, body=lambda _scene: {"description": "Tart"}),
     Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
+    Row("PATCH", f"{EXPENSE}/paid", can=Can.SETTLE),
+    Row("GET", "/api/expenses/settlements/{trip_id}", can=Can.READ),
+    Row("GET", "/api/expenses/summary/{trip_id}", can=Can.READ),
+    Row(
+        "GET",
+        "/api/users/{user_id}/trips",
+        statuses=everybody(404, anonymous=401),
+        own=everybody(200),
+    ),
+    Row(
+        "POST",
+        f"{TRIP}/participants",
+        201,
+        Can.ADD_MEMBERS,
+        lambda _scene: {"userId": UserFactory().pk},
+    ),
+    Row("DELETE", f"{TRIP}/participants/{{user_id}}", 204, Can.MANAGE_MEMBERS),
+    Row("GET", f"{ACTIVITIES}/date", can=Can.READ),
+    Row("PUT", f"{ACTIVITIES}/reorder", 204, CanPlan.PLAN, both),
+    Row("PUT", f"{TRIP}/itinerary/reorder", 200, CanPlan.PLAN, moved),
 ]
 SHARED = {str(row): row for row in rows.ROWS}
 ROWS = OWN_ROWS + [
@@ -50,7 +90,19 @@ ROWS = OWN_ROWS + [
     for end in endpoints(API, "/api/")
     if str(end) not in {str(row) for row in OWN_ROWS}
 ]
-SCOPES = {"/api/expenses": "expenses:write", EXPENSE: "expenses:write"}
+AREAS = {
+    "/api/expenses": "expenses",
+    f"{TRIP}/activities": "activities",
+    f"{TRIP}/itinerary": "activities",
+    TRIP: "trips",
+}
+
+
+def scope_of(row: Row) -> str:
+    area = next(area for start, area in AREAS.items() if row.route.startswith(start))
+    return f"{area}:{'read' if row.method == 'GET' else 'write'}"
+
+
 CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True))
 
 
@@ -70,7 +122,7 @@ def test_each_caller_may_do_what_the_table_says(
     app: Api, cast: dict[str, Any], trip: Trip, row: Row, caller: str, own: bool
 ) -> None:
     scene = Scene(trip, cast[caller], own)
-    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
+    url, body = url_of(row, scene), row.body(scene)
     client, before = app(cast[caller]), everything_stored()
     response = call(client, row.method, url, body)
     assert response.status_code == row.expected(caller, own), response.content[:300]
@@ -91,7 +143,7 @@ def test_other_clients_have_none_of_its_routes(
     api: Api, trip: Trip, olga: User, row: Row, client_name: str | None
 ) -> None:
     scene = Scene(trip, olga, own=True)
-    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
+    url, body = url_of(row, scene), row.body(scene)
     client, before = api(olga), everything_stored()
     if client_name is not None:
         client.defaults["HTTP_X_APP_CLIENT"] = client_name
@@ -115,8 +167,8 @@ def test_without_its_middleware_nothing_of_it_is_left(
 @pytest.mark.parametrize("row", [row for row in OWN_ROWS if row.can], ids=str)
 def test_a_scoped_token_needs_the_same_scope(trip: Trip, olga: User, row: Row) -> None:
     scene = Scene(trip, olga, own=True)
-    url, body = row.route.format(**scene.ids(row.route)), row.body(scene)
-    needed = SCOPES[row.route]
+    url, body = url_of(row, scene), row.body(scene)
+    needed = scope_of(row)
     others = script_of(olga, *(scope for scope in Scope if scope != needed))
     fitting = script_of(olga, needed)
     before = everything_stored()

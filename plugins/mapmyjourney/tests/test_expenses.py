@@ -144,3 +144,50 @@ def test_a_replay_takes_a_member(app: Api, trip: Trip, olga: User, ed: User) -> 
     removed = app(olga).delete(f"/api/trips/{trip.pk}/members/{ed.pk}")
     assert removed.status_code == 204
     problem_of(client.post("/api/expenses", dinner(trip, ed), headers=key), 404, "not_found")
+
+
+def test_an_expense_is_read_and_changed_by_its_id_alone(
+    app: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    client = app(olga)
+    expense = spend(trip, 1000, paid_by=ed, among=[ed, vera])
+    url = f"/api/expenses/{expense.pk}"
+    shown = client.get(url)
+    assert shown.json() == client.get(f"/api/trips/{trip.pk}/expenses/{expense.pk}").json()
+    changed = client.put(url, {"description": "Supper", "participants": [olga.pk, vera.pk]}).json()
+    assert (changed["description"], changed["participants"]) == ("Supper", [vera.pk, olga.pk])
+    assert (changed["amount"], changed["payerId"]) == (10, ed.pk)
+    problem_of(client.put(url, {"amount": 1}, headers={"If-Match": shown["ETag"]}), 412)
+    assert problem_of(client.put(url, {"payerId": 10**9}), 400)["errors"].keys() == {"payerId"}
+
+
+def test_paid_pays_what_the_caller_may_pay(
+    app: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    expense = spend(trip, 900, paid_by=olga, among=[olga, ed, vera])
+    url = f"/api/expenses/{expense.pk}/paid"
+    paid = app(vera).patch(url, {}).json()["splits"]
+    assert [split["paid"] for split in paid] == [True, False, True]
+    assert all(split["paid"] for split in app(olga).patch(url, {}).json()["splits"])
+    others = spend(trip, 900, paid_by=olga, among=[ed])
+    client, before = app(vera), everything_stored()
+    problem_of(client.patch(f"/api/expenses/{others.pk}/paid", {}), 403)
+    assert everything_stored() == before
+
+
+def test_the_plan_and_the_balances_have_names(
+    app: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    spend(trip, 1000, paid_by=olga, among=[ed, vera])
+    client = app(olga)
+    plan = client.get(f"/api/expenses/settlements/{trip.pk}").json()
+    assert [(row["from"], row["to"], row["amount"]) for row in plan] == [
+        (ed.name, olga.name, 5),
+        (vera.name, olga.name, 5),
+    ]
+    assert [row["fromUserId"] for row in plan] == [ed.pk, vera.pk]
+    summary = client.get(f"/api/expenses/summary/{trip.pk}").json()
+    assert summary == {olga.name: 10, ed.name: -5, vera.name: -5}
+    User.objects.filter(pk=vera.pk).update(name=ed.name)
+    summary = client.get(f"/api/expenses/summary/{trip.pk}").json()
+    assert summary == {olga.name: 10, ed.name: -5, f"{ed.name} ({vera.pk})": -5}

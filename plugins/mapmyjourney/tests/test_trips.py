@@ -117,3 +117,21 @@ def test_the_document_does_not_mention_the_client(app: Api, olga: User) -> None:
     assert app(olga).get("/api/schema?format=json").json() == read_document()
     assert "MapMyJourney" not in str(read_document())
     assert "/api/health/auth" not in read_document()["paths"]
+
+
+def test_participants_are_members(app: Api, trip: Trip, olga: User, sam: User) -> None:
+    client, url = app(olga), f"/api/trips/{trip.pk}/participants"
+    assert client.post(url, {"userId": str(sam.pk)}).status_code == 201
+    shown = client.get(f"/api/trips/{trip.pk}").json()["participants"]
+    assert sam.pk in {one["id"] for one in shown}
+    assert client.delete(f"{url}/{sam.pk}").status_code == 204
+    assert not trip.members.filter(user=sam, left_at=None).exists()
+
+
+def test_the_trips_of_a_user_are_those_of_the_caller(
+    app: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    client = app(olga)
+    own = client.get(f"/api/users/{olga.pk}/trips").json()
+    assert own == client.get("/api/trips").json()
+    problem_of(client.get(f"/api/users/{ed.pk}/trips"), 404)

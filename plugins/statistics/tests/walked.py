@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from plugins.statistics.views import PersonalStatisticsViewSet, StatisticsViewSet
+from plugins.statistics.views import (
+    BalancesPictureViewSet,
+    PersonalStatisticsViewSet,
+    StatisticsViewSet,
+)
 from tests.trips.access import ME, TRIP, USER, Row, everybody
 from trips.roles import Can
 
@@ -12,15 +16,17 @@ ROWS = [
     Row("GET", f"{ME}/between/{{user_id}}",
         statuses=everybody(200, stranger=404, anonymous=401, admin=404),
         own=everybody(200, stranger=404, admin=404)),
+    Row("GET", f"{TRIP}/balances.svg", can=Can.READ),
     Row("GET", f"{TRIP}/statistics", can=Can.READ),
     Row("GET", f"{TRIP}/statistics.svg", can=Can.READ),
 ]  # fmt: skip
-AREAS = {StatisticsViewSet: "trips", PersonalStatisticsViewSet: "trips"}
-MORE = dict.fromkeys(AREAS, ("expenses:read",))
+MORE = dict.fromkeys((StatisticsViewSet, PersonalStatisticsViewSet), ("expenses:read",))
+AREAS = {**dict.fromkeys(MORE, "trips"), BalancesPictureViewSet: "expenses"}
 QUERIES = {
     f"{ME}/statistics": 4,
     f"{ME}/statistics.svg": 4,
     f"{ME}/between/{{user_id}}": 5,
+    f"{TRIP}/balances.svg": 2,
     f"{TRIP}/statistics": 4,
     f"{TRIP}/statistics.svg": 4,
 }
@@ -37,7 +43,8 @@ UNCHANGED = [
     f"statistics?asOf=2026-05-20&by={by}" for by in ("category", "tag", "member", "currency")
 ]
 PLACES = ["/statistics"]
-FILES = ["statistics.svg"]
+SINGLE = ["/api/trips/{trip_id}/balances.svg"]
+FILES = ["balances.svg", "statistics.svg"]
 SHOWN = {
     "statistics": "{path}/statistics?asOf=2099-12-31",
     "my statistics": "/users/me/statistics",
@@ -51,6 +58,7 @@ def use(used: Any) -> None:
     for path in (f"{used.trip}/statistics", "users/me/statistics?year=2026"):
         client("GET", path)
         client("GET", path.partition("?")[0] + ".svg")
+    client("GET", f"{used.trip}/balances.svg")
     client("GET", f"{used.trip}/statistics?asOf=x", status=400)
     client("GET", "users/me/statistics?year=x", status=400)
     people = used.expense["splits"]

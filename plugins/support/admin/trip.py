@@ -24,7 +24,7 @@ from plugins.support.admin.member import MEMBER_COLUMNS
 from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
-from splits.reports.balances import Plan, balances_chart
+from splits.reports.balances import Plan
 from splits.reports.history import History
 from tripcompanion.adminsite.base import (
     Columns,
@@ -35,7 +35,6 @@ from tripcompanion.adminsite.base import (
     link,
     list_link,
     page_url,
-    picture,
     table,
 )
 from tripcompanion.api.serializers import UrlOrPath
@@ -152,7 +151,7 @@ class TripAdmin(RulesAdmin):
     date_hierarchy = "start_date"
     ordering = ("-start_date", "-id")
     readonly_fields: ClassVar[Any] = (
-        *("code", "members", "balances", "expenses"),
+        *("code", "members", "expenses"),
         *("plan", "settlements", "other_lists"),
         *("journal", "created_at", "updated_at", "deleted_at"),
     )
@@ -162,7 +161,7 @@ class TripAdmin(RulesAdmin):
         (gettext_lazy("Money"), {"fields": ("currency", "budget")}),
         (gettext_lazy("Budgets by category"), {"fields": (tuple(BUDGET_FIELDS),)}),
         (gettext_lazy("Joining"), {"fields": ("code", "join_role")}),
-        (gettext_lazy("Members"), {"fields": ("members", "balances")}),
+        (gettext_lazy("Members"), {"fields": ("members",)}),
         (gettext_lazy("Expenses"), {"fields": ("expenses",)}),
         (gettext_lazy("Settling up"), {"fields": ("plan", "settlements", "other_lists")}),
         (
@@ -235,11 +234,6 @@ class TripAdmin(RulesAdmin):
         }
         rows = trip.expenses.select_related("trip", "created_by").order_by("-expense_date", "-id")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
-
-    @admin.display(description=gettext_lazy("balances"))
-    def balances(self, trip: Trip) -> str:
-        rows = trip.members.select_related("user", "trip")
-        return picture(balances_chart(rows), _("Balances"))
 
     @admin.display(description=gettext_lazy("settlements"))
     def settlements(self, trip: Trip) -> str:

@@ -1,0 +1,216 @@
+"""Activities and itineraries in the client's form."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import IO, Any, ClassVar
+
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.itinerary import serializers as itinerary
+from plugins.itinerary import views
+from plugins.itinerary.models import Activity, Itinerary
+from plugins.itinerary.models.activity import MAX_ACTIVITIES, ActivityCategory
+from plugins.itinerary.models.cost import planned_for
+from plugins.itinerary.rights import CanPlan
+from plugins.mapmyjourney.renaming import Renamed
+from tripcompanion.api.parsing import (
+    MalformedJSON,
+    StrictJSONParser,
+    read_object,
+    require_json,
+)
+from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictDate, StrictList
+from trips.models import Trip
+from trips.roles import Can
+
+_MINUTES = {"MIN": 1, "HOUR": 60}
+#: No trip is longer.
+_MAX_DAYS = 10_000
+
+
+class ActivitySerializer(itinerary.ActivitySerializer):
+    """An activity, with its duration and its tick under the client's names."""
+
+    duration = serializers.IntegerField(source="duration_minutes", allow_null=True)
+    is_completed = serializers.BooleanField(source="completed")
+
+
+class DaySerializer(CamelCaseSerializer):
+    """A day of the itinerary."""
+
+    date = serializers.DateField()
+    day_index = serializers.IntegerField()
+    title = serializers.CharField(allow_null=True)
+    is_organized = serializers.BooleanField(source="completed")
+    activities = ActivitySerializer(many=True)
+
+
+class ItinerarySerializer(CamelCaseSerializer):
+    """The days, and all activities once more."""
+
+    days = DaySerializer(many=True)
+    activities = ActivitySerializer(many=True)
+
+
+class DayIndexField(serializers.Field):
+    """The days since the start of a trip, from 0, as a number or as its digits."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not re.fullmatch("[0-9]{1,9}", str(data)):
+            raise serializers.ValidationError([_("Must be a whole number of at least 0.")])
+        if int(data) > _MAX_DAYS:
+            raise serializers.ValidationError([_("Must be at most %d.") % _MAX_DAYS])
+        return int(data)
+
+
+class ActivityRequest(itinerary.ActivityRequest):
+    """An activity of the day `dayIndex`. An `orderIndex` is its new place on the day, from 0."""
+
+    day_index = DayIndexField(required=False)
+    order_index = DayIndexField(required=False)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            data = renamed(data)
+        return super().to_internal_value(data)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "day_index" in attrs:
+            attrs["date"] = date_of(self.context["trip"], attrs.pop("day_index"))
+        return attrs
+
+
+def renamed(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """A body with the service's names, a time with two digits, and minutes."""
+    data = {ActivityViewSet.FIELDS.get(name, name): value for name, value in sent.items()}
+    if isinstance(time := data.get("startTime"), str) and re.fullmatch("[0-9]:[0-9]{2}", time):
+        data["startTime"] = f"0{time}"
+    unit = _MINUTES.get(str(data.get("durationUnit")), 1)
+    minutes = data.get("durationMinutes")
+    if isinstance(minutes, int) and not isinstance(minutes, bool):
+        data["durationMinutes"] = minutes * unit
+    if isinstance(category := data.get("category"), str):
+        known = category.upper() in ActivityCategory.values
+        data["category"] = category.upper() if known else ActivityCategory.OTHER.value
+    return data
+
+
+def date_of(trip: Trip, day_index: int) -> Any:
+    """The date of a day of a trip. Raises `ValidationError`."""
+    try:
+        return trip.start_date + timedelta(days=day_index)
+    except OverflowError as error:
+        text = _("An activity would be after the last day of the calendar.")
+        raise serializers.ValidationError({"dayIndex": [text]}) from error
+
+
+class PlaceRequest(CamelCaseSerializer):
+    """The place of an activity."""
+
+    id = IdField()
+    order = DayIndexField()
+    day_index = DayIndexField()
+
+
+class ReorderRequest(CamelCaseSerializer):
+    """All activities of some days, with their places."""
+
+    activities = StrictList(child=PlaceRequest(), allow_empty=False, max_length=MAX_ACTIVITIES)
+
+
+class IdsParser(StrictJSONParser):
+    """Parses an array as the field `activityIds` of an object."""
+
+    def parse(self, stream: IO[bytes], media_type: Any = None, parser_context: Any = None) -> Any:
+        require_json(media_type or "")
+        data = read_object(b'{"activityIds":%s}' % stream.read())
+        if len(data) > 1:
+            raise MalformedJSON(_("The body must be an array of ids."))
+        return data
+
+
+class ActivityViewSet(Renamed, views.ActivityViewSet):
+    """Activities of a trip, all in one array."""
+
+    FIELDS: ClassVar = {
+        "duration": "durationMinutes",
+        "isCompleted": "completed",
+        "order": "orderIndex",
+    }
+    pagination_class = None
+    lists: ClassVar = frozenset({"list", "on_day"})
+    needs: ClassVar = {**views.ActivityViewSet.needs, "on_day": Can.READ}
+    needs["reorder"] = CanPlan.PLAN
+    request_serializers: ClassVar = dict.fromkeys(("create", "partial_update"), ActivityRequest)
+    response_serializer = ActivitySerializer
+    response_serializers: ClassVar = {"reorder": None}
+    query_serializers: ClassVar = dict.fromkeys(("list", "on_day"), itinerary.ActivityQuery)
+
+    def list(self, request: Request, trip_id: int) -> Response:
+        """The activities by day and in their order, those without a date last."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        chosen = self.query()
+        chosen.pop("deleted")
+        found = list(planned_for(self.caller).filter(trip=trip, **chosen))
+        self.limits.charge_rows(len(found))
+        return self.answer(found)
+
+    def create(self, request: Request, trip_id: int) -> Response:
+        """Add an activity, as the last one of its day."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        body = self.body(trip=trip)
+        body.pop("order_index", None)
+        added = Activity.add(trip, self.caller, **body)
+        return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
+
+    def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
+        """Change the fields of an activity that are sent."""
+        found = self._found(trip_id, activity_id)
+        body = self.body(partial=True, trip=found.trip)
+        place = body.pop("order_index", None)
+        changed = found.change(self.caller, **body)
+        if place is not None and changed.date is not None:
+            same_day = planned_for(self.caller).filter(trip=trip_id, date=changed.date)
+            ids = [row.pk for row in same_day if row.pk != changed.pk]
+            ids.insert(place, changed.pk)
+            Activity.arrange(changed.trip, self.caller, {changed.date: ids})
+            changed = self._found(trip_id, activity_id)
+        return self._answer(changed)
+
+    def reorder(self, request: Request, trip_id: int) -> Response:
+        """Put all activities of the day `date` into the order of the ids that are the body."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        sent = {"date": request.query_params.get("date"), **request.data}
+        order = itinerary.OrderRequest(data=sent, context=self.names_context())
+        order.is_valid(raise_exception=True)
+        body = order.validated_data
+        Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
+        return self.no_content()
+
+    def on_day(self, request: Request, trip_id: int) -> Response:
+        """The activities of the day `date`."""
+        StrictDate().run_validation(request.query_params.get("date"))
+        return self.list(request, trip_id)
+
+
+class ItineraryViewSet(views.ItineraryViewSet):
+    """The itinerary of a trip."""
+
+    needs: ClassVar = {"itinerary": Can.READ, "reorder": CanPlan.PLAN}
+    request_serializers: ClassVar = {"reorder": ReorderRequest}
+    response_serializer = ItinerarySerializer
+    response_serializers: ClassVar = {}
+
+    def reorder(self, request: Request, trip_id: int) -> Response:
+        """Put all activities of some days at their places."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        days: dict[Any, list[int]] = defaultdict(list)
+        for row in sorted(self.body()["activities"], key=lambda row: row["order"]):
+            days[date_of(trip, row["day_index"])].append(row["id"])
+        Activity.arrange(trip, self.caller, days)
+        return self.answer(Itinerary(trip, self.caller))

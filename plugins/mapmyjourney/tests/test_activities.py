@@ -1,0 +1,101 @@
+"""Activities and itineraries as the client of MapMyJourney reads and changes them."""
+
+from typing import Any
+
+import pytest
+
+from plugins.itinerary.models import Activity
+from tests.cast import Api
+from tests.document import problem_of
+from trips.models import Trip
+from users.models import User
+
+pytestmark = pytest.mark.either
+
+CASTLE = {
+    **{"title": "Castle", "type": "ACTIVITY", "startTime": "9:30", "duration": 2},
+    **{"durationUnit": "HOUR", "dayIndex": 1, "category": "landmark", "notes": "Peacocks"},
+}
+
+
+def added(client: Any, trip: Trip, **fields: Any) -> dict[str, Any]:
+    answer = client.post(f"/api/trips/{trip.pk}/activities", {**CASTLE, **fields})
+    assert answer.status_code == 201, answer.json()
+    return answer.json()
+
+
+def test_an_activity_is_added_on_a_day_by_its_number(
+    api: Api, app: Api, trip: Trip, olga: User
+) -> None:
+    made = added(app(olga), trip)
+    plain = api(olga).get(f"/api/trips/{trip.pk}/activities/{made['id']}").json()
+    assert (plain["date"], plain["startTime"], plain["durationMinutes"]) == (
+        *("2026-05-15", "09:30", 120),
+    )
+    assert plain["category"] == "LANDMARK"
+    assert made == {**plain, "duration": 120, "isCompleted": False}
+    [listed] = app(olga).get(f"/api/trips/{trip.pk}/activities").json()
+    assert listed == made
+    of_day = f"/api/trips/{trip.pk}/activities/date?date="
+    assert app(olga).get(f"{of_day}2026-05-15").json() == [made]
+    assert app(olga).get(f"{of_day}2026-05-14").json() == []
+    problem_of(app(olga).get(f"{of_day}tomorrow"), 400)
+
+
+def test_a_put_changes_what_it_names(app: Api, trip: Trip, olga: User) -> None:
+    client, path = app(olga), f"/api/trips/{trip.pk}/activities"
+    first, second = added(client, trip), added(client, trip, title="Tower")
+    changed = client.put(f"{path}/{second['id']}", {"isCompleted": True, "orderIndex": 0}).json()
+    assert (changed["title"], changed["isCompleted"]) == ("Tower", True)
+    assert [row["id"] for row in client.get(path).json()] == [second["id"], first["id"]]
+    moved = client.put(f"{path}/{first['id']}", {"dayIndex": 0, "category": "castles"}).json()
+    assert (moved["date"], moved["category"]) == ("2026-05-14", "OTHER")
+    assert client.delete(f"{path}/{first['id']}").status_code == 204
+    assert [row["title"] for row in client.get(path).json()] == ["Tower"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("dayIndex", value) for value in (-1, 1.5, True, "x", 10**8)),
+        *(("duration", value) for value in (0, 24 * 60 + 1, "x", True)),
+        *(("startTime", value) for value in ("24:00", "930", 9)),
+    ],
+)
+def test_a_wrong_field_is_refused_under_the_name_that_was_sent(
+    app: Api, trip: Trip, olga: User, field: str, value: Any
+) -> None:
+    body = {**CASTLE, "durationUnit": "MIN", field: value}
+    answer = app(olga).post(f"/api/trips/{trip.pk}/activities", body)
+    assert problem_of(answer, 400)["errors"].keys() == {field}
+    assert not Activity.objects.exists()
+
+
+def test_a_day_is_put_into_another_order(app: Api, trip: Trip, olga: User) -> None:
+    client, path = app(olga), f"/api/trips/{trip.pk}/activities"
+    ids = [str(added(client, trip, title=title)["id"]) for title in "abc"]
+    reorder = f"{path}/reorder?date=2026-05-15"
+    assert client.put(reorder, [ids[2], ids[0], ids[1]]).status_code == 204
+    assert [row["title"] for row in client.get(path).json()] == ["c", "a", "b"]
+    problem_of(client.put(reorder, ids[:2]), 409, "order_changed")
+    problem_of(client.put(reorder, {"a": 1}), 400)
+    more = b'["1"], "date": "2026-05-15"'
+    problem_of(client.generic("PUT", reorder, more, "application/json"), 400, "malformed_json")
+    problem_of(client.put(f"{path}/reorder", ids), 400)
+
+
+def test_activities_change_their_days_and_places_together(app: Api, trip: Trip, olga: User) -> None:
+    client, path = app(olga), f"/api/trips/{trip.pk}/itinerary"
+    a, b, c = (added(client, trip, title=title)["id"] for title in "abc")
+    places = [(a, 1, 0), (b, 0, 0), (c, 0, 1)]
+    body = [{"id": pk, "order": order, "dayIndex": day} for pk, order, day in places]
+    plan = client.put(f"{path}/reorder", {"tripId": str(trip.pk), "activities": body}).json()
+    titles = [[row["title"] for row in day["activities"]] for day in plan["days"]]
+    assert titles[:2] == [["b", "a"], ["c"]]
+    assert plan == client.get(path).json()
+    assert [row["title"] for row in plan["activities"]] == ["b", "a", "c"]
+    assert plan["days"][0].keys() == {"date", "dayIndex", "title", "isOrganized", "activities"}
+    missing = {"tripId": trip.pk, "activities": body[:1]}
+    problem_of(client.put(f"{path}/reorder", missing), 409, "order_changed")
+    far = [{**row, "dayIndex": 9999} for row in body]
+    assert client.put(f"{path}/reorder", {"activities": far}).status_code == 200
