@@ -122,6 +122,12 @@ class ReorderRequest(CamelCaseSerializer):
 
     activities = StrictList(child=PlaceRequest(), allow_empty=False, max_length=MAX_ACTIVITIES)
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len({row["id"] for row in attrs["activities"]}) < len(attrs["activities"]):
+            text = _("An activity is listed twice.")
+            raise serializers.ValidationError({"activities": [text]})
+        return attrs
+
 
 class IdsParser(StrictJSONParser):
     """Parses an array as the field `activityIds` of an object."""
@@ -185,7 +191,8 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of the day `date` into the order of the ids that are the body."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        sent = {"date": request.query_params.get("date"), **request.data}
+        body: Any = request.data
+        sent = {"date": request.query_params.get("date"), **body}
         order = itinerary.OrderRequest(data=sent, context=self.names_context())
         order.is_valid(raise_exception=True)
         body = order.validated_data
@@ -203,8 +210,7 @@ class ItineraryViewSet(views.ItineraryViewSet):
 
     needs: ClassVar = {"itinerary": Can.READ, "reorder": CanPlan.PLAN}
     request_serializers: ClassVar = {"reorder": ReorderRequest}
-    response_serializer = ItinerarySerializer
-    response_serializers: ClassVar = {}
+    response_serializers: ClassVar = dict.fromkeys(needs, ItinerarySerializer)
 
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of some days at their places."""

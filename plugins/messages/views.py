@@ -101,7 +101,7 @@ class MessageViewSet(InTripViewSet):
         is never unread.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        rows = ReadMark.objects.filter(trip=trip_id, user=self.caller)
+        rows: Any = ReadMark.objects.filter(trip=trip_id, user=self.caller)
         marks = rows.annotate(unread=unread_by(self.caller, "trip"))
         ReadMark.read(trip, self.caller, **self.body(current=lambda: marks.first() or ReadMark()))
         return self.answer(marks.get())

@@ -97,5 +97,6 @@ def test_activities_change_their_days_and_places_together(app: Api, trip: Trip, 
     assert plan["days"][0].keys() == {"date", "dayIndex", "title", "isOrganized", "activities"}
     missing = {"tripId": trip.pk, "activities": body[:1]}
     problem_of(client.put(f"{path}/reorder", missing), 409, "order_changed")
+    problem_of(client.put(f"{path}/reorder", {"activities": [*body, body[0]]}), 400)
     far = [{**row, "dayIndex": 9999} for row in body]
     assert client.put(f"{path}/reorder", {"activities": far}).status_code == 200
