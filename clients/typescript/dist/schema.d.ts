@@ -1557,38 +1557,11 @@ export interface paths {
          * @description The balances of a trip, which add up to zero.
          *
          *     They include all members, and former members with an entry, unless refunds cancel all that
-         *     they paid and bear. With `Accept: image/svg+xml` it is a picture.
+         *     they paid and bear.
          *
          *     Every member may do this.
          */
         get: operations["listBalances"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/trips/{tripId}/balances.svg": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The balances of a trip, which add up to zero
-         * @description The balances of a trip, which add up to zero.
-         *
-         *     They include all members, and former members with an entry, unless refunds cancel all that
-         *     they paid and bear. With `Accept: image/svg+xml` it is a picture.
-         *
-         *     Every member may do this.
-         *
-         *     The same as `listBalances`.
-         */
-        get: operations["getBalancesPicture"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1646,6 +1619,28 @@ export interface paths {
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
         post: operations["recordSettleUpPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/balances.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The balances of a trip as bars: who gets money back, and who owes it
+         * @description The balances of a trip as bars: who gets money back, and who owes it.
+         *
+         *     Every member may do this.
+         */
+        get: operations["getBalancesPicture"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3860,6 +3855,8 @@ export interface components {
             exchangeRateDate: string | null;
             /** @description The same in one; null if none was needed. */
             rate: components["schemas"]["Rate"] | null;
+            /** @description The activity of the trip to which it belongs; null for none. */
+            activityId?: number | null;
             /**
              * Format: date
              * @description The day of the expense.
@@ -3973,6 +3970,8 @@ export interface components {
             notes?: string | null;
             /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. Default: none. `null` counts as omitted. */
             tags?: string[] | null;
+            /** @description The activity of the trip to which it belongs; null for none. Default: null. */
+            activityId?: components["schemas"]["Id"] | null;
         };
         /** @description One person's part of an expense, and how much of it is paid. */
         ExpenseSplit: {
@@ -4194,6 +4193,8 @@ export interface components {
             exchangeRateDate: string | null;
             /** @description The same in one; null if none was needed. */
             rate: components["schemas"]["Rate"] | null;
+            /** @description The activity of the trip to which it belongs; null for none. */
+            activityId?: number | null;
             /**
              * Format: date
              * @description The day of the expense.
@@ -5751,6 +5752,8 @@ export interface components {
             notes?: string | null;
             /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. `null` counts as omitted. */
             tags?: string[] | null;
+            /** @description The activity of the trip to which it belongs; null for none. */
+            activityId?: components["schemas"]["Id"] | null;
             /** @description The expense to change. */
             id: components["schemas"]["Id"];
         };
@@ -5807,6 +5810,8 @@ export interface components {
             notes?: string | null;
             /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. `null` counts as omitted. */
             tags?: string[] | null;
+            /** @description The activity of the trip to which it belongs; null for none. */
+            activityId?: components["schemas"]["Id"] | null;
         };
         /** @description What to change; fields that are not sent stay as they are. */
         PatchedImportOptionsRequest: {
@@ -12806,36 +12811,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    getBalancesPicture: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A file. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "image/svg+xml": string;
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     explainBalance: {
         parameters: {
             query?: {
@@ -12964,6 +12939,36 @@ export interface operations {
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getBalancesPicture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a trip of the caller; an ADMIN may name any trip. */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": string;
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getTripStatistics: {
@@ -15970,7 +15975,10 @@ export interface operations {
     };
     getCalendar: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: string;
+            };
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
                 "If-None-Match"?: string;
