@@ -1,6 +1,6 @@
 """Messages of a trip."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rest_framework.request import Request
 from rest_framework.response import Response
