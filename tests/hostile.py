@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -140,6 +141,14 @@ def _no_number(schema: Mapping[str, Any]) -> Iterator[str]:
     yield json.dumps(str(schema["maximum"] + 1))
 
 
+#: Forms that libraries take besides the one with hyphens, and what only looks like it.
+NO_UUID = [
+    *('""', '"x"', '"00000000000000000000000000000000"', '"urn:uuid:' + f'{UUID(int=1)}"'),
+    *(f'"{{{UUID(int=1)}}}"', f'"{UUID(int=1)} "', f'"{UUID(int=1)}0"'),
+    *('"0000_000-0000-0000-0000-000000000000"', f'"{"0" * 7}\uff10{str(UUID(int=1))[8:]}"'),
+]
+
+
 def _no_choice(options: list[str]) -> Iterator[str]:
     first = options[0]
     look_alike = first.upper().translate(
@@ -159,6 +168,9 @@ def _no_text_or_count(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
         yield from (*NO_COUNT, str(schema["maximum"] + 1))
         return
     yield from OTHER_THAN_TEXT
+    if schema.get("format") == "uuid":
+        yield from NO_UUID
+        return
     yield json.dumps("x" * (schema["maxLength"] + 1))
     if schema.get("minLength"):
         yield '""'

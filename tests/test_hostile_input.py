@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 import pytest
 from django.urls import resolve
@@ -58,6 +59,7 @@ QUERIES = {
         *("\x00", "\ud800", "true", "[]"),
     ),
     "array": ("\x00", "\ud800"),
+    "uuid": ("", "7", "0" * 32, f"{{{UUID(int=1)}}}", f"{UUID(int=1)} ", "\x00", "\ud800"),
     "number": ("abc", "NaN", "Infinity", "1e999", "1,5", "0x1", "\x00", "\ud800", "[]"),
     "int64": (
         *(

@@ -32,7 +32,5 @@ class MessageAdmin(ReadOnlyAdmin):
     search_help_text = gettext_lazy("A text, a trip's title, or the author's e-mail or name")
     date_hierarchy = "created_at"
     ordering = ("-id",)
-    fields = (
-        *("trip", "created_by", "text", "reply_to", "client_id"),
-        *("created_at", "updated_at", "deleted_at"),
-    )
+    _when = ("created_at", "updated_at", "deleted_at")
+    fields = ("trip", "created_by", "text", "reply_to", "client_id", *_when)

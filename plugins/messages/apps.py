@@ -22,7 +22,6 @@ from trips.roles import Table
 
 class MessagesConfig(Plugin):
     name = "plugins.messages"
-    #: `django.contrib.messages` has the label `messages`.
     label = "trip_messages"
     verbose_name = gettext_lazy("Messages")
 

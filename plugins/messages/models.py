@@ -33,8 +33,7 @@ class MessageQuerySet(RestorableQuerySet["Message"]):
     def with_author(self) -> Self:
         """With the columns that a response contains."""
         columns = ("trip", "client_id", "text", "reply_to", "created_at", "updated_at")
-        rows = self.select_related("created_by")
-        return rows.only(*columns, "deleted_at", *summary_of("created_by"))
+        return self.select_related("created_by").only(*columns, *summary_of("created_by"))
 
     def with_details(self) -> Self:
         """Those that are not deleted, with the columns that a response contains."""
@@ -101,10 +100,9 @@ class Message(ClientNamed, Restorable):
         """
         with locked_trip(trip.pk, by, CanMessage.WRITE) as locked:
             now = timezone.now()
-            message = cls(trip=locked, created_by=by, **{"created_at": now, **fields})
+            message: Message = cls(trip=locked, created_by=by, **{"created_at": now, **fields})
             message.updated_at = message.created_at
-            known: Message | None = message.created_before(by, fields)
-            if known is not None:
+            if known := message.created_before(by, fields):
                 return known
             message.require_room()
             replied = locked.messages.kept().filter(pk=message.reply_to_id)

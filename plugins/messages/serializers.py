@@ -6,6 +6,8 @@ from rest_framework import serializers
 
 from plugins.messages.models import MAX_MESSAGE_CHARS
 from tripcompanion.api.serializers import (
+    MAX_ID,
+    BoundedNumber,
     CamelCaseSerializer,
     DeletedQuery,
     IdField,
@@ -13,6 +15,8 @@ from tripcompanion.api.serializers import (
     StrictUuid,
 )
 from users.serializers.account import UserSummary
+
+_AN_ID: Any = {"maximum": MAX_ID, "required": False}
 
 
 class MessageChange(CamelCaseSerializer):
@@ -40,8 +44,8 @@ class MessageRequest(MessageChange):
 class MessageQuery(DeletedQuery):
     """Which messages to list."""
 
-    since = IdField(required=False, source="pk__gt", help_text="Only those after this message.")
-    before = IdField(required=False, source="pk__lt", help_text="Only those before this message.")
+    since = BoundedNumber(source="pk__gt", help_text="Only those after this message.", **_AN_ID)
+    before = BoundedNumber(source="pk__lt", help_text="Only those before this message.", **_AN_ID)
     client_id = StrictUuid(required=False, help_text="Only the message with this `clientId`.")
 
 
