@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
@@ -171,17 +171,6 @@ class Document(Restorable):
     def _good_files(self) -> "list[DocumentFile]":
         return [file for file in self.loaded_files if file.attachment.state != State.REFUSED]
 
-    @property
-    def in_calendar(self) -> Mapping[str, Any]:
-        """Its due date as an entry in calendars; see `Plugin.calendar`."""
-        return {
-            "uid": f"document-{self.pk}",
-            "summary": self.name,
-            "dtstart": self.due_on,
-            "created": self.created_at,
-            "dtstamp": self.updated_at,
-        }
-
     # -- Commands ----------------------------------------------------------------------------------
 
     @classmethod
@@ -285,22 +274,18 @@ class DocumentFile(InTrip):
         return f"#{self.attachment_id}"
 
     @classmethod
-    def attaching(cls, attachment: Attachment, by: User) -> AbstractContextManager[None]:
-        """Lock the document of a file without a row; at the end, say that it has the file.
-
-        Raises `NotFound`, and `PermissionDenied` or `ValidationError` for the file of another.
-        """
-        return _attaching(attachment.document_file, by)
-
-    @classmethod
     def changed(cls, attachment: Attachment, ids: tuple[int | None, int | None]) -> Entry:
         document_id = attachment.document_file.document_id
         return Entry(CHANGED, document_id, {"attachments": ids})
 
 
 @contextmanager
-def _attaching(file: DocumentFile, by: User) -> Iterator[None]:
-    rows = Document.objects.kept
+def attaching(attachment: Attachment, by: User) -> Iterator[None]:
+    """Lock the document of a file without a row; at the end, say that it has the file.
+
+    Raises `NotFound`, and `PermissionDenied` or `ValidationError` for the file of another.
+    """
+    file, rows = attachment.document_file, Document.objects.kept
     with locked_row(
         rows, by, CanDocument.ATTACH, trip_id=file.trip_id, pk=file.document_id
     ) as document:
@@ -321,7 +306,7 @@ def _of_document(**where: Any) -> Q:
 PARENT = Parent(
     "documents",
     lambda: _of_document(document__deleted_at=None),
-    DocumentFile.attaching,
+    attaching,
     DocumentFile.changed,
 )
 

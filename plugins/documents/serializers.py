@@ -72,13 +72,18 @@ class DocumentAttachmentSerializer(AttachmentSerializer):
     )
 
 
-class DocumentSerializer(CamelCaseSerializer):
-    """Something that a trip needs, and what was attached."""
+class ExportedDocument(CamelCaseSerializer):
+    """A document that a user asked for."""
 
     id = serializers.IntegerField(help_text="The id of the document.")
     trip_id = serializers.IntegerField(help_text="The trip.")
     name = serializers.CharField(help_text="What to attach.")
     due_on = serializers.DateField(allow_null=True, help_text="The last day for it.")
+
+
+class DocumentSerializer(ExportedDocument):
+    """Something that a trip needs, and what was attached."""
+
     per_member = serializers.BooleanField(help_text="Whether each member is to attach one.")
     wanted = serializers.IntegerField(
         source="wanted_now", help_text="How many are wanted; if `perMember`, one of each member."
@@ -93,16 +98,6 @@ class DocumentSerializer(CamelCaseSerializer):
     )
     attachments = DocumentAttachmentSerializer(many=True, help_text="The files, oldest first.")
     created_by = UserSummary(help_text="Who asked for it.")
-
-
-class ExportedDocument(CamelCaseSerializer):
-    """A document that a user asked for."""
-
-    id = serializers.IntegerField(help_text="The id of the document.")
-    trip_id = serializers.IntegerField(help_text="The trip.")
-    name = serializers.CharField(help_text="What to attach.")
-    due_on = serializers.DateField(allow_null=True, help_text="The last day for it.")
-    created_at = serializers.DateTimeField(help_text="When it was created.")
 
 
 class ExportedDocumentFile(CamelCaseSerializer):

@@ -4151,11 +4151,6 @@ export interface components {
              * @description The last day for it.
              */
             dueOn: string | null;
-            /**
-             * Format: date-time
-             * @description When it was created.
-             */
-            createdAt: string;
         };
         /** @description A file of theirs, whoever attached it. */
         ExportedDocumentFile: {
