@@ -28,7 +28,9 @@ _LOCATOR, _LOCATOR_LENGTH = b"PK\x06\x07", 20
 _ENCODINGS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 #: Characters that no text has.
 _CONTROL = re.compile(r"[^\t\n\x0b\f\r\x1b\x20-\x7e\x85\xa0-\U0010ffff]")
-_GPX = re.compile(r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(\w+:)?gpx[\s>]", re.DOTALL)
+#: No comment can be read in two ways, so that many of them take no time.
+_COMMENT = r"<!--(?:(?!-->).)*+-->\s*+"
+_GPX = re.compile(rf"(<\?xml[^>]*>\s*)?(?:{_COMMENT})*+<(\w+:)?gpx[\s>]", re.DOTALL)
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]")
 #: An e-mail has a sender and one of these.
 _HEADERS = {"date", "received", "message-id"}

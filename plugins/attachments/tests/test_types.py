@@ -56,6 +56,7 @@ AT_ONCE = {
     "SVG after a declaration": b"<?xml version='1.0'?><!-- --><svg/>",
     "SVG that speaks of GPX": b"<svg><!-- <gpx > --></svg>",
     "other XML": b"<?xml version='1.0'?><kml/>",
+    "comments without end": b"<!-- -->" * 8000,
     "GPX with a document type": b"<!DOCTYPE gpx [<!ENTITY a 'a'>]>" + GPX,
     "PDF after a space": b" %PDF-1.7",
     "zero bytes": b"Hello\0World",
