@@ -125,6 +125,17 @@ class Document(Restorable):
     def is_own(self, user: User, can: Capability) -> bool:
         return user.pk == self.created_by_id
 
+    @property
+    def in_calendar(self) -> Mapping[str, Any]:
+        """Its entry in calendars; see `Plugin.calendar`. It must have a due date."""
+        return {
+            "uid": f"document-{self.pk}",
+            "summary": self.name,
+            "dtstart": self.due_on,
+            "created": self.created_at,
+            "dtstamp": self.updated_at,
+        }
+
     # -- What a response contains; `with_files` has read it ----------------------------------------
 
     @property
