@@ -121,7 +121,7 @@ class _Client:
             self._status = int(head[9:12])
             _before, found, after = head.partition(b"\r\ncontent-length: ")
             if not found and self._status != _NO_CONTENT:
-                raise ConnectionError(f"The response to {self._request.path} has no length.")
+                raise ConnectionError(f"{self._request.path} is answered without length: {head!r}")
             self._length = self._head_end + int(after.partition(b"\r\n")[0] or 0)
         if len(self._received) < self._length:
             return False

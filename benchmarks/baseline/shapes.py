@@ -14,15 +14,20 @@ UNITS = {"EUR": 100}
 SUMMARY = "u.id, u.name, u.email, u.profile_picture, u.is_guest"
 #: What an expense need not have: the column, and the value in a new one without it.
 OPTIONAL = {
-    "items": ("stored_items", None),
-    "receiptUrl": ("receipt_url", None),
-    "notes": ("notes", ""),
-    "tags": ("tags", "[]"),
+    "items": ("e.stored_items", None),
+    "receiptUrl": ("e.receipt_url", None),
+    "notes": ("e.notes", ""),
+    "tags": ("e.tags", "[]"),
+    "activityId": (
+        "(SELECT l.activity_id FROM itinerary_activityexpense l JOIN itinerary_activity a "
+        "ON a.id = l.activity_id AND a.deleted_at IS NULL WHERE l.expense_id = e.id)",
+        None,
+    ),
 }
 EXPENSE = (
     "e.id, e.trip_id, e.description, e.entered_minor, e.currency, e.amount_minor, t.currency, "
     "e.exchange_rate, e.rate_source, e.rate_day, e.expense_date, e.category, e.split_type, "
-    + ", ".join(f"e.{column}" for column, _value in OPTIONAL.values())
+    + ", ".join(column for column, _value in OPTIONAL.values())
     + ", e.created_at, e.updated_at"
 )
 #: With a join, PostgreSQL would read all debts. The alias gives SQLite the type of the maximum.
