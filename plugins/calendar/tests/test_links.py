@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from plugins.calendar.models import CalendarLink
 from plugins.calendar.tests.conftest import OWN, content
+from tests.admin_client import AdminClient, told
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
@@ -95,6 +96,7 @@ def _come_back(ledger: Ledger, ed: User, olga: User) -> None:
 def test_a_link_to_a_trip_ends_with_the_membership(
     ledger: Ledger, link: Any, read: Any, ed: User, olga: User, end: Callable[..., None]
 ) -> None:
+    """T216: A calendar ends for whoever is out of the trip, and does not come back."""
     of_trip, own = link(ed), link(ed, OWN)
     end(ledger, ed, olga)
     assert [read(each).status_code for each in (of_trip, own)] == [404, 200]
@@ -214,6 +216,14 @@ def test_a_scoped_token_needs_its_own_scope_and_never_gets_all_trips(
     url = client.post(path).json()["url"]
     assert content(read(url.removeprefix("http://localhost:8000")))
     problem_of(client.post(OWN), 403, "insufficient_scope")
+
+
+def test_an_administrator_revokes_links(link: Any, read: Any, ada: User) -> None:
+    links, admin = [link(), link(path=OWN)], AdminClient(ada)
+    for row in CalendarLink.objects.all():
+        assert row.digest not in admin.page(row).content.decode()
+        assert told(admin.act("revoke", row)) == ["Links revoked: 1."]
+    assert [read(each).status_code for each in links] == [404, 404]
 
 
 def test_reading_is_limited_by_address(link: Any, read: Any, limits: Any) -> None:

@@ -51,6 +51,7 @@ def as_read(text: str) -> str:
 @example("a\\nb\\,c\\;d;e,f:g\"h'", "\\", "\tTab")
 @example("ñ" * 40 + "🏖️" * 40, "é" * 200, "")
 def test_texts_come_back_and_make_no_further_property(name: str, title: str, notes: str) -> None:
+    """T215: What people write adds no line to a calendar."""
     title = title.encode(errors="replace").decode()
     name, notes = f"Trip {name.encode(errors='replace').decode()}", f"{notes!r}{title}."
     file = calendar_file((name, [entry(summary=f"{title}.", description=notes)]))
