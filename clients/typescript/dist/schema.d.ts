@@ -15970,10 +15970,7 @@ export interface operations {
     };
     getCalendar: {
         parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: string;
-            };
+            query?: never;
             header?: {
                 /** @description The `ETag` of the copy that the client has; if it is current, the answer is 304. */
                 "If-None-Match"?: string;
@@ -16017,7 +16014,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only those before this message. */
-                before?: components["schemas"]["Id"];
+                before?: number;
                 /** @description Only the message with this `clientId`. */
                 clientId?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
@@ -16029,7 +16026,7 @@ export interface operations {
                 /** @description Rows per page. */
                 pageSize?: number;
                 /** @description Only those after this message. */
-                since?: components["schemas"]["Id"];
+                since?: number;
             };
             header?: never;
             path: {
