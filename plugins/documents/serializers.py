@@ -29,7 +29,7 @@ class WantedField(BoundedNumber):
     def __init__(self, **options: Any) -> None:
         super().__init__(maximum=MAX_WANTED, **options)
         number = {"type": "integer", "minimum": 1, "maximum": MAX_WANTED}
-        describe(self, {"oneOf": [number, {"type": "string", "enum": [MEMBERS]}]})
+        describe(self, {"oneOf": [number, {"type": "string", "pattern": f"^{MEMBERS}$"}]})
 
     def to_internal_value(self, data: Any) -> Any:
         return None if data == MEMBERS else super().to_internal_value(data)

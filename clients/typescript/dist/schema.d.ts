@@ -3806,7 +3806,7 @@ export interface components {
             /** @description What to attach, 1 to 100 characters. */
             name: string;
             /** @description How many files, 1 to 1000; or `members` for one of each member, guests too. `null` counts as omitted. */
-            wanted?: number | "members" | null;
+            wanted?: number | string | null;
             /**
              * Format: date
              * @description The last day for it; null for none.
@@ -5757,7 +5757,7 @@ export interface components {
             /** @description What to attach, 1 to 100 characters. */
             name?: string;
             /** @description How many files, 1 to 1000; or `members` for one of each member, guests too. `null` counts as omitted. */
-            wanted?: number | "members" | null;
+            wanted?: number | string | null;
             /**
              * Format: date
              * @description The last day for it; null for none.

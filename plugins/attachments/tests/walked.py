@@ -73,7 +73,7 @@ PRUNED = ["attachments of deleted expenses", "files without an attachment"]
 READ_WHOLE = ["attachments_attachment"]
 LISTS = {OF_EXPENSE, OF_TRIP}
 #: What is the same in the Spanish admin site.
-DATA = [r"taxi\.jpg", "HEIC|JPEG|WebP"]
+DATA = [r"taxi\.jpg", "HEIC|JPEG|WebP|DOCX|XLSX|PPTX|iCalendar"]
 SINGLE = {ATTACHMENT, f"{ATTACHMENT}/content", f"{ATTACHMENT}/thumbnail"}
 
 
