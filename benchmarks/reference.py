@@ -236,6 +236,6 @@ class Reference:
         person = self.person(0)
         del person["guest"]
         events = ["member.added", "split.paid", "expense.created", "expense.changed"]
-        notices = {"email": "off", "events": [*events, "comment.created"]}
+        notices = {"email": "off", "events": [*events, "document.due", "comment.created"]}
         shown = {"role": "USER", "currency": "EUR", "notices": notices, "mayBeAdded": True}
         return {**person, **shown}

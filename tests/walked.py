@@ -49,7 +49,8 @@ That module may have any of these names:
 - `PLACES`: what is added to the path of a trip for more that names people, and `read(client)`
   reads what else does; `LASTING`: paths whose answers leave nothing in memory; `LARGE_BODIES`:
   those that take long bodies.
-- `LINKS`: the names of links at the root of the API, for who has logged in.
+- `LINKS`: the names of links at the root of the API, for who has logged in. `PRIVATELY_CACHED`: the
+  media types of answers that their reader may keep for a while.
 - `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.
   `FILES`: what is added to the path of a trip for a file. `ROOT_URLCONF`: the URL map with routes
   that are off by default.

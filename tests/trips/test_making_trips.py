@@ -6,7 +6,7 @@ import pytest
 from rest_framework.response import Response
 
 from tests.cast import Api
-from tests.trips.bodies import lisbon
+from tests.trips.bodies import PLUGIN_FIELDS, lisbon
 from trips.models import Trip
 from users.models import User
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.either
 DETAIL = {
     "id", "title", "destination", "description", "imageUrl", "startDate", "endDate", "budget",
     "currency", "tripCode", "joinRole", "defaultDivision", "categoryBudgets", "currentUserRole",
-    "members", "createdAt", "updatedAt",
+    "members", "createdAt", "updatedAt", *PLUGIN_FIELDS,
 }  # fmt: skip
 
 

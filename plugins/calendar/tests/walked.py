@@ -63,6 +63,9 @@ LOCKS_CALLER = [("POST", OF_TRIP)]
 #: In no trip, or the end of one's own row.
 WITHOUT_LOCK = {("DELETE", OF_TRIP), ("POST", OWN), ("DELETE", OWN)}
 _FIRST = CalendarLink.objects.order_by("pk").values("user_id")[:1]
+LINKS = ["calendarLink"]
+#: Calendar programs may keep the answer to a secret address for a while.
+PRIVATELY_CACHED = ["text/calendar"]
 VIOLATIONS = [
     ("calendar_link_of_trip", "of_trip", {"user_id": _FIRST}),
     ("calendar_link_of_account", "of_account", {"user_id": _FIRST}),

@@ -115,6 +115,14 @@ def fill_world(world: Any) -> None:
     made = world.made(path.format(**world.ids), castle)
     world.ids |= {"activityId": made["id"], "date": DAY}
     world.bodies["PATCH /api/trips/{tripId}"].append({"moveActivities": True})
+    one = "/api/trips/{tripId}/expenses"
+    for method, of in (
+        ("POST", one),
+        ("POST", f"{one}/preview"),
+        *((method, f"{one}/{{expenseId}}") for method in ("PUT", "PATCH")),
+    ):
+        [*_others, last] = world.bodies[f"{method} {of}"]
+        last["activityId"] = made["id"]
     world.bodies |= {
         f"POST {path}": [castle],
         f"PUT {path}/{{activityId}}": [castle],

@@ -54,7 +54,7 @@ COMMANDS = [
     (CanMessage.DELETE, "POST", f"{MESSAGE}/restore"),
 ]
 #: It moves a mark of the caller alone, and only forward.
-WITHOUT_LOCK = [f"PUT {READ}"]
+WITHOUT_LOCK = [("PUT", READ)]
 OWNED_TABLES = ["trip_messages_message"]
 PRUNED = ["deleted messages"]
 ENDS = [("trip_messages_message", "deleted_at")]
@@ -77,10 +77,10 @@ def ids(scene: Any, names: list[str]) -> dict[str, int]:
 
 
 def waiting_ids(scene: Any, names: list[str], by: Any, can: Any) -> dict[str, int]:
-    """A message of the caller to change, or of Olga's to delete."""
+    """A message of the caller to change, or of Ed's to delete."""
     if "message_id" not in names:
         return {}
-    author = by if can is CanMessage.CHANGE else scene.olga
+    author = by if can is CanMessage.CHANGE else scene.ed
     path = f"{scene.trip.path}/messages"
     return {"message_id": author.done("POST", path, {"text": "Hello"})["id"]}
 

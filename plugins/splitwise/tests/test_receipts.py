@@ -82,7 +82,7 @@ def test_a_refused_receipt_or_expense_leaves_nothing(
     expense, payment = spend(trip, 100, paid_by=olga, among=[olga]), settle(trip, ed, olga, 5)
     paid = {**new, **shares({ed: "5"}, {olga: "5"}), "payment": "1", "split_equally": ""}
     for caller, path, content, body in (
-        (olga, "create_expense", b"MZ not a picture", new),
+        (olga, "create_expense", b"MZ\x90\x00\x03 not a picture", new),
         (olga, "create_expense", b"", new),
         (olga, "create_expense", PDF, {**new, "cost": "0"}),
         (olga, "create_expense", PDF, paid),

@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
+from tests.trips.bodies import PLUGIN_FIELDS
+
 Json = dict[str, Any]
 Key = tuple[int, str, int]
 
@@ -134,7 +136,8 @@ def members_in(trip: Json) -> dict[Key, Json]:
 
 
 def without_members(trip: Json) -> Json:
-    return {name: value for name, value in trip.items() if name != "members"}
+    of_detail = {"members", *PLUGIN_FIELDS}
+    return {name: value for name, value in trip.items() if name not in of_detail}
 
 
 def _pages(client: APIClient, url: str) -> list[Json]:

@@ -111,4 +111,4 @@ def test_a_new_trip_costs_the_same_with_10_and_with_200_of_everything(
         queries, response = queries_of(lambda to=url: client.get(to))
         counted.append(queries)
         cursor, more = response.json()["cursor"], response.json()["more"]
-    assert max(counted) <= 16
+    assert max(counted) <= 18
