@@ -113,7 +113,8 @@ class CalendarViewSet(ApiViewSet):
 
     def get_renderers(self) -> list[BaseRenderer]:
         """The only one: calendar programs accept anything."""
-        return [FileRenderer(*kind) for kind in self.files["retrieve"].items()]
+        kinds = self.files.get(self.action or "", {})
+        return [FileRenderer(*kind) for kind in kinds.items()] or super().get_renderers()
 
     def parameter_names(self) -> set[str]:
         return super().parameter_names() - {"format"}
