@@ -140,7 +140,7 @@ class ReadMark(models.Model):
     message_id = models.BigIntegerField(gettext_lazy("message"))
     unread: int | None = None
 
-    objects = InTripQuerySet.as_manager()
+    objects = InTripQuerySet["ReadMark"].as_manager()
 
     class Meta:
         constraints: ClassVar = [
