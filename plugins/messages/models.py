@@ -153,7 +153,9 @@ class ReadMark(models.Model):
     @classmethod
     def move(cls, trip_id: int, user_ids: Iterable[int], message_id: int) -> None:
         """Note that these people have read a message and all before it."""
-        marks = [cls(trip_id=trip_id, user_id=pk, message_id=message_id) for pk in user_ids]
+        marks: list[Any] = [
+            cls(trip_id=trip_id, user_id=pk, message_id=message_id) for pk in user_ids
+        ]
         cls.objects.bulk_create(marks, ignore_conflicts=True)
         older = cls.objects.filter(trip=trip_id, user__in=[mark.user_id for mark in marks])
         older.filter(message_id__lt=message_id).update(message_id=message_id)
