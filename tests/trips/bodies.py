@@ -2,11 +2,6 @@
 
 from typing import Any
 
-from tripcompanion.api.serializers import camel_case
-from tripcompanion.plugin import plugins
-
-#: What plugins add to the answer of one trip.
-PLUGIN_FIELDS = {camel_case(name) for app in plugins() for name in app.trip_fields()}
 LISBON: dict[str, Any] = {
     "title": "Lisbon in May",
     "destination": "Lisbon",

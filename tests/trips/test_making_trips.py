@@ -6,7 +6,8 @@ import pytest
 from rest_framework.response import Response
 
 from tests.cast import Api
-from tests.trips.bodies import PLUGIN_FIELDS, lisbon
+from tests.trips.bodies import lisbon
+from tests.trips.plugin_fields import PLUGIN_FIELDS
 from trips.models import Trip
 from users.models import User
 

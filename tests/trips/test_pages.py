@@ -7,7 +7,7 @@ import pytest
 
 from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
-from tests.trips.bodies import PLUGIN_FIELDS
+from tests.trips.plugin_fields import PLUGIN_FIELDS
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework.test import APIClient
 
-from tests.trips.bodies import PLUGIN_FIELDS
+from tests.trips.plugin_fields import PLUGIN_FIELDS
 
 Json = dict[str, Any]
 Key = tuple[int, str, int]
