@@ -179,14 +179,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         found = self._found(trip_id, activity_id)
         body = self.body(partial=True, trip=found.trip)
         place = body.pop("order_index", None)
-        changed = found.change(self.caller, **body)
-        if place is not None and changed.date is not None:
-            same_day = planned_for(self.caller).filter(trip=trip_id, date=changed.date)
-            ids = [row.pk for row in same_day if row.pk != changed.pk]
-            ids.insert(place, changed.pk)
-            Activity.arrange(changed.trip, self.caller, {changed.date: ids})
-            changed = self._found(trip_id, activity_id)
-        return self._answer(changed)
+        return self._answer(found.change(self.caller, place, **body))
 
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of the day `date` into the order of the ids that are the body."""

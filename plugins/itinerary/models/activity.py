@@ -183,13 +183,23 @@ class Activity(Restorable):
             happened.send(cls, event="activity.created", people=Q(), by=by, trip_id=locked.pk)
             return added
 
-    def change(self, by: User, **fields: Any) -> "Activity":
-        """Store the given fields only; on another day it comes last. Returns it as it is now."""
+    def change(self, by: User, place: int | None = None, **fields: Any) -> "Activity":
+        """Store the given fields only. Returns it as it is now.
+
+        It gets the `place` on its day, from 0; without one, it comes last on another day.
+        """
         rows = Activity.objects.kept
         with locked_row(rows, by, CanPlan.PLAN, trip_id=self.trip_id, pk=self.pk) as stored:
             if fields.get("date", stored.date) != stored.date:
                 fields["order"] = _end_of(stored.trip, fields["date"])
             rewrite(stored.trip, by, [(stored, fields)])
+            if place is not None:
+                of_day = (
+                    stored.trip.activities.kept().filter(date=stored.date).order_by("order", "id")
+                )
+                planned = [row for row in of_day if row.pk != stored.pk]
+                planned.insert(place, stored)
+                rewrite(stored.trip, by, _in_order(planned, stored.date))
             return stored
 
     def restore(self, by: User) -> "Activity":
@@ -214,16 +224,24 @@ class Activity(Restorable):
             of_days = {row.pk for row in known.values() if row.date in days}
             if not of_days <= {pk for ids in days.values() for pk in ids} <= known.keys():
                 raise OrderChanged
-            changes: list[tuple[Activity, Mapping[str, Any]]] = []
+            changes: list[Change] = []
             for day, activity_ids in days.items():
-                rows = [known[pk] for pk in activity_ids]
-                numbers = renumbered([row.order if row.date == day else None for row in rows])
-                places = [{"date": day, "order": number} for number in numbers]
-                changes += zip(rows, places, strict=True)
+                changes += _in_order([known[pk] for pk in activity_ids], day)
             rewrite(locked, by, changes)
 
 
-def rewrite(trip: Trip, by: User, changes: Sequence[tuple[Activity, Mapping[str, Any]]]) -> None:
+#: A row, and the fields to store.
+Change = tuple[Activity, Mapping[str, Any]]
+
+
+def _in_order(rows: Sequence[Activity], day: datetime.date | None) -> list[Change]:
+    """What gives the rows this order on a day."""
+    numbers = renumbered([row.order if row.date == day else None for row in rows])
+    places = [{"date": day, "order": number} for number in numbers]
+    return list(zip(rows, places, strict=True))
+
+
+def rewrite(trip: Trip, by: User, changes: Sequence[Change]) -> None:
     """Store these fields of each row, and write what changed into the journal.
 
     Call it under the trip's lock. It takes two statements, or one more for each 500 rows.

@@ -48,6 +48,8 @@ def test_a_put_changes_what_it_names(app: Api, trip: Trip, olga: User) -> None:
     changed = client.put(f"{path}/{second['id']}", {"isCompleted": True, "orderIndex": 0}).json()
     assert (changed["title"], changed["isCompleted"]) == ("Tower", True)
     assert [row["id"] for row in client.get(path).json()] == [second["id"], first["id"]]
+    refused = {"title": "x", "orderIndex": -1}
+    problem_of(client.put(f"{path}/{second['id']}", refused), 400)
     moved = client.put(f"{path}/{first['id']}", {"dayIndex": 0, "category": "castles"}).json()
     assert (moved["date"], moved["category"]) == ("2026-05-14", "OTHER")
     assert client.delete(f"{path}/{first['id']}").status_code == 204
