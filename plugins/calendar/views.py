@@ -7,7 +7,6 @@ from typing import ClassVar
 from django.http import HttpResponseBase, HttpResponseNotModified
 from rest_framework.exceptions import NotFound
 from rest_framework.permissions import AllowAny
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,7 +15,6 @@ from plugins.calendar.models import CalendarLink
 from plugins.calendar.rights import CanSubscribe
 from plugins.calendar.serializers import CalendarLinkSerializer, NewCalendarLinkSerializer
 from tripcompanion.api.etags import etag_of, is_known
-from tripcompanion.api.rendering import FileRenderer
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip
@@ -108,16 +106,9 @@ class CalendarViewSet(ApiViewSet):
     authentication_classes = ()
     permission_classes = (AllowAny,)
     files: ClassVar = {"retrieve": {"ics": "text/calendar"}}
+    only_format = "ics"
     etag_actions: ClassVar = frozenset({"retrieve"})
     problems: ClassVar = {"retrieve": [NotFound]}
-
-    def get_renderers(self) -> list[BaseRenderer]:
-        """The only one: calendar programs accept anything."""
-        kinds = self.files.get(self.action or "", {})
-        return [FileRenderer(*kind) for kind in kinds.items()] or super().get_renderers()
-
-    def parameter_names(self) -> set[str]:
-        return super().parameter_names() - {"format"}
 
     def retrieve(self, request: Request, secret: str) -> HttpResponseBase:
         """A calendar as an iCalendar file (RFC 5545).

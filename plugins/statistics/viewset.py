@@ -1,7 +1,7 @@
 """The base of viewsets whose answers are also tables and pictures."""
 
 from collections.abc import Callable
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 from django.http import FileResponse, HttpResponseBase, HttpResponseNotModified
 from rest_framework.request import Request
@@ -14,9 +14,6 @@ from tripcompanion.api.viewsets import ApiViewSet
 class DrawnViewSet(ApiViewSet):
     """Answers with JSON, or with a file in one of the `files` of an action."""
 
-    #: What `?format=` calls the only type that this route answers with: its path ends with it.
-    only_format: ClassVar[str | None] = None
-
     @classmethod
     def as_picture(cls, action: str, operation_id: str) -> Any:
         """The view of a route that ends with `.svg`: GET answers with the picture of `action`."""
@@ -27,12 +24,6 @@ class DrawnViewSet(ApiViewSet):
             files={action: {"svg": pictures.MEDIA_TYPE}},
             only_format="svg",
         )
-
-    def get_format_suffix(self, **kwargs: Any) -> str | None:
-        return self.only_format if self.action in self.files else None
-
-    def parameter_names(self) -> set[str]:
-        return super().parameter_names() - ({"format"} if self.only_format else set())
 
     def in_any_format(
         self, request: Request, shown: Any, name: str, **writers: Callable[[Any], IO[bytes]]

@@ -76,6 +76,8 @@ class ApiViewSet(GenericViewSet):
     apart: ClassVar[frozenset[str]] = frozenset()
     #: Actions that answer with a file: its media types besides JSON, by what `?format=` calls them.
     files: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    #: What `?format=` calls the only type that this route answers with: its path ends with it.
+    only_format: ClassVar[str | None] = None
     #: The serializer of the query parameters of an action without pagination.
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: The filters of a list.
@@ -293,7 +295,7 @@ class ApiViewSet(GenericViewSet):
     def parameter_names(self) -> set[str]:
         """The query parameters of this action."""
         known: set[str] = set()
-        if self.request.method in {"GET", "HEAD"}:
+        if self.request.method in {"GET", "HEAD"} and self.only_format is None:
             known.add("format")
         if self.action in self.lists and self.pagination_class is not None:
             known |= {"page", "pageSize"}
@@ -365,6 +367,9 @@ class ApiViewSet(GenericViewSet):
     def no_content(self) -> Response:
         """A response without a body: 204, or 202."""
         return Response(status=self.success_status)
+
+    def get_format_suffix(self, **kwargs: Any) -> str | None:
+        return self.only_format if self.action in self.files else None
 
     def get_renderers(self) -> list[BaseRenderer]:
         kinds = self.files.get(self.action or "", {})
