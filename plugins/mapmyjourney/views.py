@@ -2,10 +2,11 @@
 
 from typing import Any, ClassVar
 
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.mapmyjourney.paying import pay_whatever_one_may
 from plugins.mapmyjourney.renaming import Renamed
 from plugins.mapmyjourney.serializers import (
     ExpenseSerializer,
@@ -17,12 +18,12 @@ from plugins.mapmyjourney.serializers import (
     TripSerializer,
 )
 from splits import views as splits
-from splits.models import Expense, Split
+from splits.models import Expense
 from splits.reports.balances import Plan, balances_of
 from tripcompanion.api.pagination import NumberedPages
 from tripcompanion.currency.amounts import to_major
 from trips import views as trips
-from trips.models import Trip, locked_trip
+from trips.models import Trip
 from trips.roles import Can
 
 
@@ -103,20 +104,8 @@ class FlatExpenseViewSet(Renamed, ExpenseViewSet):
     def paid(self, request: Request, expense_id: int) -> Response:
         """Pay all splits of an expense that the caller may pay."""
         expense = self._found(expense_id)
-        with locked_trip(expense.trip_id, self.caller, Can.READ):
-            splits = Split.objects.for_permission().filter(expense=expense)
-            results = [self._pay(split) for split in splits.order_by("id")]
-            if results and not any(results):
-                raise PermissionDenied
+        pay_whatever_one_may(expense, self.caller)
         return self.retrieve(request, expense.trip_id, expense_id)
-
-    def _pay(self, split: Split) -> bool:
-        """Pay a split; False if the caller may not."""
-        try:
-            split.pay(by=self.caller)
-        except PermissionDenied:
-            return False
-        return True
 
     def _found(self, expense_id: int) -> Expense:
         return self.get_permitted_object(Expense.objects.all, pk=expense_id)
