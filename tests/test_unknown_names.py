@@ -81,7 +81,8 @@ def test_the_text_for_a_query_does_so_too(
 
 
 def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User) -> None:
-    [texts] = problem_of(api(olga).get("/api/trips?search=lisbon"), 400)["errors"].values()
+    refused = api(olga).get(f"/api/trips/{trip.pk}/settlements?search=lisbon")
+    [texts] = problem_of(refused, 400)["errors"].values()
     assert texts == ["There is no such field. There are: deleted, format, page, pageSize."]
 
 

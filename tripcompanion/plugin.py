@@ -82,6 +82,15 @@ class TripField(NamedTuple):
     value: Callable[[Any], Any]
 
 
+class TripFilter(NamedTuple):
+    """A parameter of the list of trips."""
+
+    #: The field of a serializer, which is not required and has no default.
+    field: Any
+    #: Filters or orders the trips of a reader by its value; None if it was not sent.
+    rows: Callable[[Any, Any, Any], Any]
+
+
 class ExpenseRows(NamedTuple):
     """Rows that belong to an expense: deleted, restored and merged with it, searched and audited.
 
@@ -268,6 +277,10 @@ class Plugin(AppConfig):
 
     def trip_fields(self) -> Mapping[str, TripField]:
         """Fields in the answer of one trip, by their names; `If-Match` ignores them."""
+        return {}
+
+    def trip_filters(self) -> Mapping[str, TripFilter]:
+        """Parameters of the list of trips, by their names in snake case."""
         return {}
 
     # -- A person ----------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ PLUGINS = env.plugins(
         "plugins.comments",
         "plugins.recurring",
         "plugins.saved_filters",
+        "plugins.trip_list",
         "plugins.itinerary",
         "plugins.statistics",
         "plugins.exchange",

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from tripcompanion.api.serializers import (
     MAX_PEOPLE,
     CamelCaseSerializer,
+    DeletedQuery,
     ExactNumber,
     IdField,
     NumbersById,
@@ -27,7 +28,7 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from tripcompanion.plugin import plugins
-from trips.models import CODE_CHARS
+from trips.models import CODE_CHARS, trip_filters
 from trips.models.category import Category, load_budgets
 from trips.models.default_division import (
     DEFAULT_SPLIT_TYPES,
@@ -271,6 +272,12 @@ class TripDetailSerializer(TripSerializer):
         help_text="The present members, in the order in which they joined.",
     )
     locals().update(_ADDED)
+
+
+class TripQuery(DeletedQuery):
+    """Which trips to list."""
+
+    locals().update({name: each.field for name, each in trip_filters().items()})
 
 
 class TripPreview(CamelCaseSerializer):

@@ -16,9 +16,11 @@ from trips.models.member import (
 from trips.models.trip import (
     Trip,
     TripQuerySet,
+    chosen_trips,
     lock_trip,
     locked_row,
     locked_trip,
+    trip_filters,
     trip_key,
     trips_of,
 )

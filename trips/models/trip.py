@@ -34,6 +34,7 @@ from tripcompanion.compiled import CompiledQuery, CompiledUpdate, Param
 from tripcompanion.currency.amounts import CODES, Amount, minor_units, to_major
 from tripcompanion.database.deletes import delete_unread
 from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
+from tripcompanion.plugin import TripFilter, plugins
 from trips.models.category import budgets_text, load_budgets
 from trips.models.conflicts import CurrencyChanged, CurrencyFixed, NoOwner, NotRestorable
 from trips.models.default_division import (
@@ -592,10 +593,24 @@ def _note_counts(
     return Trip.objects.filter(pk=pk), counts
 
 
+@cache
+def trip_filters() -> Mapping[str, TripFilter]:
+    """See `Plugin.trip_filters`."""
+    return {name: each for app in plugins() for name, each in app.trip_filters().items()}
+
+
+def chosen_trips(user: User | ViewerParam, **chosen: Any) -> TripQuerySet:
+    """The trips that a user is a member of, latest start date first, with these `trip_filters`."""
+    rows = Trip.objects.of_member(user).order_by("-start_date", "-id")
+    for name, each in trip_filters().items():
+        rows = each.rows(rows, user, chosen.get(name))
+    return rows
+
+
 @CompiledForViewer
 def trips_of(user: ViewerParam) -> TripQuerySet:
-    """The trips that a user is a member of, latest start date first."""
-    return Trip.objects.of_member(user).order_by("-start_date", "-id")
+    """The list of trips of a user who chose no others."""
+    return chosen_trips(user)
 
 
 def _require_order(start: date, end: date) -> None:

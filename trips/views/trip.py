@@ -8,9 +8,15 @@ from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
-from trips.models import Member, Trip, get_visible_or_404, trips_of, trips_with_members
+from trips.models import (
+    Member,
+    Trip,
+    chosen_trips,
+    get_visible_or_404,
+    trips_of,
+    trips_with_members,
+)
 from trips.models.conflicts import (
     AlreadyMember,
     CurrencyChanged,
@@ -26,6 +32,7 @@ from trips.serializers import (
     TripDetailSerializer,
     TripMemberSerializer,
     TripPreview,
+    TripQuery,
     TripRequest,
     TripSerializer,
 )
@@ -75,7 +82,7 @@ class TripViewSet(InTripViewSet):
         "by_code": TripPreview,
         "join": TripMemberSerializer,
     }
-    query_serializers: ClassVar = {"list": DeletedQuery}
+    query_serializers: ClassVar = {"list": TripQuery}
     creates: ClassVar = frozenset({"create", "join"})
     etag_actions: ClassVar = ETAG_ACTIONS
     apart = ADDED_NAMES
@@ -96,10 +103,14 @@ class TripViewSet(InTripViewSet):
 
         Without their members; see `getTrip`. Deleted trips are listed for those who owned them.
         """
-        if "deleted" in request.query_params and self.query()["deleted"]:
-            with snapshot():
+        chosen = self.query()
+        is_deleted = chosen.pop("deleted")
+        if not (is_deleted or chosen):
+            return self.page(trips_of(self.caller))
+        with snapshot():
+            if is_deleted:
                 return self.page(Trip.objects.deleted_of(self.caller))
-        return self.page(trips_of(self.caller))
+            return self.page(chosen_trips(self.caller, **chosen))
 
     def create(self, request: Request) -> Response:
         """Create a trip.

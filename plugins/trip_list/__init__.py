@@ -1,0 +1,1 @@
+"""Filters and the order of the list of trips, and the archive of each member."""

@@ -1,0 +1,41 @@
+"""What the tests that walk all apps need to know of archived trips; see `tests/walked.py`."""
+
+from typing import Any
+
+from plugins.trip_list.models import ArchivedTrip
+from plugins.trip_list.rights import CanArchive
+from plugins.trip_list.views import ArchiveViewSet
+from tests.trips.access import TRIP, Row
+
+ARCHIVE = f"{TRIP}/archive"
+
+ROWS = [Row(method, ARCHIVE, 204, CanArchive.ARCHIVE) for method in ("PUT", "DELETE")]
+PROMISED = {CanArchive.ARCHIVE: ("any", "any", "any")}
+SCOPES_OF = {CanArchive.ARCHIVE: "trips:write"}
+AREAS = {ArchiveViewSet: "trips"}
+WRITTEN = {f"{method} {ARCHIVE}": [] for method in ("PUT", "DELETE")}
+#: A row of the caller alone.
+WITHOUT_LOCK = [("PUT", ARCHIVE), ("DELETE", ARCHIVE)]
+VIOLATIONS = [("trip_archived_once", "archived", {"user": "olga"})]
+UNIQUE = {"trip_archived_once"}
+
+
+def many(trip: Any, _olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
+    """It is archived by all of the people, but those whose list is read."""
+    for user in people:
+        ArchivedTrip.add(trip, user)
+    return {}
+
+
+def constrained(trip: Any, olga: Any) -> dict[str, Any]:
+    for member in trip.members.all():
+        ArchivedTrip.add(trip, member.user)
+    return {"archived": ArchivedTrip.objects.filter(trip=trip).exclude(user=olga)}
+
+
+def use(used: Any) -> None:
+    """Call every operation, each once with success."""
+    used.as_olga("PUT", f"{used.trip}/archive", status=204)
+    used.as_olga("GET", "trips?archived=true&status=past&ordering=title")
+    used.as_olga("GET", "trips?status=soon", status=400)
+    used.as_olga("DELETE", f"{used.trip}/archive", status=204)

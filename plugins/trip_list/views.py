@@ -1,0 +1,42 @@
+"""The archive of the caller's trips."""
+
+from typing import ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.trip_list.models import ArchivedTrip
+from plugins.trip_list.rights import CanArchive
+from trips.models import Trip
+from trips.viewsets import InTripViewSet
+
+
+class ArchiveViewSet(InTripViewSet):
+    """Whether the caller's list of trips shows a trip. Nobody else notices it."""
+
+    tag = "trips"
+    operation_ids: ClassVar = {"update": "archiveTrip", "destroy": "unarchiveTrip"}
+    scope_prefix = "trips"
+    needs: ClassVar = dict.fromkeys(operation_ids, CanArchive.ARCHIVE)
+    uncounted = frozenset(operation_ids)
+
+    def update(self, request: Request, trip_id: int) -> Response:
+        """Archive a trip in the caller's own list of trips.
+
+        `listTrips` shows it with `archived=true` only, until `unarchiveTrip` or the end of the
+        membership. Everything else stays as it is: balances, changes, mails. Repeating it changes
+        nothing.
+        """
+        ArchivedTrip.add(self._trip(trip_id), self.caller)
+        return self.no_content()
+
+    def destroy(self, request: Request, trip_id: int) -> Response:
+        """Put a trip back into the caller's own list of trips.
+
+        Repeating it changes nothing.
+        """
+        ArchivedTrip.remove(self._trip(trip_id), self.caller)
+        return self.no_content()
+
+    def _trip(self, trip_id: int) -> Trip:
+        return self.get_permitted_object(Trip.objects.all, pk=trip_id)
