@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.server import ROOT
 
 #: The last commit of the previous release; every release moves it to the one before.
-PREVIOUS_RELEASE = "496e9f2b0021d09b069e7d3d132bab8ebc88134a"
+PREVIOUS_RELEASE = "1bf1eb766c847400a4523c6338556361f3c17fc8"
 
 
 def previous_release(folder: Path) -> bool:

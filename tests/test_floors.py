@@ -18,10 +18,8 @@ pytestmark = pytest.mark.once
 
 #: Migrations that depend on a higher app, because foreign keys led there once.
 HISTORY = {
-    "users.0001_initial -> trips",
-    "users.0004_invitations -> trips",
-    "users.0006_mail_expense -> splits",
-    "users.0007_mail_trip -> trips",
+    "users.0002_mail_of_1_0_0 -> trips",
+    "users.0002_mail_of_1_0_0 -> splits",
 }
 
 

@@ -265,7 +265,7 @@ def test_a_migration_waits_shortly_for_a_busy_table(pooled: Pooled, server: Serv
     thread.join(timeout=30)
     [done] = outcomes
     assert "A table is busy" in done.stderr
-    assert "Applying kit.0001_initial... OK" in done.stdout
+    assert "Applying kit.0001_tables_of_1_0_0... OK" in done.stdout
 
 
 # -- What cannot work -----------------------------------------------------------------------------

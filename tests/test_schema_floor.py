@@ -18,7 +18,7 @@ from tripcompanion.database.schema_floor import migrations_of_code, raise_schema
 
 LATER = ("splits", "9998_later")
 LATEST = ("splits", "9999_even_later")
-FLOOR = ("kit", "0003_schema_floor")
+FLOOR = ("kit", "0001_tables_of_1_0_0")
 
 pytestmark = pytest.mark.django_db
 

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('splits', '0032_indexes_of_payments'),
+        ('splits', '0032_indexes_and_constraints'),
     ]
 
     operations = [

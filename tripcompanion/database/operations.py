@@ -1,14 +1,10 @@
 """Operations of migrations that Django does not have."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from django.db.migrations.operations import AddConstraint, AddIndex, RemoveIndex, RunPython
+from django.db.migrations.operations import AddConstraint, AddIndex, RemoveIndex
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
-
-#: Rows that one statement fills.
-_BATCH_ROWS = 10_000
 
 
 class AddIndexWithoutLock(AddIndex):
@@ -104,87 +100,6 @@ class RemoveForeignKeyIndex(Operation):
         column = options.get_field(self.name).column
         index = schema_editor._create_index_name(options.db_table, [column])
         return index, options.db_table, column
-
-
-class SetFromParent(Operation):
-    """Set a column, by a trigger, in rows that the previous release inserts without it.
-
-    The value is that of a row that they refer to; `parents` are the tables by the columns that
-    refer to them. If there are several, the first that is not NULL counts. SQLite gets no trigger,
-    because no other release runs beside this one.
-    """
-
-    category = OperationCategory.SQL
-
-    def __init__(self, table: str, column: str, parents: Mapping[str, str]) -> None:
-        self.table, self.column, self.parents = table, column, parents
-
-    def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """The models stay as they are."""
-
-    def database_forwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
-    ) -> None:
-        if schema_editor.connection.vendor != "postgresql":
-            return
-        value = value_of_parent(self.column, self.parents, "NEW")
-        schema_editor.execute(
-            f"CREATE FUNCTION {self._name}() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$BEGIN NEW.{self.column} := {value}; RETURN NEW; END$$"
-        )
-        schema_editor.execute(
-            f"CREATE TRIGGER {self._name} BEFORE INSERT ON {self.table} FOR EACH ROW "
-            f"WHEN (NEW.{self.column} IS NULL) EXECUTE FUNCTION {self._name}()"
-        )
-
-    def database_backwards(
-        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
-    ) -> None:
-        if schema_editor.connection.vendor == "postgresql":
-            schema_editor.execute(f"DROP TRIGGER IF EXISTS {self._name} ON {self.table}")
-            schema_editor.execute(f"DROP FUNCTION IF EXISTS {self._name}()")
-
-    def describe(self) -> str:
-        return f"Set {self.column} of new rows of {self.table} by a trigger"
-
-    @property
-    def _name(self) -> str:
-        return f"{self.table}_set_{self.column}"
-
-
-def fill_from_parent(table: str, column: str, parents: Mapping[str, str]) -> RunPython:
-    """An operation: set a column where it is NULL as `SetFromParent` does. It is not atomic.
-
-    In batches, which leave rows that somebody else has locked to another round.
-    """
-    value = value_of_parent(column, parents, "filled")
-
-    def fill(apps: Any, schema_editor: Any) -> None:
-        connection = schema_editor.connection
-        locking = "FOR NO KEY UPDATE SKIP LOCKED" if connection.vendor == "postgresql" else ""
-        empty = f"{column} IS NULL AND id >= %s AND id < %s"  # noqa: S608 -- names only
-        rows = f"SELECT id FROM {table} WHERE {empty} {locking}"  # noqa: S608 -- names only
-        update = f"UPDATE {table} AS filled SET {column} = {value} WHERE id IN ({rows})"  # noqa: S608
-        ends = f"SELECT min(id), max(id) FROM {table} WHERE {column} IS NULL"  # noqa: S608
-        with connection.cursor() as cursor:
-            cursor.execute(ends)
-            [(first, last)] = cursor.fetchall()
-            while first is not None:
-                for start in range(first, last + 1, _BATCH_ROWS):
-                    cursor.execute(update, [start, start + _BATCH_ROWS])
-                cursor.execute(ends)
-                [(first, last)] = cursor.fetchall()
-
-    return RunPython(fill, RunPython.noop)
-
-
-def value_of_parent(column: str, parents: Mapping[str, str], row: str) -> str:
-    """An SQL expression for the `column` of the row in `parents` that `row` refers to."""
-    values = [
-        f"(SELECT parent.{column} FROM {parent} parent WHERE parent.id = {row}.{key})"  # noqa: S608
-        for key, parent in parents.items()
-    ]
-    return values[0] if len(values) == 1 else f"COALESCE({', '.join(values)})"
 
 
 def _option(schema_editor: Any) -> dict[str, bool]:

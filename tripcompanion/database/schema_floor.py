@@ -35,7 +35,7 @@ def raise_schema_floor(app: str, migration: str) -> RunSQL:
     """An operation: from now on, only versions that have `migration` may run on this database.
 
     For a migration that removes what older versions use, or adds what they do not maintain. It
-    depends on `("kit", "0003_schema_floor")`. The floor stays if the migration is reversed.
+    depends on `("kit", "0001_tables_of_1_0_0")`. The floor stays if the migration is reversed.
     """
     return RunSQL([(_RAISE, [app, migration])], RunSQL.noop)
 

@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('trips', '0012_default_division'),
+        ('trips', '0011_journal_and_invitations'),
     ]
 
     operations = [

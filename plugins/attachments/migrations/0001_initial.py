@@ -11,8 +11,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('splits', '0020_webhooks_leave'),
-        ('trips', '0011_imported_history'),
+        ('splits', '0018_closings_by_allocations'),
+        ('trips', '0011_journal_and_invitations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('trips', '0016_invitations_leave'),
+        ('trips', '0011_journal_and_invitations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('trips', '0015_events_of_apps'),
+        ('trips', '0011_journal_and_invitations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('trips', '0012_default_division'),
+        ('trips', '0009_columns_of_trips'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -4,31 +4,25 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    """The table is there: it was created by the app `splits`, which had the model before."""
 
     initial = True
 
     dependencies = [
-        ('splits', '0034_saved_filters_leave'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
-        migrations.SeparateDatabaseAndState(
-            state_operations=[
-                migrations.CreateModel(
-                    name='SavedFilter',
-                    fields=[
-                        ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                        ('name', models.CharField(max_length=100)),
-                        ('query', models.CharField(max_length=2048)),
-                        ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to=settings.AUTH_USER_MODEL)),
-                    ],
-                    options={
-                        'db_table': 'splits_savedfilter',
-                        'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='one_filter_of_a_name')],
-                    },
-                ),
-            ]
+        migrations.CreateModel(
+            name='SavedFilter',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=100)),
+                ('query', models.CharField(max_length=2048)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='saved_filters', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'db_table': 'splits_savedfilter',
+                'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='one_filter_of_a_name')],
+            },
         ),
     ]

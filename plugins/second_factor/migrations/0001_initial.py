@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('otp_static', '0003_add_timestamps'),
         ('otp_totp', '0003_add_timestamps'),
-        ('users', '0018_second_factor_leaves'),
+        ('users', '0010_answers'),
     ]
 
     operations = [

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('trips', '0011_imported_history'),
+        ('trips', '0011_journal_and_invitations'),
     ]
 
     operations = [

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('splits', '0020_webhooks_leave'),
+        ('splits', '0018_closings_by_allocations'),
         ('trips', '0010_answers'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

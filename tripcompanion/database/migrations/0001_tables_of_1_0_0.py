@@ -1,12 +1,20 @@
+import django.db.models.deletion
 import django.utils.timezone
+from django.conf import settings
 from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
 
+    replaces = [
+        ('kit', '0001_initial'), ('kit', '0002_initial'), ('kit', '0003_schema_floor'),
+        ('kit', '0004_indexes'),
+    ]
+
     initial = True
 
     dependencies = [
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -20,7 +28,11 @@ class Migration(migrations.Migration):
                 ('location', models.CharField(blank=True, default='', max_length=255)),
                 ('body', models.BinaryField(default=b'')),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='idempotency_key_once_per_user')],
+            },
         ),
         migrations.CreateModel(
             name='ThrottleCounter',
@@ -28,6 +40,13 @@ class Migration(migrations.Migration):
                 ('key', models.CharField(max_length=120, primary_key=True, serialize=False)),
                 ('count', models.PositiveIntegerField()),
                 ('ends_at', models.DateTimeField(db_index=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name='SchemaFloor',
+            fields=[
+                ('app', models.CharField(max_length=255, primary_key=True, serialize=False)),
+                ('migration', models.CharField(max_length=255)),
             ],
         ),
     ]

@@ -1,16 +1,19 @@
+import django.db.models.deletion
 from django.db import migrations, models
-from django.db.models import Q
-
-from tripcompanion.database.operations import AddCheckWithoutLock
 
 
 class Migration(migrations.Migration):
-    """Payments in another currency than the trip's, with their rate."""
+    """Payments in another currency than the trip's, with their rate; and what closes a trip.
 
-    atomic = False
+    The foreign key is not checked, because all of it is NULL.
+    """
+
+    replaces = [
+        ('splits', '0031_offsets'),
+    ]
 
     dependencies = [
-        ('splits', '0029_no_snapshot'),
+        ('splits', '0018_closings_by_allocations'),
     ]
 
     operations = [
@@ -39,18 +42,16 @@ class Migration(migrations.Migration):
             name='rate_day',
             field=models.DateField(blank=True, default=None, null=True, verbose_name='day of the rate'),
         ),
-        AddCheckWithoutLock(
-            'settlement',
-            models.CheckConstraint(
-                condition=Q(foreign_minor=None, foreign_currency='', exchange_rate=None)
-                | Q(
-                    foreign_minor__isnull=False,
-                    foreign_minor__gt=0,
-                    foreign_currency__gt='',
-                    exchange_rate__isnull=False,
-                    exchange_rate__gt=0,
-                ),
-                name='settlement_entered_with_rate',
+        migrations.AddField(
+            model_name='settlement',
+            name='closing',
+            field=models.ForeignKey(
+                db_index=False,
+                editable=False,
+                null=True,
+                on_delete=django.db.models.deletion.DO_NOTHING,
+                related_name='offsets',
+                to='splits.settlement',
             ),
         ),
     ]

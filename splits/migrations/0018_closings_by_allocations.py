@@ -113,9 +113,15 @@ class Migration(migrations.Migration):
 
     atomic = False
 
+    replaces = [
+        ('splits', '0018_closings'), ('splits', '0020_webhooks_leave'), ('splits', '0029_no_snapshot'),
+        ('splits', '0034_saved_filters_leave'), ('splits', '0035_comments_leave'),
+        ('splits', '0027_saved_filters'),
+    ]
+
     dependencies = [
-        ('splits', '0017_open_amounts'),
-        ('trips', '0008_index_of_deleted_trips'),
+        ('splits', '0016_expenses_and_rates'),
+        ('trips', '0001_tables_of_1_0_0'),
     ]
 
     operations = [
@@ -130,8 +136,14 @@ class Migration(migrations.Migration):
                 migrations.RemoveField('debt', 'period'),
                 migrations.RemoveField('settlement', 'period'),
                 migrations.RemoveField('expense', 'merged'),
+                migrations.RemoveField('auditrun', 'snapshot'),
                 migrations.DeleteModel('ClosedSum'),
                 migrations.DeleteModel('ClosedPeriod'),
+                # The tables of plugins stay as they are; these models belong to them.
+                migrations.DeleteModel('WebhookPosition'),
+                migrations.DeleteModel('WebhookDelivery'),
+                migrations.DeleteModel('Webhook'),
+                migrations.DeleteModel('Comment'),
             ],
         ),
     ]

@@ -1,6 +1,6 @@
 import django.db.models.deletion
 import django.utils.timezone
-import users.models.outbox
+import users.models.notices
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -8,10 +8,13 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
+    replaces = [
+        ('users', '0001_initial'), ('users', '0002_second_factor'), ('users', '0003_guests'),
+    ]
+
     initial = True
 
     dependencies = [
-        ('trips', '0001_initial'),
     ]
 
     operations = [
@@ -33,19 +36,25 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='updated at')),
                 ('deleted_at', models.DateTimeField(editable=False, null=True, verbose_name='deleted at')),
                 ('session_epoch', models.PositiveIntegerField(default=0, editable=False)),
+                ('is_guest', models.BooleanField(db_default=False, default=False, editable=False, verbose_name='is a guest')),
+                ('notice_events', models.CharField(blank=True, db_default='member.added split.paid expense.created expense.changed comment.created', default='member.added split.paid expense.created expense.changed comment.created', editable=False, max_length=100)),
+                ('notice_language', models.CharField(db_default='en', default='en', editable=False, max_length=7)),
+                ('notice_mode', models.CharField(choices=[('off', 'never'), ('each', 'at once'), ('daily', 'once a day')], db_default='off', default='off', max_length=5, verbose_name='notices by mail')),
+                ('noticed_at', models.DateTimeField(editable=False, null=True)),
+                ('wal_position', models.BigIntegerField(editable=False, null=True)),
             ],
             options={
                 'verbose_name': 'account',
                 'verbose_name_plural': 'accounts',
-                'indexes': [models.Index(fields=['created_at'], name='user_by_creation')],
-                'constraints': [models.UniqueConstraint(fields=('email_key',), name='user_email_unique'), models.CheckConstraint(condition=models.Q(('role__in', ['USER', 'ADMIN'])), name='user_role_known'), models.CheckConstraint(condition=models.Q(('deleted_at', None), models.Q(('email', None), ('email_key', None), ('is_active', False)), _connector='OR'), name='user_deleted_is_empty')],
+                'indexes': [models.Index(fields=['created_at', 'is_guest'], name='account_by_creation')],
+                'constraints': [models.UniqueConstraint(fields=('email_key',), name='user_email_unique'), models.CheckConstraint(condition=models.Q(('role__in', ['USER', 'ADMIN'])), name='user_role_known'), models.CheckConstraint(condition=models.Q(('deleted_at', None), models.Q(('email', None), ('email_key', None), ('is_active', False)), _connector='OR'), name='user_deleted_is_empty'), models.CheckConstraint(condition=models.Q(('is_guest', False), models.Q(('email', None), ('email_key', None), ('is_active', False), ('role', 'USER')), _connector='OR'), name='user_guest_has_no_account'), models.CheckConstraint(condition=models.Q(('notice_mode__in', ['off', 'each', 'daily'])), name='user_notice_mode_known')],
             },
         ),
         migrations.CreateModel(
             name='EmailToken',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('letter', models.CharField(choices=[('RESET', 'password reset requested'), ('VERIFY', 'e-mail address confirmation'), ('PASSWORD_CHANGED', 'password changed'), ('EMAIL_CHANGED', 'e-mail address changed')], max_length=16)),
+                ('letter', models.CharField(choices=[('RESET', 'password reset requested'), ('VERIFY', 'e-mail address confirmation'), ('PASSWORD_CHANGED', 'password changed'), ('EMAIL_CHANGED', 'e-mail address changed'), ('INVITATION', 'invitation to a trip'), ('WEBHOOK_OFF', 'webhook turned off'), ('MEMBER_ADDED', 'notice: added to a trip'), ('SPLIT_PAID', 'notice: split paid'), ('EXPENSE_CREATED', 'notice: expense recorded'), ('EXPENSE_CHANGED', 'notice: expense changed'), ('COMMENT_CREATED', 'notice: comment')], max_length=16)),
                 ('digest', models.CharField(max_length=64, unique=True)),
                 ('bound_to', models.CharField(max_length=64)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
@@ -65,7 +74,6 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created at')),
                 ('used_at', models.DateTimeField(null=True, verbose_name='last used at')),
                 ('expires_at', models.DateTimeField(db_index=True, verbose_name='expires at')),
-                ('trip', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='trips.trip', verbose_name='trip')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scoped_tokens', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
             options={
@@ -77,9 +85,9 @@ class Migration(migrations.Migration):
             name='Mail',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('letter', models.CharField(choices=[('RESET', 'password reset requested'), ('VERIFY', 'e-mail address confirmation'), ('PASSWORD_CHANGED', 'password changed'), ('EMAIL_CHANGED', 'e-mail address changed')], max_length=16, verbose_name='subject')),
+                ('letter', models.CharField(choices=[('RESET', 'password reset requested'), ('VERIFY', 'e-mail address confirmation'), ('PASSWORD_CHANGED', 'password changed'), ('EMAIL_CHANGED', 'e-mail address changed'), ('INVITATION', 'invitation to a trip'), ('WEBHOOK_OFF', 'webhook turned off'), ('MEMBER_ADDED', 'notice: added to a trip'), ('SPLIT_PAID', 'notice: split paid'), ('EXPENSE_CREATED', 'notice: expense recorded'), ('EXPENSE_CHANGED', 'notice: expense changed'), ('COMMENT_CREATED', 'notice: comment')], max_length=16, verbose_name='subject')),
                 ('address', models.CharField(max_length=254, verbose_name='address')),
-                ('language', models.CharField(default=users.models.outbox.current_language, max_length=7, verbose_name='language')),
+                ('language', models.CharField(default=users.models.notices.current_language, max_length=7, verbose_name='language')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created at')),
                 ('due_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='next attempt at')),
                 ('attempts', models.PositiveIntegerField(default=0, verbose_name='attempts')),
