@@ -45,7 +45,9 @@ That module may have any of these names:
   the answer. `LOCKS_CALLER`: the commands that lock the account of the caller before the trip.
 - `UNCHANGED`: paths below that of a trip whose answers stay the same when a deletion is undone, and
   `begin_history(history, expense)` makes what they show of a `tests.splits.undoing.History`;
-  `read_history(history)` reads what else is shown of it.
+  `read_history(history)` reads what else is shown of it. `RESTORABLE`: the paths of lists of rows
+  that can be deleted and restored; `STEPS`: what happens to such rows, each a function of the
+  history and of a number, which chooses among what there is.
 - `PLACES`: what is added to the path of a trip for more that names people, and `read(client)`
   reads what else does; `LASTING`: paths whose answers leave nothing in memory; `LARGE_BODIES`:
   those that take long bodies.

@@ -197,10 +197,17 @@ class Document(Restorable):
             return document.read_again()
 
     def change(self, by: User, **fields: Any) -> "Document":
-        """Store the given fields only. With another due date, people are reminded again."""
+        """Store the given fields only. With another due date, people are reminded again.
+
+        One file of each member stays wanted if as many files are wanted as there are members: that
+        is the number in the answer, which somebody may send back.
+        """
         rows = Document.objects.kept
         with locked_row(rows, by, CanDocument.CHANGE, trip_id=self.trip_id, pk=self.pk) as stored:
             old, due_on = stored._values(), stored.due_on
+            wanted = fields.get("wanted")
+            if wanted and stored.per_member and wanted == stored.read_again().wanted_now:
+                del fields["wanted"]
             for name, value in fields.items():
                 setattr(stored, name, value)
             if stored.due_on != due_on:

@@ -80,7 +80,11 @@ class DocumentViewSet(InTripViewSet):
             return self.answer(self._found(trip_id, document_id).read_again())
 
     def partial_update(self, request: Request, trip_id: int, document_id: int) -> Response:
-        """Change a document. Its files stay."""
+        """Change a document. Its files stay.
+
+        `wanted` of an answer can be sent back: if each member is to attach one, the number of
+        members changes nothing.
+        """
         document = self._found(trip_id, document_id)
         body = self.body(partial=True, current=document.read_again)
         return self.answer(document.change(self.caller, **body))

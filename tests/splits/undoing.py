@@ -20,7 +20,9 @@ from tests.walked import all_of, answers
 from trips.roles import TripRole
 from users.models import User
 
-KINDS = ("expenses", "settlements")
+#: The entries, which name people, and all rows that can be deleted and restored.
+ENTRIES = ("expenses", "settlements")
+KINDS = (*ENTRIES, *all_of("RESTORABLE"))
 #: What is shown of the whole trip.
 TRIP_PATHS = (
     *("members", "balances", "settle-up", "tags"),
@@ -54,6 +56,8 @@ STEP = st.one_of(
     st.tuples(st.just("come_or_go")),
     st.tuples(st.just("cut"), ANY, ANY),
     st.tuples(st.just("take_over"), st.integers(0, 1), ANY),
+    st.tuples(st.just("beside"), ANY, ANY),
+    st.tuples(st.just("beside"), ANY, ANY),
 )
 
 
@@ -84,8 +88,8 @@ class History:
         for begin in answers("begin_history"):
             begin(self, due)
 
-    def send(self, method: str, path: str, body: Any = None) -> Any:
-        response = self.ledger.answer(self.admin, method, path, body)
+    def send(self, method: str, path: str, body: Any = None, by: User | None = None) -> Any:
+        response = self.ledger.answer(by or self.admin, method, path, body)
         assert response.status_code < 500, response.content
         return response
 
@@ -109,19 +113,19 @@ class History:
         self.send("post", "expenses", self._body(amount, people, payers, kind))
 
     def edit(self, which: int, amount: int, people: Weights, payers: Weights, kind: Kind) -> None:
-        if found := self._pick("expenses", which):
+        if found := self.pick("expenses", which):
             body = self._body(amount, people, payers, kind)
             self.send("put", f"expenses/{found['id']}", body)
 
     def carry(self, which: int, action: str) -> None:
         """Copy or move an expense without guests to the other trip."""
-        if found := self._pick("expenses", which):
+        if found := self.pick("expenses", which):
             path = f"expenses/{found['id']}/{action}"
             self.send("post", path, {"tripId": self.other_trip.pk})
             assert list(differences(self.other_trip.pk)) == []
 
     def pay(self, which: int, split: int, action: str = "pay") -> None:
-        found = self._pick("expenses", which)
+        found = self.pick("expenses", which)
         if found and found["splits"]:
             chosen = found["splits"][split % len(found["splits"])]
             self.send("put", f"/api/expenses/{found['id']}/splits/{chosen['id']}/{action}")
@@ -131,7 +135,7 @@ class History:
 
     def cut(self, which: int, split: int) -> None:
         """Delete a split; the items still name its participant."""
-        found = self._pick("expenses", which)
+        found = self.pick("expenses", which)
         if found and found["splits"]:
             chosen = found["splits"][split % len(found["splits"])]
             self.send("delete", f"/api/expenses/{found['id']}/splits/{chosen['id']}")
@@ -159,17 +163,17 @@ class History:
 
     def there_and_back(self, which: int, amount: int) -> None:
         """Correct an amount, and take the correction back."""
-        if found := self._pick("expenses", which):
+        if found := self.pick("expenses", which):
             path = f"expenses/{found['id']}"
             for value in (amount, found["amount"]):
                 self.send("patch", path, {"amount": str(value)})
 
     def delete(self, which: int) -> None:
-        if found := self._pick("expenses", which):
+        if found := self.pick("expenses", which):
             self.send("delete", f"expenses/{found['id']}")
 
     def take_back(self, which: int) -> None:
-        if found := self._pick("settlements", which):
+        if found := self.pick("settlements", which):
             self.send("delete", f"settlements/{found['id']}")
 
     def come_or_go(self) -> None:
@@ -186,6 +190,11 @@ class History:
             assert list(differences(self.trip.pk)) == []
             present = self.trip.members.present().values_list("user_id", flat=True)
             self.ids += set(present) - set(self.ids)
+
+    def beside(self, kind: int, which: int) -> None:
+        """Something happens to rows of a plugin."""
+        if steps := all_of("STEPS"):
+            steps[kind % len(steps)](self, which)
 
     # -- What must stay ---------------------------------------------------------------------------
 
@@ -280,7 +289,7 @@ class History:
         def assert_same(path: str) -> None:
             assert _without_people(after[path], *both) == _without_people(before[path], *both)
 
-        for kind in KINDS:
+        for kind in ENTRIES:
             assert_same(f"{kind}?pageSize=100")
         for user in self.accounts:
             if user != account:
@@ -338,7 +347,8 @@ class History:
             **division,
         }
 
-    def _pick(self, kind: str, which: int) -> Json | None:
+    def pick(self, kind: str, which: int) -> Json | None:
+        """One of the first rows of this kind, if there is one."""
         rows = self.read(f"{kind}?pageSize=100")["items"]
         return rows[which % len(rows)] if rows else None
 

@@ -156,6 +156,16 @@ def test_a_change_keeps_what_it_does_not_name(api: Api, ask: Any, ed: User, olga
     assert api(olga).patch(path, {"wanted": "members", "dueOn": None}).json()["count"] == "1/3"
 
 
+def test_an_answer_can_be_sent_back(api: Api, ask: Any, ed: User) -> None:
+    """One of each member stays wanted; another number takes its place."""
+    path = ask()
+    found = api(ed).get(path).json()
+    answer = api(ed).patch(path, found)
+    assert (answer.status_code, answer.json()) == (200, found)
+    assert api(ed).patch(path, {"wanted": found["wanted"] + 1}).json()["perMember"] is False
+    assert api(ed).patch(path, {"wanted": found["wanted"]}).json()["wanted"] == found["wanted"]
+
+
 def test_editors_change_their_own(api: Api, ask: Any, trip: Trip, ed: User, vera: User) -> None:
     path, other = ask(), UserFactory()
     join(trip, other, TripRole.EDITOR)

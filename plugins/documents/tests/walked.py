@@ -52,6 +52,7 @@ WRITTEN = {
 }
 QUERIES = {DOCUMENTS: 6, DOCUMENT: 5}
 LISTS = {DOCUMENTS}
+RESTORABLE = ["documents"]
 LARGE_BODIES = ["/api/trips/1/documents/1/attachments"]
 LOCKS = ["plugins/documents/models.py"]
 #: What is the same in the Spanish admin site.
@@ -130,6 +131,24 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
         "document": Document.objects.filter(pk=document.pk),
         "file_of_document": Attachment.objects.filter(pk=file.pk),
     }
+
+
+def want(history: Any, which: int) -> None:
+    """A document of everybody, or as many as this."""
+    body = {"name": f"Copy {which}", "wanted": which or "members", "dueOn": "2030-05-01"}
+    assert history.send("post", "documents", body).status_code == 201
+
+
+def bring(history: Any, which: int) -> None:
+    """The owner or an editor attaches a file."""
+    if document := history.pick("documents", which):
+        file = SimpleUploadedFile("a.pdf", b"%PDF-1.7\n")
+        client = history.ledger.client(history.accounts[which % 2])
+        path = f"{history.ledger.url}/documents/{document['id']}/attachments"
+        assert client.post(path, {"file": file}, format="multipart").status_code == 201
+
+
+STEPS = [want, bring]
 
 
 def use(used: Any) -> None:

@@ -66,6 +66,8 @@ VIOLATIONS = [
     ("expense_of_one_activity", "activity_expense", {"expense_id": 1}),
 ]
 UNIQUE = {"itinerary_day_once", "expense_of_one_activity"}
+RESTORABLE = ["activities"]
+UNCHANGED = ["itinerary"]
 #: What is the same in the Spanish admin site.
 DATA = ["Castle", "Arrival", "09:30", "hotel", r"(activity|day)\.[a-z]+"]
 
@@ -164,6 +166,37 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
         "activity_expense": ActivityExpense.objects.filter(pk=link.pk),
         "itinerary_day": ItineraryDay.objects.filter(pk=day.pk),
     }
+
+
+def plan(history: Any, which: int) -> None:
+    """An activity is added, to one of three days or to none."""
+    day = [None, DAY, "2026-05-15", "2026-05-16"][which % 4]
+    added = history.send("post", "activities", {"title": f"Castle {which}", "date": day})
+    assert added.status_code == 201
+
+
+def drag(history: Any, which: int) -> None:
+    """The activities of a day are ordered anew; one from elsewhere may come to them."""
+    rows = history.read(f"activities?date={DAY}&pageSize=100")["items"]
+    found = {row["id"] for row in rows} | {(history.pick("activities", which) or {}).get("id")}
+    order = sorted(found - {None}, key=lambda pk: (pk * 7 + which) % 11)
+    ordered = history.send("put", "activities/order", {"date": DAY, "activityIds": order})
+    assert ordered.status_code in {200, 400}
+
+
+def link(history: Any, which: int) -> None:
+    """An expense gets an activity, or loses it."""
+    expense, found = history.pick("expenses", which), history.pick("activities", which)
+    if expense:
+        activity = found["id"] if found and which % 3 else None
+        history.send("patch", f"expenses/{expense['id']}", {"activityId": activity})
+
+
+def tick(history: Any, which: int) -> None:
+    assert history.send("put", f"itinerary/{DAY}", {"completed": which % 2 == 0}).status_code == 200
+
+
+STEPS = [plan, drag, link, tick]
 
 
 def use(used: Any) -> None:

@@ -45,6 +45,7 @@ WRITTEN = {
 }
 QUERIES = {MESSAGES: 4}
 LISTS = {MESSAGES}
+RESTORABLE = ["messages"]
 #: What is the same in the Spanish admin site.
 DATA = ["Hello", r"message\.[a-z]+"]
 COMMANDS = [
@@ -121,6 +122,24 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
         "message": Message.objects.filter(pk=row.pk),
         "read_mark": ReadMark.objects.filter(trip=trip).exclude(user=olga),
     }
+
+
+def say(history: Any, which: int) -> None:
+    """The owner or an editor writes, perhaps in reply."""
+    body: dict[str, Any] = {"text": f"Hello {which}"}
+    if which % 2 and (message := history.pick("messages", which)):
+        body["replyTo"] = message["id"]
+    by = history.accounts[which % 2]
+    assert history.send("post", "messages", body, by=by).status_code == 201
+
+
+def mark(history: Any, which: int) -> None:
+    if message := history.pick("messages", which):
+        read = {"messageId": message["id"]}
+        history.send("put", "messages/read", read, by=history.accounts[which % 2])
+
+
+STEPS = [say, mark]
 
 
 def use(used: Any) -> None:

@@ -52,6 +52,7 @@ COMMANDS = [
     (CanPoll.CHANGE, "POST", f"{POLL}/reopen", None, False, False),
     (CanPoll.CHANGE, "POST", f"{POLL}/restore", None, False, False),
 ]
+RESTORABLE = ["polls"]
 OWNED_TABLES = ["polls_poll"]
 PRUNED = ["deleted polls"]
 ENDS = [("polls_poll", "deleted_at")]
@@ -120,6 +121,26 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
     poll = _stored(trip, olga)
     vote = Vote.objects.create(trip=trip, poll=poll, created_by=olga, option_words="1")
     return {"vote": Vote.objects.filter(pk=vote.pk)}
+
+
+def ask(history: Any, which: int) -> None:
+    ways = {"multiple": which % 2 == 0, "anonymous": which % 3 == 0}
+    assert history.send("post", "polls", {**QUESTION, **ways}).status_code == 201
+
+
+def vote(history: Any, which: int) -> None:
+    """The owner or an editor votes, or votes differently."""
+    if poll := history.pick("polls", which):
+        chosen = {"optionIds": [1 + which % 2]}
+        history.send("put", f"polls/{poll['id']}/vote", chosen, by=history.accounts[which % 2])
+
+
+def end(history: Any, which: int) -> None:
+    if poll := history.pick("polls", which):
+        history.send("post", f"polls/{poll['id']}/{['close', 'reopen'][which % 2]}")
+
+
+STEPS = [ask, vote, end]
 
 
 def use(used: Any) -> None:
