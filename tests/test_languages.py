@@ -12,15 +12,12 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from django.test import Client
 from django.utils import translation
-from django.utils.translation import override
 from rest_framework.exceptions import APIException
 
 from tests.document import OPERATIONS, ROOT, problem_of
 from tests.factories import PASSWORD, spend
 from tests.hostile import World, fields_of, hostile, replaced
 from tests.sources import PACKAGES, shipped
-from tripcompanion.api.browsable import _title_of
-from tripcompanion.api.url_map import routes_of
 
 pytestmark = pytest.mark.once
 
@@ -57,16 +54,6 @@ def test_every_text_of_the_code_has_a_spanish_translation(catalog):
     translated = {message.id for message in catalog if message.id and message.string}
     assert texts_in_the_code() - translated == set()
     assert translated - texts_in_the_code() == set()
-
-
-def test_the_title_of_every_page_has_a_spanish_translation(catalog):
-    translated = {message.id for message in catalog if message.string}
-    pages = ((route, view) for route, view in routes_of(None) if hasattr(view, "actions"))
-    words = {route.rpartition("/")[2] for route, view in pages if not view.initkwargs.get("name")}
-    with override("en"):
-        titles = {_title_of(word) for word in words if re.fullmatch("[a-z-]+", word)}
-    assert {"Settle up", "Webhooks"} <= titles
-    assert titles - translated == set()
 
 
 def test_every_translation_function_has_a_name_that_babel_extracts():

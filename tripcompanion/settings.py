@@ -56,6 +56,7 @@ PLUGINS = env.plugins(
         "plugins.polls",
         "plugins.calendar",
         "plugins.messages",
+        "plugins.pages",
         "plugins.demo",
         "plugins.support",
         "plugins.second_factor",
@@ -246,7 +247,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["tripcompanion.api.parsing.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": [
         "tripcompanion.api.rendering.ExactJSONRenderer",
-        "tripcompanion.api.browsable.BrowsableRenderer",
+        "tripcompanion.api.rendering.BrowsableRenderer",
     ],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "tripcompanion.api.rendering.Negotiation",
     "DEFAULT_PAGINATION_CLASS": "tripcompanion.api.pagination.NumberedPages",

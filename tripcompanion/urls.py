@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin
 from django.urls import include, path, re_path
-from django.utils.translation import gettext as _
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
@@ -24,7 +23,6 @@ from splits.views import (
 )
 from tripcompanion.api import error_views
 from tripcompanion.api.health import HealthViewSet
-from tripcompanion.api.landing import LandingPage
 from tripcompanion.api.url_map import ITEM, KEPT, LIST, REPLACED
 from tripcompanion.currency.views import CurrencyViewSet
 from tripcompanion.notices.unsubscribe import UnsubscribePage
@@ -169,25 +167,9 @@ API: list[Any] = [
     *added("API"),
 ]
 
-#: The last words of these paths, which are titles in the browsable API, and what its forms ask for.
-#: For the translations; those of plugins are in their `urls`.
-# fmt: off
-TITLES = (
-    _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Copy"),
-    _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
-    _("Export"), _("Guests"), _("Health"), _("History"), _("Join"),
-    _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"), _("Merge"),
-    _("Move"), _("My trips"), _("Password reset"), _("Pay"), _("Pending debts"), _("Preview"),
-    _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Sessions"),
-    _("Settle up"), _("Settlements"), _("Splits"), _("Tags"), _("Time zone"), _("Title"),
-    _("Tokens"), _("Total debt"), _("Trip id"), _("Trips"), _("Unpay"), _("Verify email"),
-)
-# fmt: on
-
 urlpatterns = [
     # Tried first, because most requests match it.
     path("api/", include(API)),
-    path("", LandingPage.as_view()),
     path(".well-known/jwks.json", KeySet.as_view()),
     path("unsubscribe", UnsubscribePage.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),

@@ -22,8 +22,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
-from tripcompanion.api.browsable import BrowsableRenderer
-from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.api.rendering import BrowsableRenderer, ExactJSONRenderer
 from tripcompanion.database.postgresql import base as postgresql
 from tripcompanion.database.watching import DATABASE_AWAY, is_lock_timeout
 from tripcompanion.observability.instruments import PROBLEMS

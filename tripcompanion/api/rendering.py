@@ -10,13 +10,16 @@ from typing import IO, Any
 import orjson
 from django.http import Http404
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import NotAcceptable
 from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.renderers import BaseRenderer
+from rest_framework.renderers import BaseRenderer, BrowsableAPIRenderer
 
 from tripcompanion.compiled import serialize
 
 _CHUNK_ROWS = 100
+#: The longest response that a page shows.
+MAX_SHOWN_BYTES = 256 * 1024
 
 
 def _as_json(value: Any) -> Any:
@@ -86,6 +89,37 @@ def render_rows(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> 
 def is_json(request: Any) -> bool:
     """Whether the response is rendered as JSON and not as an HTML page."""
     return isinstance(request.accepted_renderer, ExactJSONRenderer)
+
+
+class BrowsableRenderer(BrowsableAPIRenderer):
+    """DRF's browsable API."""
+
+    #: Set by DRF.
+    renderer_context: Mapping[str, Any]
+
+    def get_content(
+        self,
+        renderer: Any,
+        data: Any,
+        accepted_media_type: Any,
+        renderer_context: Mapping[str, Any],
+    ) -> Any:
+        """The response as indented JSON, or a link to it if it is too long for a page."""
+        size = len(ExactJSONRenderer().render(data))
+        if size <= MAX_SHOWN_BYTES:
+            return super().get_content(renderer, data, accepted_media_type, renderer_context)
+        request = renderer_context["request"]
+        query = request.query_params.copy()
+        query["format"] = ExactJSONRenderer.format
+        url = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+        text = _("This response has %(size)s KiB of JSON: %(url)s")
+        return text % {"size": size // 1024, "url": url}
+
+    def get_filter_form(self, data: Any, view: Any, request: Any) -> Any:
+        # DRF reads the queryset of every list view; most of these views have no filter.
+        if getattr(view, "filterset_class", None) is None:
+            return None
+        return super().get_filter_form(data, view, request)
 
 
 class Negotiation(DefaultContentNegotiation):

@@ -14,14 +14,11 @@ from django.http import Http404
 from django.urls import Resolver404, get_urlconf, resolve
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException
-from rest_framework.renderers import BrowsableAPIRenderer
 from rest_framework.request import override_method
 
-from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.api.rendering import BrowsableRenderer, ExactJSONRenderer
 from tripcompanion.api.url_map import routes_of
 
-#: The longest response that a page shows.
-MAX_SHOWN_BYTES = 256 * 1024
 #: The fields that name an object, the first one that has a value.
 _NAMES = ("title", "description", "name", "device", "text", "url")
 #: The fields that hold what an object is about; it has the name of the first one, without its own.
@@ -38,35 +35,8 @@ class Link(NamedTuple):
     note: str = ""
 
 
-class BrowsableRenderer(BrowsableAPIRenderer):
-    """DRF's browsable API; its template is `rest_framework/api.html`."""
-
-    #: Set by DRF.
-    renderer_context: Mapping[str, Any]
-
-    def get_content(
-        self,
-        renderer: Any,
-        data: Any,
-        accepted_media_type: Any,
-        renderer_context: Mapping[str, Any],
-    ) -> Any:
-        """The response as indented JSON, or a link to it if it is too long for a page."""
-        size = len(ExactJSONRenderer().render(data))
-        if size <= MAX_SHOWN_BYTES:
-            return super().get_content(renderer, data, accepted_media_type, renderer_context)
-        request = renderer_context["request"]
-        query = request.query_params.copy()
-        query["format"] = ExactJSONRenderer.format
-        url = request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
-        text = _("This response has %(size)s KiB of JSON: %(url)s")
-        return text % {"size": size // 1024, "url": url}
-
-    def get_filter_form(self, data: Any, view: Any, request: Any) -> Any:
-        # DRF reads the queryset of every list view; most of these views have no filter.
-        if getattr(view, "filterset_class", None) is None:
-            return None
-        return super().get_filter_form(data, view, request)
+class NamingRenderer(BrowsableRenderer):
+    """The browsable API with names; its template is `rest_framework/api.html`."""
 
     def render_form_for_serializer(self, serializer: Any) -> Any:
         for name, field in serializer.fields.items():

@@ -27,7 +27,7 @@ class LandingPage(ProblemView):
         if language not in dict(settings.LANGUAGES):
             language = get_language() or settings.LANGUAGE_CODE
         with override(language):
-            page = render_to_string("api/landing.html", _context(language))
+            page = render_to_string("pages/landing.html", _context(language))
         headers = {"Content-Security-Policy": _POLICY, "Content-Language": language}
         return HttpResponse(page, headers=headers)
 

@@ -6,15 +6,20 @@ import re
 from typing import Any
 
 import pytest
+from babel.messages import pofile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.translation import override
 
+from plugins.pages.browsable import _title_of
 from splits.models import Expense
 from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
 from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.server import ROOT
+from tripcompanion.api.url_map import routes_of
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -169,6 +174,17 @@ def test_pages_are_in_spanish_and_fit_a_phone(olga: User, trip: Trip, expense: E
     assert 'name="viewport"' in login
     for inline in re.findall(r"<script(?![^>]* src=)[^>]*>", page + login):
         assert 'type="application/json"' in inline
+
+
+def test_the_title_of_every_page_has_a_spanish_translation() -> None:
+    pages = ((route, view) for route, view in routes_of(None) if hasattr(view, "actions"))
+    words = {route.rpartition("/")[2] for route, view in pages if not view.initkwargs.get("name")}
+    with override("en"):
+        titles = {_title_of(word) for word in words if re.fullmatch("[a-z-]+", word)}
+    assert {"Settle up", "Pending debts"} <= titles
+    with (ROOT / "locale/es/LC_MESSAGES/django.po").open("rb") as file:
+        catalog = pofile.read_po(file, locale="es")
+    assert titles - {message.id for message in catalog if message.string} == set()
 
 
 # -- Forms -----------------------------------------------------------------------------------------
