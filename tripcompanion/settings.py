@@ -56,6 +56,7 @@ PLUGINS = env.plugins(
         "plugins.polls",
         "plugins.calendar",
         "plugins.messages",
+        "plugins.rates",
         "plugins.pages",
         "plugins.demo",
         "plugins.support",

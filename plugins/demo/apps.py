@@ -5,4 +5,4 @@ from tripcompanion.plugin import Plugin
 
 class DemoConfig(Plugin):
     name = "plugins.demo"
-    requires = ("plugins.comments", "plugins.exchange", "plugins.invitations")
+    requires = ("plugins.comments", "plugins.exchange", "plugins.invitations", "plugins.rates")
