@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test.client import BOUNDARY, encode_multipart
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.attachments.models import Attachment
 from plugins.documents.models import Document, DocumentFile
@@ -142,10 +142,9 @@ def want(history: Any, which: int) -> None:
 def bring(history: Any, which: int) -> None:
     """The owner or an editor attaches a file."""
     if document := history.pick("documents", which):
-        file = SimpleUploadedFile("a.pdf", b"%PDF-1.7\n")
         client = history.ledger.client(history.accounts[which % 2])
         path = f"{history.ledger.url}/documents/{document['id']}/attachments"
-        assert client.post(path, {"file": file}, format="multipart").status_code == 201
+        assert client.post(path, FORM, content_type=MULTIPART_CONTENT).status_code == 201
 
 
 STEPS = [want, bring]
