@@ -6,7 +6,7 @@ import pytest
 
 from plugins.exchange.tests.conftest import send_form
 from tests.cast import Api
-from tests.test_pages import page_of, text_of
+from tests.pages import page_of, text_of
 from trips.models import Trip
 from users.models import User
 

@@ -18,6 +18,7 @@ from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
 from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.pages import page_of, text_of
 from tests.server import ROOT
 from tripcompanion.api.url_map import routes_of
 from trips.models import Trip
@@ -27,18 +28,6 @@ from users.models import User
 pytestmark = pytest.mark.once
 
 JSON_FORM = re.compile(r'<textarea[^>]* data-override="content"[^>]*>\n(.*?)</textarea>', re.S)
-
-
-def page_of(user: User | None, path: str, language: str = "en", **query: str) -> str:
-    """The page at `path` in a browser session of `user`."""
-    client = Client(headers={"Accept": "text/html", "Accept-Language": language})
-    if user:
-        client.force_login(user)
-    return client.get(path, query).content.decode()
-
-
-def text_of(page: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
 def forms_of(page: str) -> set[str]:

@@ -22,11 +22,11 @@ from splits.models.merge import Merge
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, overwrite
+from tests.pages import page_of, text_of
 from tests.server import Server
 from tests.splits.journey import Journey, sign_up
 from tests.splits.ledger import Ledger
 from tests.splits.test_audit import audit
-from tests.test_pages import page_of, text_of
 from trips.models import Member, Trip
 from users.models import Mail, User
 
