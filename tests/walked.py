@@ -25,6 +25,7 @@ That module may have any of these names:
   `OWNED_TABLES`: the tables of what they change.
 - `ACROSS`: compiled statements on tables of trips that do not name one, each with its reason.
 - `LOCKS`: files that take the lock of a trip, or `FOR UPDATE`, by their paths in the checkout.
+- `NOT_EXPORTED`: models about people that need no place in the export of an account.
 - `DEAR`: by name, a request that takes long: its method, path, body, and the quota and seconds of
   its limit; `dear_ids(owner)` makes what the paths name.
 - `ROUTES`: by name, the paths of GETs outside of the API, which are called with a token; `REFUSED`:
@@ -36,7 +37,8 @@ That module may have any of these names:
   `still_on()` says of whom something has not ended.
 - `VOLATILE`: by name of a field, what examples show for what the clock or chance decides;
   `fit_query(query, client, user)` puts it into a query, and `resolve(monkeypatch)` gives hosts in
-  examples an address.
+  examples an address. `secret_of(user, name, path)` is what the body of an example has for what
+  only the service knows, or None.
 - `writing_to(folder)`: a context in which files go into a temporary folder, for the whole session.
 - `SENDABLE`: what makes something at a path whose answer can be sent back, and with which method.
 - `GUARDS`: mutants of its locks, as `tests/mutations/locks.py` has them; `CONSTRAINT_TESTS`: where

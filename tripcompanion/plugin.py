@@ -326,6 +326,17 @@ class Plugin(AppConfig):
         """
         return ""
 
+    def require_log_in(self, request: Any, user: Any) -> None:
+        """Raise one of `log_in_problems` if a log-in to the API lacks a step.
+
+        It is called once the password or what stands for it was right, before tokens are issued.
+        Whoever has done the step calls `users.tokens.log_in` with `is_complete`.
+        """
+
+    def log_in_problems(self) -> Iterable[type["APIException"]]:
+        """What `require_log_in` may raise, for the OpenAPI document."""
+        return ()
+
     def mails(self) -> Mapping[str, MailText]:
         """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.
 

@@ -64,7 +64,7 @@ def require_steps(databases: Any = None, **_about: Any) -> list[Error]:
         return []
     # There is no table before the first migration.
     with suppress(DatabaseError):
-        if TOTPDevice.objects.exists():
+        if TOTPDevice.objects.filter(confirmed=True).exists():
             hint = "Install the plugin that does, or remove the second factors with it before."
             text = "Accounts have a second factor, but no plugin asks for it."
             return [Error(text, hint=hint, id="users.E001")]

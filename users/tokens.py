@@ -16,7 +16,7 @@ from rest_framework.authentication import (
     SessionAuthentication,
     get_authorization_header,
 )
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 from rest_framework_simplejwt import tokens as simplejwt
 from rest_framework_simplejwt.backends import TokenBackend
@@ -30,6 +30,7 @@ from rest_framework_simplejwt.utils import aware_utcnow, datetime_from_epoch
 
 from tripcompanion.api.problems import UNSET, CsrfFailed
 from tripcompanion.api.throttling import address_of
+from tripcompanion.plugin import plugins
 from users.models import Session, User, Via, sessions_of
 from users.models.token import PREFIX, ScopedToken
 from users.random_tokens import digest_of
@@ -149,10 +150,20 @@ class TokenPair(NamedTuple):
     refresh_expires_in: int = settings.REFRESH_TOKEN_LIFETIME
 
 
-def log_in(user: User, request: Request) -> TokenPair:
-    """Start a session of `user` from the client of `request`, and return its tokens."""
+def log_in(user: User, request: Request, *, is_complete: bool = False) -> TokenPair:
+    """Start a session of `user` from the client of `request`, and return its tokens.
+
+    Unless the log-in is complete, raises one of `log_in_problems` if a plugin asks for more.
+    """
+    for app in () if is_complete else plugins():
+        app.require_log_in(request, user)
     device = request.headers.get("User-Agent", "")
     return token_pair(Session.start(user, device, address_of(request)))
+
+
+def log_in_problems() -> list[type[APIException]]:
+    """What plugins may raise in `log_in`."""
+    return [problem for app in plugins() for problem in app.log_in_problems()]
 
 
 def token_pair(session: Session) -> TokenPair:

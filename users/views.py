@@ -51,6 +51,7 @@ from users.tokens import (
     TokenRefused,
     issuing_session,
     log_in,
+    log_in_problems,
     token_pair,
 )
 
@@ -90,7 +91,7 @@ class SessionViewSet(ApiViewSet):
     creates: ClassVar = frozenset({"register"})
     problems: ClassVar = {
         "register": [EmailTaken],
-        "login": [BadCredentials],
+        "login": [BadCredentials, *log_in_problems()],
         "refresh": [TokenRefused, TokenExpired],
         "logout": [TokenRefused, TokenExpired],
     }
@@ -113,7 +114,7 @@ class SessionViewSet(ApiViewSet):
         with transaction.atomic():
             user = User.register(**body)
             with user.just_created():
-                tokens = log_in(user, request)
+                tokens = log_in(user, request, is_complete=True)
         return self.answer(tokens, location=f"/api/users/{user.pk}")
 
     def login(self, request: Request) -> Response:

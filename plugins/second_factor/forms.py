@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from plugins.second_factor.models import AuthenticatorApp
+from plugins.second_factor.models import AuthenticatorApp, without_spaces
 from users.forms import as_form_error
 from users.models import User
 from users.throttles import LoginThrottle, is_password_of
@@ -65,10 +65,9 @@ class CodeForm(_OwnForm):
 
     def clean(self) -> dict[str, Any]:
         """Set `app` to the app of the user. A code counts as a login attempt."""
-        code = _without_spaces(self.cleaned_data.get("code", ""))
         with as_form_error():
             LoginThrottle().require_under(self.request, self.user.email or "")
-            self.app = AuthenticatorApp.accepts(self.user, code)
+            self.app = AuthenticatorApp.accepts(self.user, self.cleaned_data.get("code", ""))
         if self.app is None:
             raise ValidationError(_("The code is wrong, or has been used already."))
         return self.cleaned_data
@@ -81,11 +80,7 @@ class SetUpForm(PasswordForm):
     field_order = ("code", "password")
 
     def clean_code(self) -> str:
-        code = _without_spaces(self.cleaned_data["code"])
+        code = without_spaces(self.cleaned_data["code"])
         if not re.fullmatch(r"[0-9]{6}", code):
             raise ValidationError(_("The code has six digits."))
         return code
-
-
-def _without_spaces(code: str) -> str:
-    return re.sub(r"[\s-]", "", code).lower()

@@ -5,27 +5,82 @@ the seed of an app nor a recovery code, so whoever reads the database or a backu
 without the SECRET_KEY. A new SECRET_KEY invalidates all apps and recovery codes.
 """
 
+import re
 import secrets
 from base64 import b32encode
-from typing import TYPE_CHECKING, Any, Self
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.db import models
+from django.db.models import F
+from django.dispatch import receiver
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
+from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
-from rest_framework.exceptions import NotAuthenticated, Throttled
+from rest_framework.exceptions import (
+    AuthenticationFailed,
+    NotAuthenticated,
+    NotFound,
+    Throttled,
+)
 
+from tripcompanion.api.problems import Conflict
 from users.models import User
+from users.random_tokens import digest_of, new_token
+from users.signals import sessions_ended
 
 if TYPE_CHECKING:
     from django_otp.models import Device
 
 RECOVERY_CODES = 10
+#: How many wrong codes in a row cost no time; as many end a challenge.
+FREE_CODES = 5
+CHALLENGE_LIFETIME = timedelta(minutes=5)
 _CODE_DIGITS = 12
 _SEED_BYTES = 20
 _DIGEST_BYTES = 10
+
+
+class SecondFactorExists(Conflict):
+    """409 `second_factor_exists`: the account has one; it is removed before another is set up."""
+
+    default_code = "second_factor_exists"
+    default_detail = gettext_lazy("You have a second factor already; remove it first.")
+
+
+class NothingOffered(Conflict):
+    """409 `no_second_factor`: no app was set up that a code could confirm."""
+
+    default_code = "no_second_factor"
+    default_detail = gettext_lazy("Set up an authenticator app first.")
+
+
+class ChallengeEnded(AuthenticationFailed):
+    """401 `challenge_ended`: it is unknown, used or too old, or had five wrong codes."""
+
+    default_code = "challenge_ended"
+    default_detail = gettext_lazy("Please log in again from the start.")
+
+
+class SecondFactor(NamedTuple):
+    """What an account has."""
+
+    enabled: bool
+    recovery_codes_left: int
+
+    @classmethod
+    def of(cls, user: User) -> Self:
+        return cls(AuthenticatorApp.of(user) is not None, RecoveryCodes.remaining(user))
+
+
+class NewCodes(NamedTuple):
+    """Recovery codes as they are shown, once."""
+
+    recovery_codes: list[str]
 
 
 class AuthenticatorApp(TOTPDevice):
@@ -37,21 +92,59 @@ class AuthenticatorApp(TOTPDevice):
     class Meta:
         proxy = True
 
+    def get_throttle_factor(self) -> float:
+        return _slowness(self)
+
     @property
     def bin_key(self) -> bytes:
         """The seed that the app and the service share."""
         return _keyed_hash("users.AuthenticatorApp", self.key)[:_SEED_BYTES]
 
     @property
+    def secret(self) -> str:
+        """The seed in base32."""
+        return b32encode(self.bin_key).decode()
+
+    @property
     def seed(self) -> str:
         """The seed as apps let users type it, in groups of four characters."""
-        text = b32encode(self.bin_key).decode()
+        text = self.secret
         return " ".join(text[at : at + 4] for at in range(0, len(text), 4))
 
     @classmethod
     def of(cls, user: User) -> Self | None:
         """The app of `user`; None if there is no second factor."""
-        return cls.objects.filter(user=user.pk).order_by("pk").first()
+        return cls.objects.filter(user=user.pk, confirmed=True).order_by("pk").first()
+
+    @classmethod
+    def offer(cls, user: User) -> Self:
+        """Replace what was offered to `user` before with a new app, which a code confirms.
+
+        Raises `SecondFactorExists`.
+        """
+        with user.locked(by=user) as account:
+            if cls.of(account):
+                raise SecondFactorExists
+            cls.objects.filter(user=account).delete()
+            return cls.objects.create(user=account, name="Authenticator", confirmed=False)
+
+    @classmethod
+    def confirm(cls, user: User, code: str) -> NewCodes | None:
+        """Turn on the app that was offered and shows `code`; None if the code is wrong.
+
+        Raises `NothingOffered`, and `Throttled` after wrong codes.
+        """
+        with user.locked(by=user) as account:
+            app = cls.objects.filter(user=account, confirmed=False).first()
+            if app is None:
+                raise NothingOffered
+            _require_allowed(app)
+            if not app.verify_token(without_spaces(code)):
+                return None
+            app.confirmed = True
+            app.save(update_fields=["confirmed"])
+            _log(account, "Second factor set up.")
+            return NewCodes([in_groups(code) for code in RecoveryCodes.issue(account)])
 
     @classmethod
     def set_up(
@@ -63,6 +156,7 @@ class AuthenticatorApp(TOTPDevice):
         """
         with user.locked(by=user) as account:
             _require_current(instead_of, account)
+            cls.objects.filter(user=account, confirmed=False).delete()
             app = cls.objects.create(user=account, name="Authenticator", key=key)
             if not app.verify_token(code):
                 app.delete()
@@ -76,17 +170,17 @@ class AuthenticatorApp(TOTPDevice):
     def accepts(cls, user: User, code: str) -> Self | None:
         """The app of `user` if `code` is one of its codes, or an unused recovery code.
 
-        A code is accepted once. Raises `Throttled` after wrong codes, for 1, 2, 4, 8 … seconds.
+        Spaces, hyphens and case are ignored, and a code is accepted once. From the fifth wrong code
+        in a row, raises `Throttled` for 1, 2, 4, 8 … seconds.
         """
+        code = without_spaces(code)
         with user.locked(by=user) as account:
             is_of_app = len(code) == 6 and code.isascii() and code.isdecimal()
             kind: type[Device] = cls if is_of_app else RecoveryCodes
-            device = kind.objects.filter(user=account).order_by("pk").first()
+            device = kind.objects.filter(user=account, confirmed=True).order_by("pk").first()
             if device is None:
                 return None
-            is_allowed, reason = device.verify_is_allowed()
-            if not is_allowed:
-                raise Throttled((reason["locked_until"] - timezone.now()).total_seconds())
+            _require_allowed(device)
             if not device.verify_token(code):
                 return None
             if not is_of_app:
@@ -105,6 +199,20 @@ class AuthenticatorApp(TOTPDevice):
         with user.locked(by=user) as account:
             _require_current(self, account)
             _remove(account)
+
+    @classmethod
+    def remove_with(cls, user: User, code: str) -> bool:
+        """Remove the second factor of `user` if `code` is right; return whether it was.
+
+        Raises `NotFound` without one, and what `accepts` raises.
+        """
+        with user.locked(by=user) as account:
+            if cls.of(account) is None:
+                raise NotFound
+            if cls.accepts(account, code) is None:
+                return False
+            _remove(account)
+            return True
 
     @classmethod
     def reset(cls, user: User) -> bool:
@@ -126,6 +234,9 @@ class RecoveryCodes(StaticDevice):
     class Meta:
         proxy = True
 
+    def get_throttle_factor(self) -> float:
+        return _slowness(self)
+
     @classmethod
     def issue(cls, account: User) -> list[str]:
         """Replace the codes of a locked account; return the new ones, which are not stored."""
@@ -145,6 +256,89 @@ class RecoveryCodes(StaticDevice):
 
     def verify_token(self, token: str) -> bool:
         return super().verify_token(_code_hash(token))
+
+
+class Challenge(models.Model):
+    """A log-in to the API that lacks the second factor. Its token is stored as a hash.
+
+    It lasts `CHALLENGE_LIFETIME`, and ends with `FREE_CODES` wrong codes or another password.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    digest = models.CharField(max_length=64, unique=True)
+    #: The account's hash when the first factor was right.
+    auth_hash = models.CharField(max_length=128)
+    wrong_codes = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"of {self.user_id} until {self.expires_at}"
+
+    @classmethod
+    def start(cls, user: User) -> str:
+        """The token of a new challenge of `user`."""
+        token = new_token()
+        cls.objects.create(
+            user=user,
+            digest=digest_of(token),
+            auth_hash=user.get_session_auth_hash(),
+            expires_at=timezone.now() + CHALLENGE_LIFETIME,
+        )
+        return token
+
+    @classmethod
+    def of(cls, token: str) -> Self:
+        """The challenge of `token`, with its user; raises `ChallengeEnded`."""
+        rows = cls.objects.filter(digest=digest_of(token), expires_at__gt=timezone.now())
+        challenge = rows.select_related("user").first()
+        if challenge is None or not constant_time_compare(
+            challenge.auth_hash, challenge.user.get_session_auth_hash()
+        ):
+            raise ChallengeEnded
+        return challenge
+
+    def accepts(self, code: str) -> bool:
+        """Whether `code` is right, which ends the challenge; a wrong one is counted.
+
+        Raises `ChallengeEnded`, also if the account was deactivated, and `Throttled`.
+        """
+        try:
+            with self.user.locked(by=self.user) as account:
+                this = Challenge.objects.filter(pk=self.pk)
+                if not this.exists():
+                    raise ChallengeEnded
+                is_right = AuthenticatorApp.accepts(account, code) is not None
+                if is_right or self._count_wrong_code(this) >= FREE_CODES:
+                    this.delete()
+                return is_right
+        except (NotAuthenticated, NotFound) as error:
+            raise ChallengeEnded from error
+
+    @staticmethod
+    def _count_wrong_code(this: models.QuerySet["Challenge"]) -> int:
+        this.update(wrong_codes=F("wrong_codes") + 1)
+        return this.get().wrong_codes
+
+
+def without_spaces(code: str) -> str:
+    """A code without what people type between its digits, in lower case."""
+    return re.sub(r"[\s-]", "", code).lower()
+
+
+def in_groups(code: str) -> str:
+    """A recovery code as it is shown: three groups of four digits."""
+    return f"{code[:4]}-{code[4:8]}-{code[8:]}"
+
+
+def _slowness(device: Any) -> float:
+    """The factor that makes the fifth wrong code in a row cost one second; see django-otp."""
+    return 0 if device.throttling_failure_count < FREE_CODES else 2 ** (1 - FREE_CODES)
+
+
+def _require_allowed(device: "Device") -> None:
+    is_allowed, reason = device.verify_is_allowed()
+    if not is_allowed:
+        raise Throttled((reason["locked_until"] - timezone.now()).total_seconds())
 
 
 def _keyed_hash(purpose: str, value: str) -> bytes:
@@ -169,9 +363,16 @@ def _remove(account: User) -> None:
 
 
 def forget(account: User) -> None:
-    """Delete the app and the recovery codes of an account that ends."""
-    for kind in (AuthenticatorApp, RecoveryCodes):
+    """Delete the app, the recovery codes and the challenges of an account that ends."""
+    for kind in (AuthenticatorApp, RecoveryCodes, Challenge):
         kind.objects.filter(user=account).delete()
+
+
+@receiver(sessions_ended)
+def forget_reclaimed(account: User, *, is_reclaimed: bool, **_about: object) -> None:
+    """Remove a second factor that somebody else may have set up, who did not own the address."""
+    if is_reclaimed:
+        forget(account)
 
 
 def _log(account: Any, text: str) -> None:

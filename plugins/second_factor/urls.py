@@ -1,8 +1,12 @@
 """The routes of the second factor."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.urls import include, path
+from django.utils.translation import gettext as _
 
+from plugins.second_factor.api_views import SecondFactorLoginViewSet, SecondFactorViewSet
 from plugins.second_factor.views import (
     CodePage,
     RecoveryCodesPage,
@@ -23,4 +27,13 @@ SECOND_FACTOR = [
     path("turn-off/", admin.site.admin_view(TurnOffPage.as_view()), name="second_factor_turn_off"),
 ]
 
+OWN: Any = {"get": "retrieve", "post": "create", "delete": "destroy"}
+ME = [
+    path("/second-factor", SecondFactorViewSet.as_view(OWN)),
+    path("/second-factor/confirm", SecondFactorViewSet.as_view({"post": "confirm"})),
+]
+API = [path("users/login/second-factor", SecondFactorLoginViewSet.as_view({"post": "log_in"}))]
 PAGES = [path("admin/second-factor/", include(SECOND_FACTOR))]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Confirm"), _("Second factor"))

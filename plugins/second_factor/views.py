@@ -20,7 +20,7 @@ from rest_framework.exceptions import NotAuthenticated
 
 from plugins.second_factor.forms import CodeForm, PasswordForm, SetUpForm
 from plugins.second_factor.log_in import complete
-from plugins.second_factor.models import AuthenticatorApp, RecoveryCodes
+from plugins.second_factor.models import AuthenticatorApp, RecoveryCodes, in_groups
 from users.browser_views import LimitedForm
 from users.log_in import half_authenticated
 
@@ -99,7 +99,7 @@ class FormPage(RedirectURLMixin, LimitedForm, AdminPage):
             form=None,
             title=_("Recovery codes"),
             lines=lines,
-            codes=[f"{code[:4]}-{code[4:8]}-{code[8:]}" for code in codes],
+            codes=[in_groups(code) for code in codes],
             links=[(self.get_success_url(), _("I have stored them"))],
         )
         return self.render_to_response(context)

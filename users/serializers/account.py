@@ -296,7 +296,7 @@ def _require_owner(
             raise WrongPassword("currentPassword")
     elif password and not log_in_suffices:
         raise WrongPassword("currentPassword")
-    elif not _has_just_logged_in(user, request.auth) and not (
+    elif not has_just_logged_in(user, request.auth) and not (
         password and is_password_of(user, password, request)
     ):
         raise LogInAgain
@@ -306,7 +306,8 @@ def _require_owner(
         count_account_change(user, request)
 
 
-def _has_just_logged_in(user: User, session: Any) -> bool:
+def has_just_logged_in(user: User, session: Any) -> bool:
+    """Whether the caller has logged in within `JUST_LOGGED_IN`; `session` is `request.auth`."""
     at = session.created_at if isinstance(session, Session) else user.last_login
     return at is not None and at > timezone.now() - JUST_LOGGED_IN
 

@@ -160,10 +160,13 @@ def test_the_code_that_set_the_app_up_does_not_log_in(ada: User, clock: Any) -> 
 
 
 def test_wrong_codes_are_slowed_down_whatever_the_address(
-    browser: Browser, ada: User, clock: Any
+    browser: Browser, ada: User, clock: Any, limits: Callable[..., None]
 ) -> None:
+    limits(login="")
     again = Browser(ada)
     again.log_in()
+    for wrong in (*map("00000{}".format, range(4)), *["abcd-efgh"] * 4):
+        assert WRONG in text(again.code(wrong))
     for wrong, wait_seconds in (("000000", 1), ("000001", 2), ("abcd-efgh", 1)):
         assert WRONG in text(again.code(wrong))
         refused = again.client.post(CODE, {"code": wrong}, REMOTE_ADDR="192.0.2.7")
@@ -298,11 +301,23 @@ def test_when_it_is_required_an_administrator_sets_it_up_before_anything_else(
     assert user.client.get(SET_UP).headers["Location"].startswith("/admin/login/")
 
 
-def test_tokens_do_not_need_it(browser: Browser, ada: User, settings: Any) -> None:
+def test_tokens_that_were_issued_do_not_need_it(ada: User, clock: Any, settings: Any) -> None:
     settings.REQUIRE_SECOND_FACTOR = True
-    assert bearer(log_in(ada)["token"]).get("/api/users/me").status_code == 200
+    pair, browser = log_in(ada), Browser(ada)
+    browser.log_in()
+    browser.set_up()
+    assert bearer(pair["token"]).get("/api/users/me").status_code == 200
     token = ScopedToken.issue(ada, name="Import", scopes=["trips:read"])
     assert bearer(token.token).get("/api/trips").status_code == 200
+
+
+def test_the_browser_asks_everybody_who_has_an_app(browser: Browser, ada: User, olga: User) -> None:
+    TOTPDevice.objects.update(user=olga)
+    user = Browser(olga)
+    user.password(LOG_INS[1])
+    assert user.client.get("/api/users/me").status_code == 401
+    assert user.code(browser.shown(), next="/api").headers["Location"] == "/api"
+    assert user.client.get("/api/users/me").status_code == 200
 
 
 def test_an_operator_resets_it_and_ends_the_sessions(browser: Browser, ada: User) -> None:

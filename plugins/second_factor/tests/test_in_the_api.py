@@ -1,0 +1,199 @@
+"""The second factor of everybody, over the API: set up, asked for, refused and removed."""
+
+from base64 import b32decode
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django_otp.oath import TOTP
+from rest_framework.test import APIClient
+
+from plugins.second_factor.models import Challenge
+from tests.document import problem_of
+from tests.factories import PASSWORD
+from tests.users.logins import bearer, log_in, try_to_log_in
+from users.mail_templates import MailTemplate
+from users.models import EmailToken, User
+
+pytestmark = pytest.mark.either
+
+OWN = "/api/users/me/second-factor"
+HALF_A_MINUTE = 30
+WRONG = "000000"
+
+
+@pytest.fixture
+def clock() -> Iterator[Any]:
+    """A clock that stands still; `clock.shift(30)` moves it on."""
+    with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
+        yield traveller
+
+
+class Phone:
+    """An authenticator app, which knows the secret and the time alone."""
+
+    def __init__(self, user: User) -> None:
+        self.user, self.client = user, bearer(log_in(user)["token"])
+        self.offered = self.client.post(OWN).json()
+        self.codes: list[str] = []
+
+    def shown(self) -> str:
+        return f"{TOTP(b32decode(self.offered['secret'])).token():06}"
+
+    def confirm(self) -> Any:
+        answer = self.client.post(f"{OWN}/confirm", {"code": self.shown()}, format="json")
+        self.codes = answer.json().get("recoveryCodes", [])
+        return answer
+
+
+@pytest.fixture
+def phone(olga: User, clock: Any) -> Phone:
+    """Olga's app, turned on; the clock has moved on to its next code."""
+    phone = Phone(olga)
+    assert phone.confirm().status_code == 200
+    clock.shift(HALF_A_MINUTE)
+    return phone
+
+
+def challenge_of(user: User, password: str = PASSWORD) -> str:
+    document = problem_of(try_to_log_in(user.email, password), 401, "second_factor_required")
+    assert document["methods"] == ["totp", "recovery_code"]
+    return document["challenge"]
+
+
+def answer(challenge: str, code: str, **headers: Any) -> Any:
+    body = {"challenge": challenge, "code": code}
+    return APIClient().post("/api/users/login/second-factor", body, format="json", **headers)
+
+
+def test_a_log_in_asks_for_a_code_once_there_is_an_app(phone: Phone, olga: User) -> None:
+    challenge = challenge_of(olga)
+    response = answer(challenge, f" {phone.shown()[:3]}-{phone.shown()[3:]} ")
+    assert response.status_code == 200
+    assert response.json()["user"]["id"] == olga.pk
+    assert bearer(response.json()["token"]).get("/api/users/me").status_code == 200
+    problem_of(answer(challenge, phone.codes[0]), 401, "challenge_ended")
+    problem_of(answer(challenge_of(olga), phone.shown()), 401, "wrong_code")
+
+
+def test_an_offered_app_changes_nothing_until_it_is_confirmed(olga: User, clock: Any) -> None:
+    first, second = Phone(olga), Phone(olga)
+    assert second.offered["uri"].startswith("otpauth://totp/Trip%20Companion")
+    assert f"secret={second.offered['secret']}" in second.offered["uri"]
+    assert second.client.get(OWN).json() == {"enabled": False, "recoveryCodesLeft": 0}
+    assert set(log_in(olga)) > {"token"}
+    refused = problem_of(first.confirm(), 400, "invalid")
+    assert refused["errors"] == {"code": ["The code is wrong, or has been used already."]}
+    assert second.confirm().status_code == 200
+    assert len(set(second.codes)) == 10
+    assert second.client.get(OWN).json() == {"enabled": True, "recoveryCodesLeft": 10}
+    problem_of(second.client.post(OWN), 409, "second_factor_exists")
+    problem_of(second.confirm(), 409, "no_second_factor")
+
+
+def test_a_recovery_code_works_once(phone: Phone, olga: User) -> None:
+    code = phone.codes[0]
+    assert answer(challenge_of(olga), code).status_code == 200
+    problem_of(answer(challenge_of(olga), code), 401, "wrong_code")
+    assert phone.client.get(OWN).json()["recoveryCodesLeft"] == 9
+
+
+def test_a_challenge_ends_with_the_fifth_wrong_code(
+    phone: Phone, olga: User, clock: Any, limits: Callable[..., None]
+) -> None:
+    limits(login="")
+    challenge = challenge_of(olga)
+    for _time in range(5):
+        problem_of(answer(challenge, WRONG), 401, "wrong_code")
+    problem_of(answer(challenge, phone.shown()), 401, "challenge_ended")
+    # By now guesses wait, whatever the challenge and the address.
+    again = challenge_of(olga)
+    assert answer(again, WRONG, REMOTE_ADDR="192.0.2.7").status_code == 429
+    clock.shift(1)
+    problem_of(answer(again, WRONG), 401, "wrong_code")
+    clock.shift(1)
+    assert answer(again, phone.shown()).status_code == 429
+    clock.shift(1)
+    assert answer(again, phone.shown()).status_code == 200
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(299, 200), (300, 401)])
+def test_a_challenge_lasts_five_minutes(
+    phone: Phone, olga: User, clock: Any, seconds: int, status: int
+) -> None:
+    challenge = challenge_of(olga)
+    clock.shift(seconds)
+    assert answer(challenge, phone.shown()).status_code == status
+
+
+@pytest.mark.parametrize("change", ["password", "deactivated", "logged out"])
+def test_a_challenge_ends_with_what_ends_sessions(phone: Phone, olga: User, change: str) -> None:
+    challenge = challenge_of(olga)
+    match change:
+        case "password":
+            olga.change(by=None, password="another good one")
+        case "deactivated":
+            olga.deactivate(by=None)
+        case "logged out":
+            olga.log_out_everywhere(by=None)
+    problem_of(answer(challenge, phone.shown()), 401, "challenge_ended")
+
+
+def test_codes_count_as_log_in_attempts(
+    phone: Phone, olga: User, limits: Callable[..., None]
+) -> None:
+    challenge = challenge_of(olga)
+    limits(login="1/hour")
+    problem_of(answer(challenge, WRONG), 401, "wrong_code")
+    assert answer(challenge, phone.shown()).status_code == 429
+
+
+def test_it_is_removed_with_a_code(phone: Phone, olga: User) -> None:
+    refused = phone.client.delete(OWN, {"code": WRONG}, format="json")
+    assert [*problem_of(refused, 400, "invalid")["errors"]] == ["code"]
+    assert phone.client.delete(OWN, {"code": phone.codes[3]}, format="json").status_code == 204
+    assert log_in(olga)["token"]
+    assert phone.client.get(OWN).json() == {"enabled": False, "recoveryCodesLeft": 0}
+    assert phone.client.delete(OWN, {"code": WRONG}, format="json").status_code == 404
+
+
+def test_a_stolen_token_sets_nothing_up(olga: User, clock: Any) -> None:
+    client = bearer(log_in(olga)["token"])
+    clock.shift(601)
+    problem_of(client.post(OWN), 403, "log_in_again")
+
+
+def test_who_reclaims_an_account_finds_no_second_factor_of_somebody_else(
+    phone: Phone, olga: User, clock: Any
+) -> None:
+    """A second factor that was set up before the address was confirmed does not last."""
+    User.objects.filter(pk=olga.pk).update(email_verified_at=None)
+    for is_asked in (False, True):
+        with olga.locked(by=None) as account:
+            token = EmailToken.make(account, MailTemplate.RESET)
+        EmailToken.reset_password(token, "another good one")
+        if is_asked:
+            challenge_of(olga, "another good one")
+        else:
+            assert try_to_log_in(olga.email, "another good one").status_code == 200
+            olga.refresh_from_db()
+            phone.client = bearer(try_to_log_in(olga.email, "another good one").json()["token"])
+            phone.offered = phone.client.post(OWN).json()
+            phone.confirm()
+
+
+def test_the_export_has_no_secret(phone: Phone) -> None:
+    export = phone.client.get("/api/users/me/export")
+    text = export.content.decode()
+    assert '"authenticatorApps"' in text
+    assert phone.offered["secret"] not in text
+
+
+def test_old_challenges_are_pruned(phone: Phone, olga: User, clock: Any) -> None:
+    challenge_of(olga)
+    clock.shift(301)
+    call_command("prune")
+    assert not Challenge.objects.exists()
