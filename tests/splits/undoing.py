@@ -87,6 +87,8 @@ class History:
         del due["expenseDate"]
         for begin in answers("begin_history"):
             begin(self, due)
+        for happen in all_of("STEPS"):
+            happen(self, 1)
 
     def send(self, method: str, path: str, body: Any = None, by: User | None = None) -> Any:
         response = self.ledger.answer(by or self.admin, method, path, body)
