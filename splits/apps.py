@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, TripObject, until
+from tripcompanion.plugin import PersonalList, Plugin, Searched, TripObject, until
 
 
 class SplitsConfig(Plugin):
@@ -27,14 +27,15 @@ class SplitsConfig(Plugin):
         from splits.serializers.settlement import SettlementSerializer
         from splits.serializers.split import ExpenseSplitSerializer
 
-        shapes: dict[str, tuple[Any, Any]] = {
-            "expense": (Expense, ExpenseSerializer),
-            "split": (Split, ExpenseSplitSerializer),
-            "settlement": (Settlement, SettlementSerializer),
+        expense = Searched(("description", "notes"), "description")
+        shapes: dict[str, tuple[Any, Any, Searched | None]] = {
+            "expense": (Expense, ExpenseSerializer, expense),
+            "split": (Split, ExpenseSplitSerializer, None),
+            "settlement": (Settlement, SettlementSerializer, Searched(("note",))),
         }
         return {
-            kind: TripObject("expenses", model.objects.with_details, serializer)
-            for kind, (model, serializer) in shapes.items()
+            kind: TripObject("expenses", model.objects.with_details, serializer, searched=searched)
+            for kind, (model, serializer, searched) in shapes.items()
         }
 
     def figures(self) -> Iterator[Any]:

@@ -62,6 +62,17 @@ class TripTable(NamedTuple):
     finish: Callable[[Any], None] | None = None
 
 
+class Searched(NamedTuple):
+    """What the search reads of objects of a type, as lookups."""
+
+    #: Columns of one table with what people wrote.
+    texts: tuple[str, ...]
+    #: What the object is called; without a name of its own, by its trip.
+    title: str = "trip__title"
+    #: When it was made.
+    at: str = "created_at"
+
+
 class TripObject(NamedTuple):
     """A type of object in a trip, as its own endpoint shows it."""
 
@@ -73,6 +84,8 @@ class TripObject(NamedTuple):
     #: The lookups of the trip and of the id in the path.
     trip: str = "trip_id"
     key: str = "pk"
+    #: None if the search does not find it.
+    searched: Searched | None = None
 
 
 class TripField(NamedTuple):

@@ -55,6 +55,7 @@ PLUGINS = env.plugins(
         "plugins.mapmyjourney",
         "plugins.polls",
         "plugins.calendar",
+        "plugins.search",
         "plugins.messages",
         "plugins.rates",
         "plugins.pages",

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, TripObject, plugins
+from tripcompanion.plugin import PersonalList, Plugin, Searched, TripObject, plugins
 from trips.roles import TABLE
 
 
@@ -33,9 +33,19 @@ class TripsConfig(Plugin):
         members = Member.objects.with_details
         return {
             "trip": TripObject(
-                "trips", trips_with_members, serializers.TripDetailSerializer, trip="pk"
+                "trips",
+                trips_with_members,
+                serializers.TripDetailSerializer,
+                trip="pk",
+                searched=Searched(("title", "destination", "description"), "title"),
             ),
-            "member": TripObject("trips", members, serializers.TripMemberSerializer, key="user_id"),
+            "member": TripObject(
+                "trips",
+                members,
+                serializers.TripMemberSerializer,
+                key="user_id",
+                searched=Searched(("user__name",), "user__name", "joined_at"),
+            ),
         }
 
     def outdated(

@@ -13,6 +13,7 @@ from tripcompanion.plugin import (
     Notice,
     PersonalList,
     Plugin,
+    Searched,
     TripObject,
     TripTable,
 )
@@ -40,7 +41,8 @@ class CommentsConfig(Plugin):
         from plugins.comments.serializers import CommentSerializer
 
         rows = Comment.objects.with_details
-        return {"comment": TripObject("expenses", rows, CommentSerializer)}
+        searched = Searched(("text",), "expense__description")
+        return {"comment": TripObject("expenses", rows, CommentSerializer, searched=searched)}
 
     def expense_rows(self) -> Mapping[str, ExpenseRows]:
         from plugins.comments.models import MAX_COMMENTS, Comment

@@ -14,6 +14,7 @@ from tripcompanion.plugin import (
     Notice,
     PersonalList,
     Plugin,
+    Searched,
     TripObject,
     TripTable,
     WriteFile,
@@ -65,7 +66,8 @@ class DocumentsConfig(Plugin):
         from plugins.documents.serializers import DocumentSerializer
 
         rows = Document.objects.with_details
-        return {"document": TripObject("documents", rows, DocumentSerializer)}
+        searched = Searched(("name",), "name")
+        return {"document": TripObject("documents", rows, DocumentSerializer, searched=searched)}
 
     def notices(self) -> Mapping[str, Notice]:
         return {

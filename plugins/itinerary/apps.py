@@ -15,6 +15,7 @@ from tripcompanion.plugin import (
     Notice,
     PersonalList,
     Plugin,
+    Searched,
     TripObject,
     TripTable,
     read_yaml,
@@ -66,8 +67,9 @@ class ItineraryConfig(Plugin):
         from plugins.itinerary.serializers import ActivitySerializer, DaySerializer
 
         area, kept = "activities", ShownActivities(Activity).kept
+        searched = Searched(("title", "location", "notes"), "title")
         return {
-            "activity": TripObject(area, kept, ActivitySerializer),
+            "activity": TripObject(area, kept, ActivitySerializer, searched=searched),
             "day": TripObject(area, lambda: ShownDays(ItineraryDay), DaySerializer),
         }
 

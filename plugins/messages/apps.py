@@ -13,6 +13,7 @@ from tripcompanion.plugin import (
     Notice,
     PersonalList,
     Plugin,
+    Searched,
     TripField,
     TripObject,
     TripTable,
@@ -48,7 +49,8 @@ class MessagesConfig(Plugin):
         from plugins.messages.models import Message
         from plugins.messages.serializers import MessageSerializer
 
-        return {"message": TripObject("messages", Message.objects.with_details, MessageSerializer)}
+        rows, searched = Message.objects.with_details, Searched(("text",))
+        return {"message": TripObject("messages", rows, MessageSerializer, searched=searched)}
 
     def trip_fields(self) -> Mapping[str, TripField]:
         from rest_framework.serializers import IntegerField

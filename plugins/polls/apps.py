@@ -12,6 +12,7 @@ from tripcompanion.plugin import (
     Notice,
     PersonalList,
     Plugin,
+    Searched,
     TripObject,
     TripTable,
 )
@@ -49,7 +50,8 @@ class PollsConfig(Plugin):
         from plugins.polls.models import Poll
         from plugins.polls.serializers import PollSerializer
 
-        return {"poll": TripObject("polls", Poll.objects.with_details, PollSerializer)}
+        rows, searched = Poll.objects.with_details, Searched(("question",), "question")
+        return {"poll": TripObject("polls", rows, PollSerializer, searched=searched)}
 
     def notices(self) -> Mapping[str, Notice]:
         label, text = gettext_lazy("notice: poll"), gettext_lazy("There is a new poll in a trip:")

@@ -72,6 +72,12 @@ def folded(text: str) -> str:
     return lower.replace(*_SIGMA)
 
 
+def folded_sql(text: str) -> str:
+    """What `folded` is for PostgreSQL, where `text` is an expression; an index can have it."""
+    bare = f"lower(regexp_replace(normalize({text}, NFD), '{_MARKS}', '', 'g'))"
+    return f"translate({bare}, '{_SIGMA[0]}', '{_SIGMA[1]}')"
+
+
 class HasWords(models.Func):
     """Whether each of `words` is somewhere in `columns`, without regard to case and accents.
 
@@ -87,10 +93,8 @@ class HasWords(models.Func):
     def as_postgresql(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
         sql, values = self._columns(compiler)
         text = f"concat_ws(chr(10), {sql})"
-        bare = f"lower(regexp_replace(normalize({text}, NFD), '{_MARKS}', '', 'g'))"
-        bare = f"translate({bare}, '{_SIGMA[0]}', '{_SIGMA[1]}')"
         patterns = ["%" + _WILD.sub(r"\\\g<0>", word) + "%" for word in self.words]
-        return f"{bare} LIKE ALL(%s)", [*values, patterns]
+        return f"{folded_sql(text)} LIKE ALL(%s)", [*values, patterns]
 
     def as_sqlite(self, compiler: Any, connection: Any, **_extra: Any) -> Any:
         sql, values = self._columns(compiler)

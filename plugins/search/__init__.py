@@ -1,0 +1,1 @@
+"""The search in all that a user may see."""

@@ -1,0 +1,246 @@
+"""The search: what is found, by whom, and what no query breaks."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings, strategies
+
+from plugins.search.words import MAX_SNIPPET_CHARS, snippet, words_of
+from tests.cast import Api
+from tests.document import problem_of
+from tests.factories import TripFactory, add_guest, join, settle, spend
+from tests.scoped import ALL, script_of
+from tests.users.logins import bearer
+from tripcompanion.plugin import plugins
+from trips.models import Trip
+from trips.models.events import trip_objects
+from trips.roles import TripRole
+from users.models import User
+
+#: By the type of an object: the path below the trip where it is made, its body with a word, and a
+#: body that changes this word.
+MADE: dict[str, tuple[str, dict[str, Any], str]] = {
+    "activity": ("activities", {"title": "See", "notes": "Zebra house"}, "notes"),
+    "poll": ("polls", {"question": "Zebra?", "options": [{"text": "a"}, {"text": "b"}]},
+             "question"),
+    "message": ("messages", {"text": "I saw a zebra"}, "text"),
+    "document": ("documents", {"name": "Zebra ticket"}, "name"),
+}  # fmt: skip
+MADE = {kind: made for kind, made in MADE.items() if kind in trip_objects()}
+
+
+@pytest.fixture
+def find(api: Api, olga: User) -> Any:
+    """What somebody finds: `type` and `id`, sorted."""
+
+    def find(q: str, user: User = olga, client: Any = None, **query: Any) -> list[tuple[str, int]]:
+        pairs = "".join(f"&{name}={value}" for name, value in query.items())
+        answer = (client or api(user)).get(f"/api/search?q={quote(q)}{pairs}")
+        assert answer.status_code == 200, answer.content
+        page = answer.json()
+        assert page["total"] == len(page["items"])
+        return sorted((item["type"], item["id"]) for item in page["items"])
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("text", "q", "is_found"),
+    [
+        ("Crème brûlée, 2 for 1", "creme", True),
+        ("Crème brûlée, 2 for 1", "BRÛL cre", True),
+        ("Crème brûlée, 2 for 1", "2", True),
+        ("Crème brûlée, 2 for 1", "reme", False),
+        ("Crème brûlée, 2 for 1", "creme caramel", False),
+        ("foo-bar_baz.qux@host/path", "baz path", True),
+        ("foo-bar_baz.qux@host/path", "foo-bar", True),
+        ("it's <b>bold</b> & 12.50&euro;", "bold 12 50 it's", True),
+        ("https://example.com/a/b?c=d", "example com d", True),
+        ("50% off", "50% of", True),
+        ("Привет, мир", "при МИР", True),
+        ("Οδυσσεύς", "ΟΔΥΣΣΕΥΣ", True),
+        ("東京タワー", "東京", True),
+        ("हिन्दी में", "हिन्दी", True),
+        ("soup \U0001f35c hot", "\U0001f35c soup", True),
+        ("the and of", "the of", True),
+        ("a & !b | (c)", "a & !b | (c):*", True),
+        ("rock 'n' roll \\ back", "'n' \\ roll'", True),
+        ("NEAR AND OR NOT", 'near AND "or" not*', True),
+    ],
+)
+def test_words_are_found_by_their_beginnings(
+    trip: Trip, olga: User, find: Any, text: str, q: str, is_found: bool
+) -> None:
+    expense = spend(trip, 100, paid_by=olga, among=[olga], description=text)
+    assert find(q, type="expense") == [("expense", expense.pk)] * is_found
+
+
+@pytest.mark.parametrize(
+    "q", ["", " ", "!", "'\"*():&|<->", "%", "_", "\U0001f35c", "a\0b", "a" * 256, "x" * 10_000]
+)
+def test_without_a_word_it_is_refused(api: Api, olga: User, q: str) -> None:
+    for query in (f"q={quote(q)}", ""):
+        assert [*problem_of(api(olga).get(f"/api/search?{query}"), 400)["errors"]] == ["q"]
+
+
+@given(q=strategies.text(min_size=1, max_size=255))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_no_query_breaks_it(api: Api, trip: Trip, olga: User, q: str) -> None:
+    try:
+        sent = quote(q)
+    except UnicodeEncodeError:
+        return
+    assert api(olga).get(f"/api/search?q={sent}").status_code in {200, 400}
+
+
+@pytest.mark.either
+@pytest.mark.parametrize(
+    ("name", "value"), [("type", "split"), ("type", "x"), ("tripId", "0"), ("tripId", "x")]
+)
+def test_wrong_parameters_are_refused(api: Api, olga: User, name: str, value: str) -> None:
+    refused = api(olga).get(f"/api/search?q=a&{name}={value}")
+    assert [*problem_of(refused, 400)["errors"]] == [name]
+
+
+def test_every_type_of_object_is_found_as_it_is_now(
+    api: Api, trip: Trip, olga: User, ed: User, sam: User, ada: User, find: Any
+) -> None:
+    path = f"/api/trips/{trip.pk}"
+    api(olga).patch(path, {"description": "Zebras live there"})
+    guest = api(olga).post(f"{path}/guests", {"name": "Zebra keeper"}).json()["user"]
+    expense = spend(trip, 100, paid_by=olga, among=[ed], notes="For the zébra")
+    settlement = settle(trip, ed, olga, 100, note="zebra money")
+    made = {
+        ("trip", trip.pk), ("member", guest["id"]),
+        ("expense", expense.pk), ("settlement", settlement.pk),
+    }  # fmt: skip
+    if "comment" in trip_objects():
+        comments = f"/api/expenses/{expense.pk}/comments"
+        made.add(("comment", api(ed).post(comments, {"text": "Nice zebra"}).json()["id"]))
+    for kind, (place, body, _word) in MADE.items():
+        made.add((kind, api(olga).post(f"{path}/{place}", body).json()["id"]))
+    known = {name for name, shape in trip_objects().items() if shape.searched}
+    assert {kind for kind, _id in made} == known
+    for user in (olga, ed, ada):
+        assert find("zebra", user) == sorted(made)
+        assert find("ZEB", user, tripId=trip.pk) == sorted(made)
+    assert find("zebra", sam) == find("zebra", tripId=trip.pk + 1) == []
+    for kind in known:
+        assert {found for found, _id in find("zebra", type=kind)} == {kind}
+    for kind, (place, _body, word) in MADE.items():
+        ((_kind, pk),) = find("zebra", type=kind)
+        one = f"{path}/{place}/{pk}"
+        method = api(olga).put if kind == "message" else api(olga).patch
+        assert method(one, {word: "Okapi"}).status_code == 200
+        assert (find("zebra", type=kind), find("okapi", type=kind)) == ([], [(kind, pk)])
+        assert api(olga).delete(one).status_code == 204
+        assert find("okapi", type=kind) == []
+        assert api(olga).post(f"{one}/restore").status_code == 200
+        assert find("okapi", type=kind) == [(kind, pk)]
+
+
+def test_a_deleted_expense_is_found_again_once_it_is_restored(
+    api: Api, trip: Trip, olga: User, find: Any
+) -> None:
+    expense = spend(trip, 100, paid_by=olga, among=[olga], description="Zebra")
+    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+    for one in (path, f"/api/trips/{trip.pk}"):
+        api(olga).delete(one)
+        assert find("zebra") == []
+        assert api(olga).post(f"{one}/restore").status_code == 200
+        assert find("zebra") == [("expense", expense.pk)]
+
+
+def test_a_former_member_finds_nothing_and_a_merged_guest_is_gone(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, find: Any
+) -> None:
+    guest = add_guest(trip, "Zebra")
+    expense = spend(trip, 100, paid_by=olga, among=[olga], description="Zebra")
+    assert find("zebra", vera) == [("expense", expense.pk), ("member", guest.pk)]
+    path = f"/api/trips/{trip.pk}"
+    assert api(olga).delete(f"{path}/members/{vera.pk}").status_code == 204
+    assert find("zebra", vera) == []
+    assert api(olga).post(f"{path}/guests/{guest.pk}/merge", {"userId": ed.pk}).status_code == 200
+    assert find("zebra", ed) == [("expense", expense.pk)]
+
+
+@pytest.mark.either
+def test_a_scoped_token_finds_what_it_may_read(api: Api, trip: Trip, olga: User, find: Any) -> None:
+    other = TripFactory(title="Zebra crossing")
+    join(other, olga, TripRole.OWNER)
+    expense = spend(trip, 100, paid_by=olga, among=[olga], description="Zebra")
+    areas = {}
+    for kind, (place, body, _word) in MADE.items():
+        pk = api(olga).post(f"/api/trips/{trip.pk}/{place}", body).json()["id"]
+        areas[trip_objects()[kind].area] = (kind, pk)
+    areas |= {"expenses": ("expense", expense.pk), "trips": ("trip", other.pk)}
+    for area, found in areas.items():
+        script = bearer(script_of(olga, *{"trips:read", f"{area}:read"}).token)
+        assert find("zebra", client=script) == sorted({found, areas["trips"]})
+    confined = bearer(script_of(olga, *ALL, trip=trip).token)
+    assert find("zebra", client=confined) == sorted({*areas.values()} - {areas["trips"]})
+    assert bearer(script_of(olga, "expenses:read").token).get("/api/search?q=a").status_code == 403
+
+
+def test_pages_have_the_newest_first(api: Api, trip: Trip, olga: User) -> None:
+    rows = [
+        spend(trip, 100, paid_by=olga, among=[olga], description=f"Tram {at}") for at in range(5)
+    ]
+    pages = [
+        api(olga).get(f"/api/search?q=tram&pageSize=2&page={page}").json() for page in (1, 2, 3, 4)
+    ]
+    ids = [[item["id"] for item in page["items"]] for page in pages]
+    newest = [row.pk for row in reversed(rows)]
+    assert ids == [newest[:2], newest[2:4], newest[4:], []]
+    assert {page["total"] for page in pages} == {5}
+    item = pages[0]["items"][0]
+    assert item == item | {"type": "expense", "tripId": trip.pk, "title": "Tram 4", "text": ""}
+
+
+def test_what_has_no_title_has_that_of_its_trip(api: Api, trip: Trip, olga: User, ed: User) -> None:
+    settle(trip, ed, olga, 100, note="For the\nzebra & <b>more</b>")
+    (item,) = api(olga).get("/api/search?q=zebra").json()["items"]
+    assert (item["title"], item["text"]) == (trip.title, "For the zebra & <b>more</b>")
+
+
+def test_it_costs_as_many_queries_whatever_is_found(api: Api, trip: Trip, olga: User) -> None:
+    counts = []
+    for _round in range(2):
+        spend(trip, 100, paid_by=olga, among=[olga], description="Tram")
+        join(TripFactory(title="Tram"), olga)
+        with CaptureQueriesContext(connection) as queries:
+            api(olga).get("/api/search?q=tram&pageSize=100")
+        counts.append(sum("SELECT" in query["sql"] for query in queries))
+    assert len({*counts}) == 1
+
+
+@pytest.mark.either
+@pytest.mark.parametrize(
+    ("text", "words", "shown"),
+    [
+        ("", "a", ""),
+        ("Soup", "x", "Soup"),
+        ("a " * 100 + "zebra", "ze", "… " + "a " * 20 + "zebra"),
+        ("zebra " + "b " * 100, "zebra", "zebra " + "b " * 76 + "b…"),
+        ("x" * 5000 + " Zébra", "zebra", "… " + "x" * 0 + "Zébra"),
+    ],
+)
+def test_a_snippet_is_short_and_shows_the_word(text: str, words: str, shown: str) -> None:
+    found = snippet(text, words_of(words))
+    assert len(found) <= MAX_SNIPPET_CHARS
+    if not text.startswith("x"):
+        assert found == shown
+
+
+@pytest.mark.either
+def test_every_app_with_searched_objects_is_tested() -> None:
+    searched = {
+        name for app in plugins() for name, shape in app.objects().items() if shape.searched
+    }
+    others = {"trip", "member", "expense", "settlement", "comment"}
+    assert searched - others == {*MADE}

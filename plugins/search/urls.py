@@ -1,0 +1,11 @@
+"""The route of the search."""
+
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from plugins.search.views import SearchViewSet
+
+API = [path("search", SearchViewSet.as_view({"get": "list"}))]
+
+#: The titles of the pages; see `tripcompanion.urls`.
+TITLES = (_("Search"),)

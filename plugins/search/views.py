@@ -1,0 +1,32 @@
+"""The search."""
+
+from typing import ClassVar
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.search.finding import Findings
+from plugins.search.serializers import FoundSerializer, SearchQuery
+from trips.viewsets import InTripViewSet
+
+
+class SearchViewSet(InTripViewSet):
+    """Texts in all that the caller may see."""
+
+    tag = "search"
+    operation_ids: ClassVar = {"list": "search"}
+    scope_prefix = "trips"
+    needs: ClassVar = {"list": None}
+    query_serializers: ClassVar = {"list": SearchQuery}
+    response_serializer = FoundSerializer
+
+    def list(self, request: Request) -> Response:
+        """Search in all trips that the caller may see, the newest first.
+
+        Of each type, it finds the 1,000 objects that were made last. Deleted objects are not found;
+        trips that the caller has archived are. A scoped token finds what it may read.
+        """
+        chosen = self.query()
+        return self.page(
+            Findings(self.caller, chosen["q"], chosen.get("type"), chosen.get("trip_id"))
+        )

@@ -1,0 +1,54 @@
+"""The words of texts, and what a found text shows of itself. Plain Python."""
+
+import re
+import string
+import unicodedata
+from collections.abc import Sequence
+
+from tripcompanion.database.expressions import folded
+
+#: Of a found text, and how many of them stand before the word that was found.
+MAX_SNIPPET_CHARS, _CHARS_BEFORE = 160, 40
+#: What PostgreSQL would take for a part of a word, such as of an address or a path.
+PUNCTUATION = string.punctuation.replace("%", "")
+_WORD = re.compile(r"\w+")
+
+
+class _Separators(dict[int, str]):
+    """For `str.translate`: all but letters, marks and digits become spaces."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = char if unicodedata.category(char)[0] in "LMN" else " "
+        return self[code]
+
+
+_separators = _Separators()
+
+
+def words_of(text: str) -> list[str]:
+    """The words in a text, without accents and in lower case."""
+    return folded(text).translate(_separators).split()
+
+
+def has_words(words: Sequence[str], text: str) -> bool:
+    """Whether each of `words` is the beginning of a word in the text."""
+    known = words_of(text)
+    return all(any(other.startswith(word) for other in known) for word in words)
+
+
+def snippet(text: str, words: Sequence[str]) -> str:
+    """At most `MAX_SNIPPET_CHARS` of a text, in one line, from about the first of the words on."""
+    starts = (match.start() for match in _WORD.finditer(text) if _begins(match[0], words))
+    start = max(0, next(starts, 0) - _CHARS_BEFORE)
+    # Whole words, unless there is none.
+    start = text.rfind(" ", 0, start) + 1 if start else 0
+    found = " ".join(text[start:].split())
+    lead = "… " if start else ""
+    if len(lead + found) <= MAX_SNIPPET_CHARS:
+        return lead + found
+    return lead + found[: MAX_SNIPPET_CHARS - len(lead) - 1] + "…"
+
+
+def _begins(word: str, words: Sequence[str]) -> bool:
+    return any(part.startswith(other) for part in words_of(word) for other in words)
