@@ -216,6 +216,7 @@ class Reference:
 
     def trips(self) -> dict[str, Any]:
         trip = {
+            "clientId": None,
             "title": f"W({self.size})",
             "destination": "Everywhere",
             "description": "",

@@ -105,14 +105,22 @@ def test_every_plain_field_can_be_entered(model: type[Model]) -> None:
 #: The fields of a response that a history does not have, because they do not change by a command.
 NOT_IN_HISTORY = {
     "expense": {
-        *("id", "tripId", "tripCurrency", "rate", "paidBy", "createdAt", "updatedAt"),
+        *("id", "tripId", "clientId", "tripCurrency", "rate", "paidBy", "createdAt", "updatedAt"),
         # Of other split types; see `test_divisions.py`.
         *("items", "tax", "tip", "discount"),
         # They follow from `splitType` and `splits`.
         *("participantUserIds", "splitAmounts"),
     },
-    "settlement": {"id", "tripId", "tripCurrency", "rate", "from", "to", "createdAt"},
-    "trip": {"id", "members", "currentUserRole", "createdAt", "updatedAt", *ADDED_NAMES},
+    "settlement": {"id", "tripId", "clientId", "tripCurrency", "rate", "from", "to", "createdAt"},
+    "trip": {
+        "id",
+        "clientId",
+        "members",
+        "currentUserRole",
+        "createdAt",
+        "updatedAt",
+        *ADDED_NAMES,
+    },
 }
 
 

@@ -65,7 +65,7 @@ def test_without_such_a_name_the_text_has_all(api: Api, trip: Trip, olga: User) 
     ("path", "query", "meant"),
     [
         ("/expenses", "pagesize=5", "did you mean pageSize?"),
-        ("/expenses", "limit=1", "There are: category, currency, "),
+        ("/expenses", "limit=1", "There are: category, clientId, "),
         ("/expenses", "date_from=2026-05-01", "did you mean dateFrom?"),
         ("/history", "evnt=trip.created", "did you mean event?"),
         ("/balances", "search=x", "There are: format."),
@@ -83,7 +83,9 @@ def test_the_text_for_a_query_does_so_too(
 def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User) -> None:
     refused = api(olga).get(f"/api/trips/{trip.pk}/settlements?search=lisbon")
     [texts] = problem_of(refused, 400)["errors"].values()
-    assert texts == ["There is no such field. There are: deleted, format, page, pageSize."]
+    assert texts == [
+        "There is no such field. There are: clientId, deleted, format, page, pageSize."
+    ]
 
 
 @pytest.mark.parametrize(

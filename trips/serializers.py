@@ -11,10 +11,12 @@ from rest_framework import serializers
 from tripcompanion.api.serializers import (
     MAX_PEOPLE,
     CamelCaseSerializer,
-    DeletedQuery,
+    CreatedQuery,
     ExactNumber,
     IdField,
+    NewClientId,
     NumbersById,
+    ShownClientId,
     StrictChoice,
     StrictDate,
     StrictList,
@@ -113,7 +115,7 @@ class DefaultDivision(CamelCaseSerializer):
 
 
 class TripRequest(CamelCaseSerializer):
-    """A trip to create, or what to replace one with.
+    """What to replace a trip with; see `NewTrip`.
 
     The context has `currency`, the currency of a budget that is sent without one.
     """
@@ -183,6 +185,12 @@ class TripRequest(CamelCaseSerializer):
         return attrs
 
 
+class NewTrip(TripRequest):
+    """A trip to create."""
+
+    client_id = NewClientId()
+
+
 #: What apps take with a change of a trip, and what they show of one.
 _OPTIONS = {name: field for app in plugins() for name, field in app.trip_options().items()}
 
@@ -212,6 +220,7 @@ class TripMemberSerializer(CamelCaseSerializer):
         help_text="The id of the membership; paths use the user's id instead."
     )
     trip_id = serializers.IntegerField(help_text="The trip.")
+    client_id = ShownClientId()
     user = UserSummary(help_text="The person.")
     role = serializers.ChoiceField(
         choices=TripRole.choices, help_text="What they may do in the trip."
@@ -223,6 +232,7 @@ class TripSerializer(CamelCaseSerializer):
     """A trip as in lists."""
 
     id = serializers.IntegerField(help_text="The trip's id.")
+    client_id = ShownClientId()
     title = serializers.CharField(help_text="The title.")
     destination = serializers.CharField(help_text="Where the trip goes.")
     description = serializers.CharField(help_text="More about the trip; may be empty.")
@@ -274,7 +284,7 @@ class TripDetailSerializer(TripSerializer):
     locals().update(_ADDED)
 
 
-class TripQuery(DeletedQuery):
+class TripQuery(CreatedQuery):
     """Which trips to list."""
 
     locals().update({name: each.field for name, each in trip_filters().items()})
@@ -323,6 +333,12 @@ class GuestRequest(CamelCaseSerializer):
     """The name of a guest."""
 
     name = user_name(help_text="2 to 50 characters; it need not be unique.")
+
+
+class NewGuest(GuestRequest):
+    """A guest to add."""
+
+    client_id = NewClientId()
 
 
 class ChangeMemberRoleRequest(CamelCaseSerializer):

@@ -19,6 +19,7 @@ from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled import serialize
 from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip, get_visible_or_404, lock_trip, note_answer, show_addresses_to
+from trips.models.client_ids import ClientId, ClientIdTaken
 from trips.models.conflicts import NotRestorable
 from trips.roles import TABLE, Access, Can, Capability, may
 from users.models import User
@@ -90,6 +91,9 @@ class InTripViewSet(PeopleViewSet):
             yield PermissionDenied
         if method != "GET" and self.action not in self.uncounted:
             yield LimitReached
+        body = self.request_serializers.get(self.action)
+        if self.action in self.creates and body and "clientId" in body().fields:
+            yield ClientIdTaken
 
     def who_may(self) -> str:
         can = self.needs[self.action]
@@ -127,6 +131,25 @@ class InTripViewSet(PeopleViewSet):
             lock_trip(trip_id)
             require_match(self.request, tag())
             yield
+
+    def created_once(
+        self, trip_id: int | None, rows: Any, create: Callable[[], Row], sent: Any = None
+    ) -> Row:
+        """What `create` creates, or what the same body with the same `clientId` created before.
+
+        `rows` are all that are not deleted, with details; `trip_id` is None for trips. `sent` is a
+        row of the body. Raises `ClientIdTaken`.
+        """
+        body = self.sent_body() if sent is None else sent
+        named = ClientId.sent_in(body, by=self.caller.pk, path=self.kwargs)
+        if named is None:
+            return create()
+        with transaction.atomic():
+            if trip_id is None:
+                named.creator_id = User.objects.active().locked(self.caller.pk).pk
+            else:
+                named.trip_id = lock_trip(trip_id).pk
+            return named.create_once(rows, create)
 
     @contextmanager
     def restoring(self, rows: Any, **lookup: Any) -> Iterator[None]:

@@ -14,6 +14,7 @@ UNITS = {"EUR": 100}
 SUMMARY = "u.id, u.name, u.email, u.profile_picture, u.is_guest"
 #: What an expense need not have: the column, and the value in a new one without it.
 OPTIONAL = {
+    "clientId": ("e.client_id", None),
     "items": ("e.stored_items", None),
     "receiptUrl": ("e.receipt_url", None),
     "notes": ("e.notes", ""),
@@ -116,6 +117,7 @@ def trip(row: tuple[Any, ...]) -> dict[str, Any]:
         "tripCode": row[9],
         "joinRole": row[10],
         # No trip here has these.
+        "clientId": None,
         "defaultDivision": None,
         "categoryBudgets": None,
         "currentUserRole": row[11],

@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
@@ -18,6 +20,7 @@ from splits.models.posting import people_in
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import insert
 from trips.models import InTripQuerySet, Trip, locked_row
+from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Capability
 from trips.signals import expense_moved
@@ -40,7 +43,7 @@ class CommentQuerySet(InTripQuerySet["Comment"]):
 
     def with_details(self) -> "CommentQuerySet":
         """With the columns that a response contains."""
-        columns = ("expense", "text", "created_at", "updated_at")
+        columns = ("expense", "client_id", "text", "created_at", "updated_at")
         return self.select_related("created_by").only(*columns, *summary_of("created_by"))
 
     def outdated(self) -> "CommentQuerySet":
@@ -50,7 +53,7 @@ class CommentQuerySet(InTripQuerySet["Comment"]):
         return self.filter(~shown(), ~restorable).order_by("pk")
 
 
-class Comment(InTrip):
+class Comment(ClientNamed, InTrip):
     """A comment on an expense. Its text is empty once the author has deleted their account."""
 
     expense = models.ForeignKey(
@@ -87,7 +90,9 @@ class Comment(InTrip):
         return user.pk == self.created_by_id
 
     @classmethod
-    def write(cls, expense: Expense, by: User, text: str) -> "Comment":
+    def write(
+        cls, expense: Expense, by: User, text: str, client_id: UUID | None = None
+    ) -> "Comment":
         """Add a comment to `expense`. Raises `LimitReached` above `MAX_COMMENTS`."""
         rows = Expense.objects.with_trip
         with locked_row(
@@ -96,8 +101,9 @@ class Comment(InTrip):
             if locked.comments.count() >= MAX_COMMENTS:
                 raise LimitReached(limit=MAX_COMMENTS)
             now = timezone.now()
+            fields: dict[str, Any] = {"text": text, "client_id": client_id, "created_by": by}
             comment = locked.comments.create(
-                trip=locked.trip, created_by=by, text=text, created_at=now, updated_at=now
+                trip=locked.trip, created_at=now, updated_at=now, **fields
             )
             entry = Entry(CREATED, comment.pk, {"text": (None, text)}, locked.pk)
             write(locked.trip_id, by, entry)
@@ -170,6 +176,7 @@ def forget_comments_of(account: User, by: User | None) -> None:
     texts = Comment.objects.filter(created_by=account).exclude(text="")
     columns = ("trip", "expense", "pk")
     emptied = list(texts.order_by("pk").values_list(*columns))
+    ClientId.forget(texts)
     texts.update(text="")
     written = written_by(account)
     emptied += _forget_in_deleted(account, written)

@@ -5,7 +5,12 @@ from typing import Any
 from rest_framework import serializers
 
 from plugins.comments.models import MAX_COMMENT_CHARS
-from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
+from tripcompanion.api.serializers import (
+    CamelCaseSerializer,
+    NewClientId,
+    ShownClientId,
+    StrictText,
+)
 from users.serializers.account import UserSummary
 
 
@@ -15,11 +20,18 @@ class CommentRequest(CamelCaseSerializer):
     text = StrictText(max_length=MAX_COMMENT_CHARS, help_text="1 to 2,000 characters.")
 
 
+class NewComment(CommentRequest):
+    """A comment on an expense."""
+
+    client_id = NewClientId()
+
+
 class CommentSerializer(CamelCaseSerializer):
     """A comment on an expense."""
 
     id = serializers.IntegerField(help_text="The comment's id.")
     expense_id = serializers.IntegerField(help_text="The expense.")
+    client_id = ShownClientId()
     by = UserSummary(source="created_by", help_text="Who wrote it.")
     text = serializers.CharField(
         help_text="What they wrote; empty once the author deleted their account."

@@ -7,8 +7,9 @@ from rest_framework.response import Response
 
 from plugins.comments.models import Comment, comments_of
 from plugins.comments.rights import CanComment
-from plugins.comments.serializers import CommentRequest, CommentSerializer
+from plugins.comments.serializers import CommentRequest, CommentSerializer, NewComment
 from splits.models import Expense
+from tripcompanion.api.serializers import ClientIdQuery
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
@@ -30,7 +31,8 @@ class CommentViewSet(InTripViewSet):
         "update": CanComment.CHANGE_COMMENTS,
         "destroy": CanComment.DELETE_COMMENTS,
     }
-    request_serializers: ClassVar = {"create": CommentRequest, "update": CommentRequest}
+    request_serializers: ClassVar = {"create": NewComment, "update": CommentRequest}
+    query_serializers: ClassVar = {"list": ClientIdQuery}
     response_serializer = CommentSerializer
 
     def comment(self, expense_id: int, comment_id: int) -> Comment:
@@ -41,7 +43,7 @@ class CommentViewSet(InTripViewSet):
     def list(self, request: Request, expense_id: int) -> Response:
         """The comments on an expense, oldest first."""
         expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
-        return self.page(comments_of(expense.pk))
+        return self.page(comments_of(expense.pk).filter(**self.query()))
 
     def create(self, request: Request, expense_id: int) -> Response:
         """Write a comment on an expense.
@@ -49,7 +51,11 @@ class CommentViewSet(InTripViewSet):
         An expense has at most 500 comments. They are deleted with it.
         """
         expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
-        comment = Comment.write(expense, self.caller, **self.body())
+        comment = self.created_once(
+            expense.trip_id,
+            Comment.objects.with_details(),
+            lambda: Comment.write(expense, self.caller, **self.body()),
+        )
         return self.answer(comment, location=f"/api/expenses/{expense_id}/comments/{comment.pk}")
 
     def update(self, request: Request, expense_id: int, comment_id: int) -> Response:

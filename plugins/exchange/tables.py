@@ -26,6 +26,8 @@ CHUNK_ROWS = 2000
 #: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
 _MINOR, _E4 = "_minor", "_e4"
 _AS_TEXT = "stored_"
+#: It names what a client created in the very trip, not in another one that a file becomes.
+_OF_CLIENT = "client_id"
 #: The amounts that are in the currency in which they were entered.
 AS_ENTERED = frozenset({"entered_minor", "foreign_minor"})
 
@@ -77,8 +79,9 @@ class Table(TripTable):
 
     @property
     def columns(self) -> list[Column]:
+        left_out = self.left_out | {_OF_CLIENT}
         fields = self.model._meta.concrete_fields
-        return [Column.of(field) for field in fields if field.attname not in self.left_out]
+        return [Column.of(field) for field in fields if field.attname not in left_out]
 
     def rows(self, trip: Trip) -> Iterator[dict[str, Any]]:
         """The rows of `trip`, read in chunks. Call it in a snapshot."""

@@ -16,9 +16,11 @@ from plugins.itinerary.models.activity import (
 from tripcompanion.api.serializers import (
     BoundedNumber,
     CamelCaseSerializer,
-    DeletedQuery,
+    CreatedQuery,
     IdField,
+    NewClientId,
     QueryBoolean,
+    ShownClientId,
     StrictBoolean,
     StrictChoice,
     StrictDate,
@@ -74,7 +76,13 @@ class ActivityRequest(CamelCaseSerializer):
     completed = StrictBoolean(default=False, help_text="Whether it is done. Default: false.")
 
 
-class ActivityQuery(DeletedQuery):
+class NewActivity(ActivityRequest):
+    """An activity to add."""
+
+    client_id = NewClientId()
+
+
+class ActivityQuery(CreatedQuery):
     """Which activities to list."""
 
     date = StrictDate(required=False, help_text="Only those on this day.")
@@ -116,6 +124,7 @@ class ActivitySerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The id of the activity.")
     trip_id = serializers.IntegerField(help_text="The trip.")
+    client_id = ShownClientId()
     title = serializers.CharField(help_text="What it is.")
     type = serializers.ChoiceField(choices=ActivityType.choices, help_text=TYPE)
     date = serializers.DateField(allow_null=True, help_text="The day.")

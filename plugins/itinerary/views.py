@@ -18,6 +18,7 @@ from plugins.itinerary.serializers import (
     DayRequest,
     DaySerializer,
     ItinerarySerializer,
+    NewActivity,
     OrderRequest,
 )
 from tripcompanion.api.etags import etag_of
@@ -50,9 +51,10 @@ class ActivityViewSet(InTripViewSet):
         **dict.fromkeys(("create", "update", "partial_update"), CanPlan.PLAN),
         **dict.fromkeys(("destroy", "restore"), CanPlan.DELETE),
     }
-    request_serializers: ClassVar = dict.fromkeys(
-        ("create", "update", "partial_update"), ActivityRequest
-    )
+    request_serializers: ClassVar = {
+        "create": NewActivity,
+        **dict.fromkeys(("update", "partial_update"), ActivityRequest),
+    }
     response_serializer = ActivitySerializer
     query_serializers: ClassVar = {"list": ActivityQuery}
     problems: ClassVar = {"create": [LimitReached], "restore": [NotRestorable, LimitReached]}
@@ -73,7 +75,10 @@ class ActivityViewSet(InTripViewSet):
         A trip has at most 2,000.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        added = Activity.add(trip, self.caller, **self.body())
+        kept = trip.activities.kept().with_details()
+        added = self.created_once(
+            trip_id, kept, lambda: Activity.add(trip, self.caller, **self.body())
+        )
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 
     def retrieve(self, request: Request, trip_id: int, activity_id: int) -> Response:

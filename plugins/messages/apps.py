@@ -80,7 +80,7 @@ class MessagesConfig(Plugin):
         from plugins.messages.models import Message, finish_imported
         from plugins.messages.serializers import MessageChange
 
-        left_out = frozenset({"trip_id", "deleted_at", "client_id", "sent_hash"})
+        left_out = frozenset({"trip_id", "deleted_at"})
         rules: Any = {"request": MessageChange, "finish": finish_imported}
         yield TripTable("messages", Message, left_out, only=lambda: Q(deleted_at=None), **rules)
 

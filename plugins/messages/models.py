@@ -15,7 +15,7 @@ from rest_framework.exceptions import ValidationError
 from plugins.messages.rights import CanMessage
 from tripcompanion.api.problems import LimitReached
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
-from trips.models.client_ids import ClientNamed
+from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, as_text, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability
@@ -73,9 +73,6 @@ class Message(ClientNamed, Restorable):
     class Meta:
         verbose_name = gettext_lazy("message")
         verbose_name_plural = gettext_lazy("messages")
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["trip", "client_id"], name="message_once")
-        ]
         indexes: ClassVar = [
             # A count of those of others reads the index alone.
             models.Index(
@@ -94,16 +91,14 @@ class Message(ClientNamed, Restorable):
 
     @classmethod
     def send(cls, trip: Trip, by: User, **fields: Any) -> "Message":
-        """Write to the members of a trip; or return what the same request wrote before.
+        """Write to the members of a trip.
 
-        Raises `ClientIdTaken`, `LimitReached`, and `ValidationError` on `replyTo`.
+        Raises `LimitReached`, and `ValidationError` on `replyTo`.
         """
         with locked_trip(trip.pk, by, CanMessage.WRITE) as locked:
             now = timezone.now()
             message: Message = cls(trip=locked, created_by=by, **{"created_at": now, **fields})
             message.updated_at = message.created_at
-            if known := message.created_before(by, fields):
-                return known
             message.require_room()
             replied = locked.messages.kept().filter(pk=message.reply_to_id)
             if message.reply_to_id is not None and not replied.exists():
@@ -215,7 +210,8 @@ def forget_messages_of(account: User, by: User | None) -> None:
     for trip_id in {pk for rows in (stored, gone) for pk in rows.values_list("trip", flat=True)}:
         here, old = stored.filter(trip=trip_id), gone.filter(trip=trip_id)
         emptied = list(here.exclude(text="").filter(deleted_at=None).values_list("pk", flat=True))
-        here.update(text="", sent_hash="")
+        here.update(text="")
+        ClientId.forget(here)
         own = Q(object_id__in=here.values("pk")) | Q(object_id__in=old.values("object_id"))
         rows = JournalEntry.objects.filter(own, trip=trip_id, event__in=EVENTS)
         # They tell the text only. One by one, 10,000 of them would take seconds.

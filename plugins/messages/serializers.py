@@ -9,10 +9,11 @@ from tripcompanion.api.serializers import (
     MAX_ID,
     BoundedNumber,
     CamelCaseSerializer,
-    DeletedQuery,
+    CreatedQuery,
     IdField,
+    NewClientId,
+    ShownClientId,
     StrictText,
-    StrictUuid,
 )
 from users.serializers.account import UserSummary
 
@@ -34,19 +35,14 @@ class MessageRequest(MessageChange):
         allow_null=True,
         help_text="The id of a message of this trip that it answers.",
     )
-    client_id = StrictUuid(
-        required=False,
-        allow_null=True,
-        help_text="A UUID from the client. The same body with it again writes nothing, and is 200.",
-    )
+    client_id = NewClientId()
 
 
-class MessageQuery(DeletedQuery):
+class MessageQuery(CreatedQuery):
     """Which messages to list."""
 
     since = BoundedNumber(source="pk__gt", help_text="Only those after this message.", **_AN_ID)
     before = BoundedNumber(source="pk__lt", help_text="Only those before this message.", **_AN_ID)
-    client_id = StrictUuid(required=False, help_text="Only the message with this `clientId`.")
 
 
 class ReadRequest(CamelCaseSerializer):
@@ -67,9 +63,7 @@ class MessageSerializer(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The message's id.")
     trip_id = serializers.IntegerField(help_text="The trip.")
-    client_id = serializers.UUIDField(
-        allow_null=True, help_text="The UUID from the client, in small letters; null without one."
-    )
+    client_id = ShownClientId()
     by = UserSummary(source="created_by", help_text="Who wrote it.")
     text = serializers.CharField(
         help_text="What they wrote; empty once the author deleted their account."

@@ -17,7 +17,6 @@ from plugins.messages.serializers import (
 )
 from tripcompanion.api.problems import LimitReached
 from trips.models import Trip
-from trips.models.client_ids import ClientIdTaken
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -52,7 +51,7 @@ class MessageViewSet(InTripViewSet):
     response_serializer = MessageSerializer
     response_serializers: ClassVar = {"read": ReadSerializer}
     problems: ClassVar = {
-        "create": [ClientIdTaken, LimitReached],
+        "create": [LimitReached],
         "restore": [NotRestorable, LimitReached],
     }
     uncounted = frozenset({"read"})
@@ -71,7 +70,11 @@ class MessageViewSet(InTripViewSet):
         A trip has at most 20,000 messages. Guests do not read them.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        message = Message.send(trip, self.caller, **self.body())
+        message = self.created_once(
+            trip_id,
+            trip.messages.with_details(),
+            lambda: Message.send(trip, self.caller, **self.body()),
+        )
         return self.answer(message, location=f"/api/trips/{trip_id}/messages/{message.pk}")
 
     def update(self, request: Request, trip_id: int, message_id: int) -> Response:

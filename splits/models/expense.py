@@ -43,6 +43,7 @@ from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import all_to_major, to_major
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.category import Category
+from trips.models.client_ids import ClientNamed
 from trips.models.conflicts import CurrencyChanged
 from trips.models.events import Event
 from trips.models.journal import entries_between, plain_values, write
@@ -66,7 +67,7 @@ class ExpenseQuerySet(InTripQuerySet["Expense"]):
         )
 
 
-class Expense(models.Model):
+class Expense(ClientNamed):
     """Money that members paid for all or some of them.
 
     The amount of a refund is negative, and so are all parts of it. Its payer received the money and

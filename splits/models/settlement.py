@@ -24,6 +24,7 @@ from tripcompanion.currency.amounts import Amount, minor_units, to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.deletes import delete_unread
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip, trip_key
+from trips.models.client_ids import ClientNamed
 from trips.models.events import Event
 from trips.models.journal import Entry, plain_values, write
 from trips.roles import Can, Capability
@@ -79,7 +80,7 @@ class Payments(_Settlements["Settlement"]):
         return rows.filter(closing=None)
 
 
-class Settlement(models.Model):
+class Settlement(ClientNamed):
     """Money that one member handed to another.
 
     It covers the sender's open debts to the receiver, oldest split first. What is left over is

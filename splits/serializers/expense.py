@@ -21,6 +21,7 @@ from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     ExactNumber,
     IdField,
+    NewClientId,
     NumbersById,
     StrictChoice,
     StrictDate,
@@ -134,7 +135,7 @@ def _extra(what: str) -> AmountField:
 
 
 class ExpenseRequest(CamelCaseSerializer):
-    """An expense to record, or what to replace one with.
+    """What to replace an expense with; see `NewExpense`.
 
     The context carries `trip` and, for changes, `expense`. `validated_data` is what
     `Expense.record` and `Expense.change` take: minor units, `paid_by_user`, `division` and
@@ -407,3 +408,9 @@ class ExpenseRequest(CamelCaseSerializer):
             text = _("Must be the first payer, or be omitted.")
             raise serializers.ValidationError({"paidByUserId": [text]})
         return paid_by_user
+
+
+class NewExpense(ExpenseRequest):
+    """An expense to record."""
+
+    client_id = NewClientId()

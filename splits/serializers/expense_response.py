@@ -10,7 +10,7 @@ from splits.models.items import load_items
 from splits.models.plugin_fields import plugin_fields
 from splits.serializers.settlement import EnteredAmount, TransferSerializer
 from splits.serializers.split import ExpenseSplitSerializer, PlainDecimal, ScaledField
-from tripcompanion.api.serializers import CamelCaseSerializer
+from tripcompanion.api.serializers import CamelCaseSerializer, ShownClientId
 from tripcompanion.currency.fields import MoneyField
 from users.serializers.account import UserSummary
 
@@ -79,6 +79,7 @@ class _ExpenseName(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The expense's id.")
     trip_id = serializers.IntegerField(help_text="The trip.")
+    client_id = ShownClientId()
     description = serializers.CharField(help_text="What it was.")
 
 

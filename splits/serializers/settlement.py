@@ -7,7 +7,14 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from splits.serializers.split import PlainDecimal
-from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictDate, StrictText
+from tripcompanion.api.serializers import (
+    CamelCaseSerializer,
+    IdField,
+    NewClientId,
+    ShownClientId,
+    StrictDate,
+    StrictText,
+)
 from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField, RateField
 from users.serializers.account import UserSummary
@@ -96,6 +103,7 @@ class SettlementRequest(CamelCaseSerializer):
         allow_blank=True,
         help_text="At most 2,000 characters. Default: empty.",
     )
+    client_id = NewClientId()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["sender_id"] == attrs["receiver_id"]:
@@ -112,6 +120,7 @@ class _SettlementPeople(CamelCaseSerializer):
 
     id = serializers.IntegerField(help_text="The settlement's id.")
     trip_id = serializers.IntegerField(help_text="The trip.")
+    client_id = ShownClientId()
     from_ = UserSummary(source="sender", help_text="Who paid.")
     to = UserSummary(source="receiver", help_text="Who received it.")
 

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from splits.models.tag import MAX_TAG_CHARS
-from splits.serializers.expense import ExpenseRequest
+from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpenseSerializer
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
@@ -41,7 +41,7 @@ class OtherTripRequest(CamelCaseSerializer):
     trip_id = IdField(help_text="A trip of the caller in the same currency.")
 
 
-@extend_schema_field(ExpenseRequest(many=True))
+@extend_schema_field(NewExpense(many=True))
 class _NewRows(StrictList):
     pass
 

@@ -22,12 +22,13 @@ from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import Deleted, restore_expense
 from splits.reports.preview import preview_of
-from splits.serializers.expense import ExpenseRequest
+from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
 from splits.serializers.tag import BulkRequest, BulkSerializer, OtherTripRequest
-from tripcompanion.api.serializers import DeletedQuery, IdField
+from tripcompanion.api.serializers import CreatedQuery, IdField
 from tripcompanion.database.snapshots import in_snapshot, snapshot
 from trips.models import Trip, get_visible_or_404, locked_trip
+from trips.models.client_ids import ClientIdTaken
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
@@ -83,7 +84,7 @@ class ExpenseViewSet(InTripViewSet):
         "create": (NoRate, CurrencyChanged, TooManyDebts),
         "restore": (NotRestorable, TooManyDebts),
         "destroy": (ClosesTrip, TooManyDebts),
-        "bulk": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts),
+        "bulk": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts, ClientIdTaken),
         "copy": (OtherCurrency, DividedByHand, TooManyDebts),
         "move": (
             OtherCurrency,
@@ -96,18 +97,17 @@ class ExpenseViewSet(InTripViewSet):
     }
     uncounted = frozenset({"preview"})
     request_serializers: ClassVar = {
-        "create": ExpenseRequest,
-        "preview": ExpenseRequest,
+        "create": NewExpense,
+        "preview": NewExpense,
         "update": ExpenseRequest,
         "partial_update": ExpenseRequest,
         "bulk": BulkRequest,
         "copy": OtherTripRequest,
         "move": OtherTripRequest,
     }
-    row_serializer = ExpenseRequest
     response_serializer = ExpenseSerializer
     response_serializers: ClassVar = {"preview": ExpensePreviewSerializer, "bulk": BulkSerializer}
-    query_serializers: ClassVar = {"list": DeletedQuery}
+    query_serializers: ClassVar = {"list": CreatedQuery}
     single_statement: ClassVar = frozenset({"list", "retrieve"})
     only_reads: ClassVar = frozenset({"preview"})
 
@@ -116,15 +116,17 @@ class ExpenseViewSet(InTripViewSet):
 
         The filters are combined; `ordering` changes the order.
         """
-        special = {"deleted", *ExpenseFilter.base_filters}
+        special = {"deleted", "clientId", *ExpenseFilter.base_filters}
         if request.query_params.keys().isdisjoint(special):
             found = self.paginate_queryset(expenses_of(user=self.caller, trip=trip_id)) or ()
             return self.paginated(self.get_permitted_list(found, trip_id))
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        if "deleted" in request.query_params and self.query()["deleted"]:
+        chosen = self.query()
+        if chosen.pop("deleted"):
             return in_snapshot(self.page, Deleted(trip, DeletedKind.EXPENSE))
         self.limits.charge_rows(trip.expenses_recorded)
-        return in_snapshot(self.page, self.filter_queryset(trip.expenses.with_details()))
+        rows = trip.expenses.with_details().filter(**chosen)
+        return in_snapshot(self.page, self.filter_queryset(rows))
 
     def create(self, request: Request, trip_id: int) -> Response:
         """Record an expense and divide it.
@@ -134,7 +136,7 @@ class ExpenseViewSet(InTripViewSet):
         owed.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        expense = Expense.record(trip, self.caller, **self._new(trip))
+        expense = self._create(trip)
         return self.answer(expense, location=f"/api/trips/{trip_id}/expenses/{expense.pk}")
 
     def preview(self, request: Request, trip_id: int) -> Response:
@@ -250,8 +252,13 @@ class ExpenseViewSet(InTripViewSet):
                 raise ValidationError(errors)
         return self.answer(SimpleNamespace(**made))
 
-    def _create(self, trip: Trip, row: dict[str, Any]) -> Expense:
-        return Expense.record(trip, self.caller, **self._new(trip, sent=row))
+    def _create(self, trip: Trip, row: dict[str, Any] | None = None) -> Expense:
+        return self.created_once(
+            trip.pk,
+            Expense.objects.with_details(),
+            lambda: Expense.record(trip, self.caller, **self._new(trip, sent=row)),
+            sent=row,
+        )
 
     def _change(self, trip: Trip, row: dict[str, Any]) -> Expense:
         try:
@@ -285,11 +292,11 @@ class ExpenseViewSet(InTripViewSet):
         def current() -> Expense:
             return self._shown(context["expense"])
 
-        body = self.body(partial=partial, current=current, **context)
+        body = self.body(partial=partial, current=current, shape=ExpenseRequest, **context)
         if not partial:
             body["paid_by_user"] = body["paid_by_user"] or {self.caller.pk: None}
         return body
 
     def _new(self, trip: Trip, sent: Any = None) -> dict[str, Any]:
-        body = self.body(trip=trip, sent=sent)
+        body = self.body(trip=trip, sent=sent, shape=NewExpense)
         return {**body, "division": Division(**body["division"])}

@@ -26,7 +26,7 @@ from splits.serializers.settlement import (
     SettleUpRequest,
     TransferSerializer,
 )
-from tripcompanion.api.serializers import DeletedQuery
+from tripcompanion.api.serializers import CreatedQuery
 from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
@@ -55,7 +55,7 @@ class SettlementViewSet(InTripViewSet):
     request_serializers: ClassVar = {"create": SettlementRequest}
     response_serializer = SettlementSerializer
     response_serializers: ClassVar = {"create": RecordedSettlementSerializer}
-    query_serializers: ClassVar = {"list": DeletedQuery}
+    query_serializers: ClassVar = {"list": CreatedQuery}
     problems: ClassVar = {
         "create": [NoRate, CurrencyChanged],
         "destroy": [ClosesTrip, TooManyDebts],
@@ -66,8 +66,11 @@ class SettlementViewSet(InTripViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The settlements of a trip, latest day first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        if "deleted" in request.query_params and self.query()["deleted"]:
+        chosen = self.query()
+        if chosen.pop("deleted"):
             return self.page(Deleted(trip, DeletedKind.SETTLEMENT))
+        if chosen:
+            return self.page(trip.settlements.with_details().filter(**chosen).order_by("id"))
         return self.page(settlements_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
@@ -81,14 +84,20 @@ class SettlementViewSet(InTripViewSet):
         It covers the sender's open splits owed to the receiver, oldest first; the rest is `credit`.
         """
         trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
+        settled = self.created_once(
+            trip_id, Settlement.objects.with_details(), lambda: self._record(trip)
+        )
+        return self.answer(settled, location=f"/api/trips/{trip_id}/settlements/{settled.pk}")
+
+    def _record(self, trip: Trip) -> Settlement:
         body = self.body(currency=trip.currency)
         entered = [body.pop("amount"), body.pop("exchange_rate", None)]
         draft = Settlement(trip=trip, created_by=self.caller, **body)
         draft.caller_role = trip.caller_role
-        self.check_object_permissions(request, draft)
+        self.check_object_permissions(self.request, draft)
         draft.record(*entered)
         self.limits.charge_rows(draft.covered_count())
-        return self.answer(draft, location=f"/api/trips/{trip_id}/settlements/{draft.pk}")
+        return draft
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement; what it covered or closed is open again.

@@ -1,6 +1,7 @@
 """What must never be false of accounts, trips and keys is refused by the database itself."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -12,6 +13,7 @@ from tests.walked import all_of, answers
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.database.models import IdempotencyRecord
 from trips.models import JournalEntry, Member, Trip
+from trips.models.client_ids import ClientId
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from users.models import User
@@ -34,11 +36,13 @@ VIOLATIONS: list[tuple[str, str, dict[str, Any]]] = [
     ("journal_number_in_trip", "entry", {"number": 1}),
     ("journal_number_positive", "entry", {"number": 0}),
     ("idempotency_key_once_per_user", "answer", {"key": "first"}),
+    ("client_id_in_trip", "client_id", {"client_id": UUID(int=1)}),
+    ("client_id_of_trip", "client_id", {"client_id": UUID(int=1), "kind": "trip"}),
     *all_of("VIOLATIONS"),
 ]
 UNIQUE = {
     *("user_email_unique", "member_once_in_trip", "idempotency_key_once_per_user"),
-    *("journal_number_in_trip", *all_of("UNIQUE")),
+    *("journal_number_in_trip", "client_id_in_trip", "client_id_of_trip", *all_of("UNIQUE")),
 }
 
 
@@ -51,7 +55,15 @@ def test_a_row_that_must_not_be_is_refused(
     IdempotencyRecord.objects.create(user=environment.olga, key="first")
     entry = Entry(Event.CODE_RENEWED, environment.trip.pk)
     write(environment.trip.pk, environment.olga, entry, entry)
+    named = [
+        ClientId(
+            trip=environment.trip, kind="guest", client_id=UUID(int=n), object_id=n, creator_id=1
+        )
+        for n in (1, 2)
+    ]
+    ClientId.objects.bulk_create(named)
     rows: dict[str, Any] = {
+        "client_id": ClientId.objects.filter(object_id=2),
         "ed": User.objects.filter(pk=environment.ed.pk),
         "trip": Trip.objects.filter(pk=environment.trip.pk),
         "member": Member.objects.filter(trip=environment.trip, user=environment.ed),

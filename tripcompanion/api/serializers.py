@@ -174,6 +174,22 @@ class StrictUuid(serializers.UUIDField):
         return found
 
 
+class NewClientId(StrictUuid):
+    """The `clientId` in the body of a POST."""
+
+    def __init__(self) -> None:
+        text = "A UUID from the client. The same body with it again creates nothing, and is 200."
+        super().__init__(required=False, allow_null=True, help_text=text)
+
+
+class ShownClientId(serializers.UUIDField):
+    """The `clientId` in responses."""
+
+    def __init__(self) -> None:
+        text = "The UUID from the client, in small letters; null without one."
+        super().__init__(allow_null=True, help_text=text)
+
+
 class StrictBoolean(serializers.BooleanField):
     """JSON `true` or `false`; no number and no string is converted to one."""
 
@@ -514,3 +530,13 @@ class DeletedQuery(CamelCaseSerializer):
             "Other filters do not apply to it. Default: `false`."
         ),
     )
+
+
+class ClientIdQuery(CamelCaseSerializer):
+    """Whether to list only what a client created with a certain id."""
+
+    client_id = StrictUuid(required=False, help_text="Only what was created with this `clientId`.")
+
+
+class CreatedQuery(DeletedQuery, ClientIdQuery):
+    """Which of the objects that clients create to list."""

@@ -57,8 +57,6 @@ class ApiViewSet(GenericViewSet):
     request_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: Actions whose body is a form with a file, or a JSON file itself.
     file_actions: ClassVar[frozenset[str]] = frozenset()
-    #: The serializer of the rows in the body of an action that takes several.
-    row_serializer: ClassVar[type[CamelCaseSerializer]] = CamelCaseSerializer
     #: The serializer of what all actions answer but `destroy`, and of those that answer otherwise;
     #: None for an action without a body.
     response_serializer: ClassVar[type[BaseSerializer] | None] = None
@@ -243,15 +241,16 @@ class ApiViewSet(GenericViewSet):
         *,
         partial: bool = False,
         sent: Any = None,
+        shape: type[CamelCaseSerializer] | None = None,
         current: Callable[[], Any] | None = None,
         **context: Any,
     ) -> dict[str, Any]:
         """The validated body of this action; raises `ValidationError` (400).
 
-        `sent` is one of its rows, which `row_serializer` validates. `current` returns the object
-        that is changed: what responses have of it may be sent back.
+        `sent` is one of its rows, which `shape` validates. `current` returns the object that is
+        changed: what responses have of it may be sent back.
         """
-        shape = self.request_serializers[self.action] if sent is None else self.row_serializer
+        shape = shape or self.request_serializers[self.action]
         action = self.action if sent is None else "retrieve"
         serializer = shape(
             data=self.request.data if sent is None else sent,

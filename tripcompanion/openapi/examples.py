@@ -102,6 +102,10 @@ def add_examples(
                     _add(operation["responses"][status]["content"][JSON], answers)
                 else:
                     _add_refusals(operation, status, answers, components)
+                # What was created before is answered alike.
+                again = operation["responses"].get("200", {}).get("content", {}).get(JSON)
+                if status == "201" and again is not None:
+                    _add(again, answers)
     used = repr(result["paths"])
     components["responses"] = {
         name: response

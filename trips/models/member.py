@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import cache, partial
 from typing import Any, ClassVar, Self
+from uuid import UUID
 
 import orjson
 from django.conf import settings
@@ -29,6 +30,7 @@ from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.compiled import CompiledQuery, Param, fetch_all
 from tripcompanion.plugin import plugins
+from trips.models.client_ids import ClientNamed
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,
@@ -85,7 +87,7 @@ _CHANGES = {
     ),
 }
 _SETTLED = Q(put_in_minor=F("received_minor") - F("sent_minor"))
-_COLUMNS = ("trip", "user", "role", "joined_at", "left_at")
+_COLUMNS = ("trip", "client_id", "user", "role", "joined_at", "left_at")
 
 
 class MemberQuerySet(InTripQuerySet["Member"]):
@@ -151,7 +153,7 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         return self.present().filter(trip__in=own.values("trip"))
 
 
-class Member(models.Model):
+class Member(ClientNamed):
     """The membership of a user in a trip, with a role and the sums of their ledger entries.
 
     The row stays after the member has left (`left_at`), because the sums are still needed. All sums
@@ -309,12 +311,14 @@ class Member(models.Model):
         return member
 
     @classmethod
-    def add_guest(cls, trip: Trip, by: User, name: str) -> "Member":
+    def add_guest(cls, trip: Trip, by: User, name: str, client_id: UUID | None = None) -> "Member":
         """Add somebody without an account. Raises `LimitReached` above `QUOTA_MEMBERS`."""
         with locked_trip(trip.pk, by, Can.ADD_MEMBERS) as locked:
             _require_member_quota(locked)
             guest = User.create_guest(name)
-            member = cls.objects.create(trip=locked, user=guest, role=DEFAULT_ROLE)
+            member = cls.objects.create(
+                trip=locked, user=guest, role=DEFAULT_ROLE, client_id=client_id
+            )
             changes = {"name": (None, name), "role": (None, DEFAULT_ROLE)}
             write(trip.pk, by, Entry(Event.GUEST_ADDED, guest.pk, changes))
             return member

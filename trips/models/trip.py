@@ -36,6 +36,7 @@ from tripcompanion.database.deletes import delete_unread
 from tripcompanion.observability.instruments import TRIP_LOCK_WAIT
 from tripcompanion.plugin import TripFilter, plugins
 from trips.models.category import budgets_text, load_budgets
+from trips.models.client_ids import ClientNamed
 from trips.models.conflicts import CurrencyChanged, CurrencyFixed, NoOwner, NotRestorable
 from trips.models.default_division import (
     division_text,
@@ -159,7 +160,7 @@ class TripQuerySet(InTripQuerySet["Trip"]):
             return True
 
 
-class Trip(models.Model):
+class Trip(ClientNamed):
     """A trip, with its members and expenses; its ledger is in one currency."""
 
     code = models.CharField(

@@ -6,6 +6,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.serializers import ClientIdQuery
 from trips.models import Member, Trip, members_of
 from trips.models.conflicts import (
     AlreadyMember,
@@ -21,6 +22,7 @@ from trips.serializers import (
     AddMemberRequest,
     ChangeMemberRoleRequest,
     GuestRequest,
+    NewGuest,
     TripMemberSerializer,
 )
 from trips.throttles import LookupThrottle
@@ -55,6 +57,7 @@ class MemberViewSet(InTripViewSet):
     }
     response_serializer = TripMemberSerializer
     response_serializers: ClassVar = {"leave": None}
+    query_serializers: ClassVar = {"list": ClientIdQuery}
     single_statement: ClassVar = frozenset({"retrieve"})
     # It reveals who has an account.
     throttles: ClassVar = {"create": [LookupThrottle]}
@@ -79,6 +82,9 @@ class MemberViewSet(InTripViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """All present members, in the order they joined."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        if chosen := self.query():
+            rows = trip.members.with_details().present().filter(**chosen)
+            return self.answer(rows.order_by("joined_at", "id"))
         return self.answer(members_of(trip=trip.pk))
 
     def retrieve(self, request: Request, trip_id: int, user_id: int) -> Response:
@@ -129,7 +135,7 @@ class GuestViewSet(InTripViewSet):
     operation_ids: ClassVar = {"create": "addGuest", "update": "renameGuest"}
     scope_prefix = "trips"
     needs: ClassVar = {"create": Can.ADD_MEMBERS, "update": Can.ADD_MEMBERS}
-    request_serializers: ClassVar = {"create": GuestRequest, "update": GuestRequest}
+    request_serializers: ClassVar = {"create": NewGuest, "update": GuestRequest}
     response_serializer = TripMemberSerializer
 
     def create(self, request: Request, trip_id: int) -> Response:
@@ -139,7 +145,11 @@ class GuestViewSet(InTripViewSet):
         member. `removeMember` removes them.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        member = Member.add_guest(trip, self.caller, **self.body())
+        member = self.created_once(
+            trip_id,
+            Member.objects.with_details().present(),
+            lambda: Member.add_guest(trip, self.caller, **self.body()),
+        )
         return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")
 
     def update(self, request: Request, trip_id: int, user_id: int) -> Response:

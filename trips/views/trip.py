@@ -28,6 +28,7 @@ from trips.roles import Can
 from trips.serializers import (
     ADDED_NAMES,
     JoinRequest,
+    NewTrip,
     TripChange,
     TripDetailSerializer,
     TripMemberSerializer,
@@ -71,7 +72,7 @@ class TripViewSet(InTripViewSet):
         "restore": Can.MANAGE_TRIP,
     }
     request_serializers: ClassVar = {
-        "create": TripRequest,
+        "create": NewTrip,
         "update": TripRequest,
         "partial_update": TripChange,
         "join": JoinRequest,
@@ -104,20 +105,25 @@ class TripViewSet(InTripViewSet):
         Without their members; see `getTrip`. Deleted trips are listed for those who owned them.
         """
         chosen = self.query()
-        is_deleted = chosen.pop("deleted")
-        if not (is_deleted or chosen):
+        is_deleted, named = chosen.pop("deleted"), chosen.pop("client_id", None)
+        if not (is_deleted or named or chosen):
             return self.page(trips_of(self.caller))
         with snapshot():
             if is_deleted:
                 return self.page(Trip.objects.deleted_of(self.caller))
-            return self.page(chosen_trips(self.caller, **chosen))
+            rows = chosen_trips(self.caller, **chosen)
+            return self.page(rows.filter(client_id=named) if named else rows)
 
     def create(self, request: Request) -> Response:
         """Create a trip.
 
         The caller becomes its OWNER.
         """
-        trip = Trip.start(self.caller, **self.body(currency=self.caller.currency))
+        trip = self.created_once(
+            None,
+            Trip.objects.filter(deleted_at=None),
+            lambda: Trip.start(self.caller, **self.body(currency=self.caller.currency)),
+        )
         return self.answer(self._detail(trip), location=f"/api/trips/{trip.pk}")
 
     def retrieve(self, request: Request, trip_id: int) -> Response:
@@ -175,7 +181,9 @@ class TripViewSet(InTripViewSet):
     def _detail(self, trip: Trip) -> Trip:
         # It may have been deleted since. One snapshot keeps the trip and its members consistent.
         with snapshot():
-            return get_visible_or_404(trips_with_members, self.caller, pk=trip.pk)
+            found = get_visible_or_404(trips_with_members, self.caller, pk=trip.pk)
+        found.was_created_before = trip.was_created_before
+        return found
 
     def by_code(self, request: Request, code: str) -> Response:
         """Preview a trip before joining it with its code."""

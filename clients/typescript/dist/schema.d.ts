@@ -371,6 +371,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/me/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether log-ins of the caller ask for a code
+         * @description Whether log-ins of the caller ask for a code.
+         */
+        get: operations["getSecondFactor"];
+        put?: never;
+        /**
+         * Set up an authenticator app
+         * @description Set up an authenticator app.
+         *
+         *     It counts once `confirmSecondFactor` has had a code of it. Only within ten minutes of a
+         *     log-in, so that a stolen token cannot lock its owner out.
+         */
+        post: operations["setUpSecondFactor"];
+        /**
+         * Turn the second factor off with a code
+         * @description Turn the second factor off with a code.
+         */
+        delete: operations["removeSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turn the second factor on with a code of the new app
+         * @description Turn the second factor on with a code of the new app.
+         *
+         *     From now on each log-in asks for a code, and the answer has the only recovery codes.
+         */
+        post: operations["confirmSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/login/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a log-in that was refused with `second_factor_required`
+         * @description Complete a log-in that was refused with `second_factor_required`.
+         *
+         *     The challenge lasts five minutes, and ends with the fifth wrong code. A code counts as a
+         *     log-in attempt.
+         */
+        post: operations["logInWithSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users/me/tokens": {
         parameters: {
             query?: never;
@@ -602,6 +678,40 @@ export interface paths {
          */
         post: operations["restoreTrip"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Archive a trip in the caller's own list of trips
+         * @description Archive a trip in the caller's own list of trips.
+         *
+         *     `listTrips` shows it with `archived=true` only, until `unarchiveTrip` or the end of the
+         *     membership. Everything else stays as it is: balances, changes, mails. Repeating it changes
+         *     nothing.
+         *
+         *     Every member may do this.
+         */
+        put: operations["archiveTrip"];
+        post?: never;
+        /**
+         * Put a trip back into the caller's own list of trips
+         * @description Put a trip back into the caller's own list of trips.
+         *
+         *     Repeating it changes nothing.
+         *
+         *     Every member may do this.
+         */
+        delete: operations["unarchiveTrip"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2169,6 +2279,9 @@ export interface paths {
          * Change a document. Its files stay
          * @description Change a document. Its files stay.
          *
+         *     `wanted` of an answer can be sent back: if each member is to attach one, the number of
+         *     members changes nothing.
+         *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
         patch: operations["updateDocument"];
@@ -3246,6 +3359,8 @@ export interface components {
             recurring: components["schemas"]["Recurrence"][];
             /** @description Their saved filters. */
             filters: components["schemas"]["SavedFilter"][];
+            /** @description The trips that they archived. */
+            archivedTrips: components["schemas"]["ExportedArchivedTrip"][];
             /** @description The activities that they added. */
             activities: components["schemas"]["Activity"][];
             /** @description The files that they imported. */
@@ -3262,6 +3377,8 @@ export interface components {
             messages: components["schemas"]["ExportedMessage"][];
             /** @description How far they have read the messages of each trip. */
             readMessages: components["schemas"]["ExportedReadMark"][];
+            /** @description Their authenticator app, without its secret. */
+            authenticatorApps: components["schemas"]["ExportedApp"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
@@ -3274,6 +3391,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description What it is. */
             title: string;
             /** @description `TRANSITION` is the way from one place to the next. */
@@ -3489,7 +3611,7 @@ export interface components {
         /** @description Expenses to create, change and delete, at most 100 in all. */
         BulkRequest: {
             /** @description As `createExpense` takes. `null` counts as omitted. */
-            create?: components["schemas"]["ExpenseRequest"][] | null;
+            create?: components["schemas"]["NewExpenseRequest"][] | null;
             /** @description The `id` of each, with what `updateExpense` takes. `null` counts as omitted. */
             change?: components["schemas"]["PatchedBulkChangeRequest"][] | null;
             /** @description The ids of expenses. `null` counts as omitted. */
@@ -3560,12 +3682,22 @@ export interface components {
             /** @description Whether there is more to read now, also if there are no `items`. */
             more: boolean;
         };
+        /** @description A code. */
+        CodeRequest: {
+            /** @description Six digits from the authenticator app, or a recovery code. */
+            code: string;
+        };
         /** @description A comment on an expense. */
         Comment: {
             /** @description The comment's id. */
             id: number;
             /** @description The expense. */
             expenseId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description Who wrote it. */
             by: components["schemas"]["UserSummary"];
             /** @description What they wrote; empty once the author deleted their account. */
@@ -3834,6 +3966,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description What it was. */
             description: string;
             /** @description The amount as entered, in `currency`. */
@@ -3929,7 +4066,7 @@ export interface components {
             /** @description Who would owe whom for it. */
             debts: components["schemas"]["Transfer"][];
         };
-        /** @description An expense to record, or what to replace one with. */
+        /** @description What to replace an expense with; see `NewExpense`. */
         ExpenseRequest: {
             /** @description What it was, at most 255 characters. */
             description: string;
@@ -4034,6 +4171,31 @@ export interface components {
              */
             lastBrowserLogIn: string | null;
         };
+        /** @description An authenticator app, without its secret. */
+        ExportedApp: {
+            /** @description Whether log-ins ask for its codes. */
+            confirmed: boolean;
+            /**
+             * Format: date-time
+             * @description When it was set up.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When one of its codes was last used.
+             */
+            lastUsedAt: string;
+        };
+        /** @description A trip that the user archived. */
+        ExportedArchivedTrip: {
+            /** @description The trip. */
+            tripId: number;
+            /**
+             * Format: date-time
+             * @description When they archived it.
+             */
+            at: string;
+        };
         /** @description A file that the user attached; the archive has its content as `attachments/<id>.<type>`. */
         ExportedAttachment: {
             /** @description The attachment's id. */
@@ -4106,6 +4268,11 @@ export interface components {
             id: number;
             /** @description The expense. */
             expenseId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description What they wrote; empty once the author deleted their account. */
             text: string;
             /**
@@ -4167,6 +4334,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description What it was. */
             description: string;
             /** @description The amount as entered, in `currency`. */
@@ -4399,6 +4571,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description Who paid. */
             from: components["schemas"]["ExportedPerson"];
             /** @description Who received it. */
@@ -5019,7 +5196,38 @@ export interface components {
             replyTo?: components["schemas"]["Id"] | null;
             /**
              * Format: uuid
-             * @description A UUID from the client. The same body with it again writes nothing, and is 200. `null` clears it.
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
+        };
+        /** @description An activity to add. */
+        NewActivityRequest: {
+            /** @description 1 to 100 characters. */
+            title: string;
+            /** @description `TRANSITION` is the way from one place to the next. Default: `ACTIVITY`. `null` counts as omitted. */
+            type?: components["schemas"]["ActivityTypeEnum"] | null;
+            /**
+             * Format: date
+             * @description The day, also one outside of the trip. Default: null.
+             */
+            date?: string | null;
+            /** @description When it starts, `HH:mm` on the clocks where it is. Default: null. */
+            startTime?: string | null;
+            /** @description Default: null. */
+            durationMinutes?: number | null;
+            /** @description Where it is. Default: null. */
+            location?: string | null;
+            /** @description A page about it. Default: null. */
+            url?: string | null;
+            /** @description Up to 2,000 characters. Default: null. */
+            notes?: string | null;
+            /** @description What it is. Default: `OTHER`. `null` counts as omitted. */
+            category?: components["schemas"]["ActivityCategoryEnum"] | null;
+            /** @description Whether it is done. Default: false. `null` counts as omitted. */
+            completed?: boolean | null;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
              */
             clientId?: string | null;
         };
@@ -5027,6 +5235,75 @@ export interface components {
         NewCalendarLink: {
             /** @description What a calendar program subscribes to. It cannot be read again. */
             url: string;
+        };
+        /** @description A comment on an expense. */
+        NewCommentRequest: {
+            /** @description 1 to 2,000 characters. */
+            text: string;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
+        };
+        /** @description An expense to record. */
+        NewExpenseRequest: {
+            /** @description What it was, at most 255 characters. */
+            description: string;
+            /** @description What it cost, in `currency`; further decimals are rounded half up. Not 0. Negative for a refund, which one payer received and owes to the participants; all other amounts are negative then, too. */
+            amount: number | string;
+            /** @description The currency of all amounts in this body. Default: the trip's. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description What one unit of `currency` is worth in the trip's currency, at most 15 digits; only if they differ. Default: null, the rate that the European Central Bank published last, on `expenseDate` or before. A PATCH without it keeps the rate, also on another date; with null, the rate of the date is taken. */
+            exchangeRate?: number | string | null;
+            /**
+             * Format: date
+             * @description The day of the expense.
+             */
+            expenseDate: string;
+            /** @description How it is divided; see `splitAmounts` and `items`. Required, unless neither this nor `participantUserIds` is sent and the trip says how its expenses are divided. `null` counts as omitted. */
+            splitType?: components["schemas"]["SplitTypeEnum"] | null;
+            /** @description Between whom it is divided: members, each listed once. Required with `splitType`, but not for `ITEMIZED`: these are those who share the items. `null` counts as omitted. */
+            participantUserIds?: components["schemas"]["Id"][] | null;
+            /** @description Figures by user id, one for each participant. For `MANUAL` the amounts, which add up to `amount`; for `PERCENTAGE` the percentages, which add up to 100; for `SHARES` the weights, such as 1 and 2. For `ADJUSTMENT`, how much more or, negative, less than the others somebody bears; who is left out, and all others, bear equal parts of the rest. `EQUAL` and `ITEMIZED` take none. Percentages and weights have at most 4 decimals. `null` counts as omitted. */
+            splitAmounts?: components["schemas"]["SplitAmounts"] | null;
+            /** @description For `ITEMIZED`: what was bought, at most 200 items with 5,000 shares. With `tax` and `tip`, less `discount`, they add up to `amount`. These four replace the stored ones together: whoever changes one of them, or the amount, sends the items. `null` counts as omitted. */
+            items?: components["schemas"]["ItemRequest"][] | null;
+            /** @description Tax that the amounts of the items do not include: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            tax?: number | string | null;
+            /** @description A tip: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            tip?: number | string | null;
+            /** @description What was taken off the sum: for `ITEMIZED`, divided in proportion to what each person had. Default: none. `null` counts as omitted. */
+            discount?: number | string | null;
+            /** @description Who paid everything; a member. Default: the caller. A PATCH keeps the payers. `null` counts as omitted. */
+            paidByUserId?: components["schemas"]["Id"] | null;
+            /** @description Several people who paid, at most 20, instead of `paidByUserId`; their amounts add up to `amount`. `null` counts as omitted. */
+            payers?: components["schemas"]["PayerRequest"][] | null;
+            /** @description What it was for. Default: `OTHER`. `null` counts as omitted. */
+            category?: components["schemas"]["CategoryEnum"] | null;
+            /** @description An http(s) URL, or a path on the front end. Default: null. */
+            receiptUrl?: string | null;
+            /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
+            notes?: string | null;
+            /** @description Words of your own to find it by, at most 10 of at most 40 characters. Case makes no difference between two tags; a repeated one is dropped. Default: none. `null` counts as omitted. */
+            tags?: string[] | null;
+            /** @description The activity of the trip to which it belongs; null for none. Default: null. */
+            activityId?: components["schemas"]["Id"] | null;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
+        };
+        /** @description A guest to add. */
+        NewGuestRequest: {
+            /** @description 2 to 50 characters; it need not be unique. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
         };
         /** @description A new invitation. Only this response contains its token. */
         NewInvitation: {
@@ -5110,6 +5387,42 @@ export interface components {
             /** @description The token itself, for `Authorization: Bearer <token>`. It is not shown again. */
             token: string;
         };
+        /** @description A trip to create. */
+        NewTripRequest: {
+            /** @description At most 100 characters. */
+            title: string;
+            /** @description Where the trip goes, at most 100 characters. */
+            destination: string;
+            /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
+            description?: string | null;
+            /** @description An http(s) URL, or a path on the front end. Default: null. */
+            imageUrl?: string | null;
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            startDate: string;
+            /**
+             * Format: date
+             * @description The last day, not before `startDate`.
+             */
+            endDate: string;
+            /** @description A positive amount in the trip's currency. Default: null, no budget. */
+            budget?: number | string | null;
+            /** @description The currency of balances and budget; fixed after the first expense. Default: the creator's; PUT keeps it. `null` counts as omitted. */
+            currency?: components["schemas"]["CurrencyEnum"] | null;
+            /** @description The role of those who join with the code. Default: `VIEWER`. `null` counts as omitted. */
+            joinRole?: components["schemas"]["JoinRoleEnum"] | null;
+            /** @description How expenses are divided that do not say how. Default: null, each has to say it. */
+            defaultDivision?: components["schemas"]["DefaultDivisionRequest"] | null;
+            /** @description Budgets by category, positive amounts in the trip's currency; `budget` need not be their sum. Default: null, none. */
+            categoryBudgets?: components["schemas"]["CategoryBudgets"] | null;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
+        };
         /**
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
@@ -5146,6 +5459,13 @@ export interface components {
          * @enum {string}
          */
         ObjectTypeEnum: "activity" | "comment" | "day" | "document" | "expense" | "invitation" | "member" | "message" | "poll" | "settlement" | "split" | "trip";
+        /** @description A new authenticator app, which a code confirms. */
+        OfferedApp: {
+            /** @description The key in base32, for people who type it. */
+            secret: string;
+            /** @description The same as an `otpauth:` URI, for a QR code. */
+            uri: string;
+        };
         /** @description An option, with the votes for it. */
         Option: {
             /** @description The id of the option, within its poll. */
@@ -5171,6 +5491,11 @@ export interface components {
         OtherTripRequest: {
             /** @description A trip of the caller in the same currency. */
             tripId: components["schemas"]["Id"];
+        };
+        /** @description The code that the new app shows. */
+        OwnCodeRequest: {
+            /** @description The six digits that the app shows now. */
+            code: string;
         };
         /** @description One page of a list. */
         PaginatedActivityList: {
@@ -6111,6 +6436,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description Who paid. */
             from: components["schemas"]["UserSummary"];
             /** @description Who received it. */
@@ -6148,6 +6478,11 @@ export interface components {
             createdAt: string;
             /** @description What is left over, in the trip's currency: it was not owed between the two, and covers what will be. */
             credit: number;
+        };
+        /** @description New recovery codes, which are never shown again. */
+        RecoveryCodes: {
+            /** @description Each works once instead of a code of the app. */
+            recoveryCodes: string[];
         };
         /** @description An expense that is recorded on each date of a rule. */
         Recurrence: {
@@ -6338,6 +6673,20 @@ export interface components {
              */
             expiresAt?: string | null;
         };
+        /** @description Whether the caller has a second factor. */
+        SecondFactor: {
+            /** @description Whether log-ins ask for a code. */
+            enabled: boolean;
+            /** @description How many are unused. */
+            recoveryCodesLeft: number;
+        };
+        /** @description The challenge of a log-in, and a code. */
+        SecondFactorLoginRequest: {
+            /** @description Six digits from the authenticator app, or a recovery code. */
+            code: string;
+            /** @description The `challenge` of the log-in that was refused. */
+            challenge: string;
+        };
         /** @description A login that is still valid. */
         Session: {
             /**
@@ -6378,6 +6727,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description Who paid. */
             from: components["schemas"]["UserSummary"];
             /** @description Who received it. */
@@ -6433,6 +6787,11 @@ export interface components {
             settledOn?: string | null;
             /** @description At most 2,000 characters. Default: empty. `null` counts as omitted. */
             note?: string | null;
+            /**
+             * Format: uuid
+             * @description A UUID from the client. The same body with it again creates nothing, and is 200. `null` clears it.
+             */
+            clientId?: string | null;
         };
         /**
          * @description When members see how others voted.
@@ -6505,6 +6864,11 @@ export interface components {
         Trip: {
             /** @description The trip's id. */
             id: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description The title. */
             title: string;
             /** @description Where the trip goes. */
@@ -6569,6 +6933,11 @@ export interface components {
         TripDetail: {
             /** @description The trip's id. */
             id: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description The title. */
             title: string;
             /** @description Where the trip goes. */
@@ -6611,6 +6980,8 @@ export interface components {
              * @description When the trip last changed, without its expenses.
              */
             updatedAt: string;
+            /** @description Of the plugin `trip_list`: whether the caller has archived the trip. */
+            archived: boolean;
             /** @description Of the plugin `messages`: how many messages of others the caller has not read. */
             unread: number;
             /** @description The present members, in the order in which they joined. */
@@ -6622,6 +6993,11 @@ export interface components {
             id: number;
             /** @description The trip. */
             tripId: number;
+            /**
+             * Format: uuid
+             * @description The UUID from the client, in small letters; null without one.
+             */
+            clientId: string | null;
             /** @description The person. */
             user: components["schemas"]["UserSummary"];
             /** @description What they may do in the trip. */
@@ -6651,7 +7027,7 @@ export interface components {
             /** @description How many members the trip has now. */
             memberCount: number;
         };
-        /** @description A trip to create, or what to replace one with. */
+        /** @description What to replace a trip with; see `NewTrip`. */
         TripRequest: {
             /** @description At most 100 characters. */
             title: string;
@@ -6914,6 +7290,19 @@ export interface components {
             };
         };
         /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         */
+        AddGuestConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `forbidden`: the caller may know of this, but may not do it.
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
@@ -7049,6 +7438,7 @@ export interface components {
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `closes_trip`: a later settlement closed the trip, and used up credit of this one.
          *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
          */
         ChangeManyExpensesConflict: {
             headers: {
@@ -7143,6 +7533,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        ConfirmSecondFactorBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         CopyExpenseBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -7179,10 +7581,36 @@ export interface components {
             };
         };
         /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         */
+        CreateActivityConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         CreateCommentBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         */
+        CreateCommentConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7305,6 +7733,7 @@ export interface components {
         };
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `no_rate`: the amounts cannot be converted.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
@@ -7455,6 +7884,7 @@ export interface components {
         };
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `no_rate`: the amounts cannot be converted.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
@@ -7577,6 +8007,19 @@ export interface components {
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         CreateTripBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `limit_reached`: the maximum number of such rows exists already.
+         *     - `client_id_taken`: it came with another body or account, or what it made is gone.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
+         */
+        CreateTripConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -7908,6 +8351,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `no_second_factor`: no app was set up that a code could confirm.
+         */
+        IdempotencyInProgressOrNoSecondFactor: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `second_factor_exists`: the account has one; it is removed before another is set up.
+         */
+        IdempotencyInProgressOrSecondFactorExists: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `idempotency_mismatch`: the key was used for another request. */
         IdempotencyMismatch: {
             headers: {
@@ -8191,6 +8658,15 @@ export interface components {
             };
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListCommentsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         ListHistoryBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -8214,6 +8690,15 @@ export interface components {
          *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
          */
         ListImportedRowsForbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        ListMembersBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -8248,7 +8733,34 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `bad_credentials`: unknown address, wrong password or deactivated user. */
+        /**
+         * @description - `log_in_again`: the change needs the current password or a recent log-in.
+         *     - `insufficient_scope`: the token does not cover this request (RFC 6750, 3.1).
+         */
+        LogInAgainOrInsufficientScope: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        LogInWithSecondFactorBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `bad_credentials`: unknown address, wrong password or deactivated user.
+         *     - `second_factor_required`: send a code to `logInWithSecondFactor`.
+         */
         LoginUnauthorized: {
             headers: {
                 /** @description Always `Bearer`. */
@@ -8647,6 +9159,18 @@ export interface components {
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
+        RemoveSecondFactorBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
         RenameGuestBadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -8970,8 +9494,8 @@ export interface components {
         };
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
-         *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `client_id_taken`: it came with another body or account, or what it made is gone.
+         *     - `idempotency_in_progress`: the first request with this key is still running.
          */
         SendMessageConflict: {
             headers: {
@@ -9338,6 +9862,20 @@ export interface components {
          */
         VoteBadRequest: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `wrong_code`: the code is wrong or was used already; the challenge takes another one.
+         *     - `challenge_ended`: it is unknown, used or too old, or had five wrong codes.
+         */
+        WrongCodeOrChallengeEnded: {
+            headers: {
+                /** @description Always `Bearer`. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -9954,6 +10492,168 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    getSecondFactor: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether the caller has a second factor. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactor"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setUpSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A new authenticator app, which a code confirms. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferedApp"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["LogInAgainOrInsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrSecondFactorExists"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    removeSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeRequest"];
+            };
+        };
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["RemoveSecondFactorBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    confirmSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnCodeRequest"];
+            };
+        };
+        responses: {
+            /** @description New recovery codes, which are never shown again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            400: components["responses"]["ConfirmSecondFactorBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrNoSecondFactor"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    logInWithSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description A pair of tokens, and the user to whom they belong. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            400: components["responses"]["LogInWithSecondFactorBadRequest"];
+            401: components["responses"]["WrongCodeOrChallengeEnded"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     listTokens: {
         parameters: {
             query?: {
@@ -10094,14 +10794,24 @@ export interface operations {
     listTrips: {
         parameters: {
             query?: {
+                /** @description With `true`, only what the caller has archived; otherwise only the others. */
+                archived?: boolean;
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
+                /** @description How to order them, with `-` to reverse. Default: `-startDate`. */
+                ordering?: "startDate" | "-startDate" | "createdAt" | "-createdAt" | "title" | "-title";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
                 pageSize?: number;
+                /** @description Only trips with each of these words in title, destination or description, without regard to case and accents; also with parts of words. */
+                search?: string;
+                /** @description Only trips that start after today, that today is a day of, or that ended before today, by the calendar of UTC. */
+                status?: "upcoming" | "current" | "past";
             };
             header?: never;
             path?: never;
@@ -10138,10 +10848,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TripRequest"];
+                "application/json": components["schemas"]["NewTripRequest"];
             };
         };
         responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripDetail"];
+                };
+            };
             /** @description A trip with its members. */
             201: {
                 headers: {
@@ -10158,7 +10877,7 @@ export interface operations {
             403: components["responses"]["InsufficientScopeTripsWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            409: components["responses"]["CreateTripConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -10169,14 +10888,24 @@ export interface operations {
     listMyTrips: {
         parameters: {
             query?: {
+                /** @description With `true`, only what the caller has archived; otherwise only the others. */
+                archived?: boolean;
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
+                /** @description How to order them, with `-` to reverse. Default: `-startDate`. */
+                ordering?: "startDate" | "-startDate" | "createdAt" | "-createdAt" | "title" | "-title";
                 /** @description The page number, from 1. A page past the end is empty. */
                 page?: number;
                 /** @description Rows per page. */
                 pageSize?: number;
+                /** @description Only trips with each of these words in title, destination or description, without regard to case and accents; also with parts of words. */
+                search?: string;
+                /** @description Only trips that start after today, that today is a day of, or that ended before today, by the calendar of UTC. */
+                status?: "upcoming" | "current" | "past";
             };
             header?: never;
             path?: never;
@@ -10530,6 +11259,70 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    archiveTrip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 5
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    unarchiveTrip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 5
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     exportTrip: {
         parameters: {
             query?: {
@@ -10648,6 +11441,8 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
             };
@@ -10672,7 +11467,7 @@ export interface operations {
                     "application/json": components["schemas"]["TripMember"][];
                 };
             };
-            400: components["responses"]["UnknownName"];
+            400: components["responses"]["ListMembersBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
@@ -10897,10 +11692,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GuestRequest"];
+                "application/json": components["schemas"]["NewGuestRequest"];
             };
         };
         responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripMember"];
+                };
+            };
             /** @description A member of a trip. */
             201: {
                 headers: {
@@ -10917,7 +11721,7 @@ export interface operations {
             403: components["responses"]["AddGuestForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            409: components["responses"]["AddGuestConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -11201,6 +12005,8 @@ export interface operations {
             query?: {
                 /** @description Only expenses in this category. */
                 category?: components["schemas"]["CategoryEnum"];
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description Only expenses that were entered in this currency. */
                 currency?: components["schemas"]["CurrencyEnum"];
                 /** @description Only expenses on or after this date. */
@@ -11288,10 +12094,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ExpenseRequest"];
+                "application/json": components["schemas"]["NewExpenseRequest"];
             };
         };
         responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Expense"];
+                };
+            };
             /** @description An expense with its payers and splits. */
             201: {
                 headers: {
@@ -11331,7 +12146,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ExpenseRequest"];
+                "application/json": components["schemas"]["NewExpenseRequest"];
             };
         };
         responses: {
@@ -12442,6 +13257,8 @@ export interface operations {
     listSettlements: {
         parameters: {
             query?: {
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
@@ -12503,6 +13320,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordedSettlement"];
+                };
+            };
             /** @description A payment that was just recorded. */
             201: {
                 headers: {
@@ -14133,6 +14959,8 @@ export interface operations {
     listComments: {
         parameters: {
             query?: {
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
                 /** @description The page number, from 1. A page past the end is empty. */
@@ -14161,7 +14989,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedCommentList"];
                 };
             };
-            400: components["responses"]["InvalidPage"];
+            400: components["responses"]["ListCommentsBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
@@ -14188,10 +15016,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CommentRequest"];
+                "application/json": components["schemas"]["NewCommentRequest"];
             };
         };
         responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
             /** @description A comment on an expense. */
             201: {
                 headers: {
@@ -14208,7 +15045,7 @@ export interface operations {
             403: components["responses"]["InsufficientScopeExpensesWrite"];
             404: components["responses"]["CreateCommentNotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            409: components["responses"]["CreateCommentConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -14302,6 +15139,8 @@ export interface operations {
     listActivities: {
         parameters: {
             query?: {
+                /** @description Only what was created with this `clientId`. */
+                clientId?: string;
                 /** @description Only those that are done, or are not. */
                 completed?: boolean;
                 /** @description Only those on this day. */
@@ -14365,10 +15204,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivityRequest"];
+                "application/json": components["schemas"]["NewActivityRequest"];
             };
         };
         responses: {
+            /** @description It was created before, by the same body with this `clientId`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
             /** @description An activity of a trip. What is null is not decided yet. */
             201: {
                 headers: {
@@ -14385,7 +15233,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeActivitiesWrite"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
+            409: components["responses"]["CreateActivityConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
@@ -16015,7 +16863,7 @@ export interface operations {
             query?: {
                 /** @description Only those before this message. */
                 before?: number;
-                /** @description Only the message with this `clientId`. */
+                /** @description Only what was created with this `clientId`. */
                 clientId?: string;
                 /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
                 deleted?: boolean;

@@ -14,6 +14,7 @@ from plugins.itinerary.ordering import STEP, renumbered
 from plugins.itinerary.rights import CanPlan
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import Trip, locked_row, locked_trip, trip_key
+from trips.models.client_ids import ClientNamed
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability
@@ -68,7 +69,7 @@ class ActivityQuerySet(RestorableQuerySet["Activity"]):
         return rows.only(*columns, *of_trip, *summary_of("created_by"))
 
 
-class Activity(Restorable):
+class Activity(ClientNamed, Restorable):
     """Something to do on a trip, on a day or on none yet. A deleted one keeps its place."""
 
     kind = "activity"
