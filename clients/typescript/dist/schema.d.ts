@@ -3100,6 +3100,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search in all trips that the caller may see, the newest first
+         * @description Search in all trips that the caller may see, the newest first.
+         *
+         *     Of each type, it finds the 1,000 objects that were made last. Deleted objects are not found;
+         *     trips that the caller has archived are. A scoped token finds what it may read.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trips/{tripId}/messages": {
         parameters: {
             query?: never;
@@ -4696,6 +4719,24 @@ export interface components {
             /** @description The last attempt; null if there was none. */
             lastDelivery: components["schemas"]["LastDelivery"] | null;
         };
+        /** @description An object that was found. */
+        Found: {
+            /** @description The type of the object, as in the history. */
+            type: string;
+            /** @description Its id; that of the user for a member. */
+            id: number;
+            /** @description The trip. */
+            tripId: number;
+            /** @description Its title, description or name; the title of the trip for what has none. */
+            title: string;
+            /** @description At most 160 characters of its other texts, about the first word that was found. It is plain text, which a page has to escape. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When it was made; of a member, when they joined.
+             */
+            at: string;
+        };
         /** @description A group of the expenses of a trip. */
         Group: {
             /** @description The code of the category or currency, the id of the user, the day (`2026-05-14`) or the month (`2026-05`). */
@@ -5651,6 +5692,31 @@ export interface components {
         PaginatedExpenseList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Expense"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedFoundList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Found"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -9473,6 +9539,15 @@ export interface components {
          *     - `not_restorable`: what was deleted no longer fits.
          */
         RestoreTripConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `invalid`: a value is refused; `errors` says which one, and why. */
+        SearchBadRequest: {
             headers: {
                 [name: string]: unknown;
             };
@@ -16853,6 +16928,48 @@ export interface operations {
             };
             400: components["responses"]["UnknownName"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+                /**
+                 * @description Words, or their beginnings, without regard to case and accents. Each of them is in what is found. All signs but letters and digits separate words.
+                 * @example metro fl
+                 */
+                q: string;
+                /** @description Only in this trip, if the caller may see it. */
+                tripId?: number;
+                /** @description Only objects of this type. */
+                type?: "trip" | "member" | "expense" | "settlement" | "document" | "comment" | "activity" | "poll" | "message";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedFoundList"];
+                };
+            };
+            400: components["responses"]["SearchBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
