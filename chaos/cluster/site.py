@@ -29,7 +29,7 @@ ADDRESSES = ("127.0.0.2", "127.0.0.3")
 #: Processes of a host: one for each core that it would have itself; see deploy/README.md.
 PROCESSES = max(1, (os.cpu_count() or 1) // len(ADDRESSES))
 #: Of a process, in gunicorn.conf.py.
-_THREADS = 256
+_THREADS = 768
 #: What HAProxy needs to see that a host is up or down, and to drain it.
 SETTLED_SECONDS = 3
 #: Durable, as in production.

@@ -73,6 +73,11 @@ class Changes:
         self._items: list[Change] = []
         self._seen: set[tuple[int, Subject]] = set()
 
+    @property
+    def trips(self) -> frozenset[int]:
+        """The ids of the trips that the reader is a member of."""
+        return frozenset(self._trips)
+
     def page(self, limit: int) -> ChangePage:
         """At most `limit` changes."""
         self._limit = limit

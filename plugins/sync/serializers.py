@@ -11,6 +11,10 @@ MAX_CHANGES = 100
 DEFAULT_CHANGES = 50
 
 
+#: How long a request may wait for a change, and how long a stream lasts, in seconds.
+MAX_WAIT_SECONDS, STREAM_SECONDS = 25, 600
+
+
 class ChangesQuery(CamelCaseSerializer):
     """Which changes to read."""
 
@@ -23,6 +27,14 @@ class ChangesQuery(CamelCaseSerializer):
         maximum=MAX_CHANGES,
         default=DEFAULT_CHANGES,
         help_text="How many changes the response may have at most.",
+    )
+    wait = BoundedNumber(
+        maximum=MAX_WAIT_SECONDS,
+        required=False,
+        help_text=(
+            "With `since`: for how many seconds to wait for a change if there is none yet. The "
+            "response comes with the first one, or after this time without any."
+        ),
     )
 
 

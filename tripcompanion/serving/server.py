@@ -25,6 +25,7 @@ from gunicorn import glogging, util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
 
+from tripcompanion.api.waiting import draining
 from tripcompanion.observability.probes import MAX_HEAD_BYTES, is_probe
 
 #: How long, and how much, a client may continue to send after the last response.
@@ -81,6 +82,9 @@ class DrainingWorker(ThreadWorker):
         Those that arrive in between would be reset.
         """
         super().set_accept_enabled(enabled)
+        if not self.alive:
+            # Clients that wait come back to another process.
+            draining.set()
         while not enabled and not self.alive and self.sockets:
             listener, before = self.sockets.pop(), -1
             while self.nr_conns > before:

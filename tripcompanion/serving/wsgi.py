@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from importlib import import_module
@@ -39,6 +39,18 @@ class _Parts(list[bytes]):
     close: Callable[[], None]
 
 
+class _Stream:
+    """A generator, to which the server's `close` is added."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._parts)
+
+    close: Callable[[], None]
+
+
 class Dispatcher:
     """Runs `application` with one of a few database connections, whichever is free.
 
@@ -56,6 +68,7 @@ class Dispatcher:
         self._callers = admission.Shares(at_once=admission.MOST_AT_ONCE, running=half)
         self._trips = admission.Shares(at_once=sys.maxsize, running=half)
         self._deadlines = admission.Deadlines()
+        self._waits = Waits(half, self._deadlines)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # With a body, a probe is a request like any other: its client may be slow.
@@ -70,19 +83,33 @@ class Dispatcher:
             with ExitStack() as until_sent:
                 running = until_sent.enter_context(self._callers.held(admission.caller_of(environ)))
                 self._read_body(environ)
-                since = time.monotonic()
-                until, free = since + admission.WAIT_SECONDS, self._connections
-                with (
-                    instruments.REQUESTS_IN_PROGRESS.track_inprogress(),
-                    running.acquired(until),
-                    self._changing(environ, until),
-                ):
-                    parts = self._answer_with(free, environ, start_response, since, until)
+                head: list[Any] = []
+                run = partial(self._run, environ, head, running)
+                parts = self._waits.answer(environ, head, run, until_sent)
+                start_response(*head)
                 return self._sending(environ, parts, until_sent.pop_all())
         except (TooManyAtOnce, Unavailable) as refusal:
             environ[REFUSAL] = refusal
+            environ.pop(WAITER, None)
             _give_up_body(environ, start_response)
             return self._answer(environ, start_response)
+
+    def _run(
+        self, environ: WSGIEnvironment, head: list[Any], running: "admission.Turns"
+    ) -> Iterable[bytes]:
+        """The response, with a free connection; `head` becomes its status and headers."""
+
+        def start_response(*arguments: Any) -> Any:
+            head[:] = arguments[:2]
+
+        since = time.monotonic()
+        until = since + admission.WAIT_SECONDS
+        with (
+            instruments.REQUESTS_IN_PROGRESS.track_inprogress(),
+            running.acquired(until),
+            self._changing(environ, until),
+        ):
+            return self._answer_with(self._connections, environ, start_response, since, until)
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket")
@@ -110,6 +137,7 @@ class Dispatcher:
                 until_sent.enter_context(self._deadlines.watching(sock, admission.SEND_SECONDS))
         elif hasattr(parts, "close"):
             until_sent.callback(parts.close)
+            response = _Stream(parts) if isinstance(parts, Generator) else parts
         response.close = until_sent.close
         return response
 
@@ -267,7 +295,9 @@ _django = get_wsgi_application()
 # They need the applications to be loaded.
 from tripcompanion.api.middleware import REFUSAL, body_limit, is_large_body  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
+from tripcompanion.api.waiting import WAITER  # noqa: E402
 from tripcompanion.serving import admission  # noqa: E402
+from tripcompanion.serving.waiting import Waits  # noqa: E402
 from users.tokens import account_of  # noqa: E402
 
 application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)
