@@ -38,7 +38,8 @@ DOCUMENTED_MODULES = set(
     django.core.validators django.core.wsgi django.db django.db.backends.postgresql
     django.db.backends.signals django.db.migrations django.db.migrations.operations
     django.db.migrations.operations.base django.db.migrations.state django.db.models
-    django.db.models.fields.json django.db.models.functions django.dispatch django.http
+    django.db.models.fields.json django.db.models.functions django.db.models.signals
+    django.dispatch django.http
     django.shortcuts
     django.template.loader django.template.response django.urls django.utils
     django.utils.cache django.utils.dateparse django.utils.decorators

@@ -55,7 +55,7 @@ class Findings:
         rows = first.union(*others, all=True) if others else first
         total = rows.count()
         ordered = rows.order_by("-found_at", "found_type", "-found_id")
-        found = map(Found._make, ordered[after : after + size] if after < total else [])
+        found = (Found(*row) for row in (ordered[after : after + size] if after < total else ()))
         return [one._replace(text=snippet(one.text, self._words)) for one in found], total
 
 
