@@ -1,8 +1,10 @@
 """What a client sends twice with one `clientId` is created once, whatever it is."""
 
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -10,6 +12,8 @@ from rest_framework.test import APIClient
 
 from tests.document import OPERATIONS, Operation, problem_of
 from tests.hostile import World
+from tests.server import Server
+from tests.splits.journey import Journey, answers_at_once, sign_up
 from trips.models import JournalEntry
 from trips.models.client_ids import ClientId
 from users.models import Session, User
@@ -167,3 +171,22 @@ def test_it_never_changes_and_a_copy_and_a_preview_have_none(world: World) -> No
     assert world.client.post(url, body).json()["notes"] == "?"
     file = world.client.get(f"{world.url(create).removesuffix('/expenses')}/export?format=json")
     assert "clientId" not in file.content.decode()
+
+
+def test_one_id_at_once_records_one_expense(server: Server) -> None:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        owner, member = sign_up(http), sign_up(http)
+        journey = Journey.start(owner)
+        journey.admit(member)
+        path = f"{journey.path}/expenses"
+        for rounds in range(1, 5):
+            body = journey.expense_body(10, owner, member, clientId=str(uuid4()))
+            same = [partial(member.call, "POST", path, body) for _number in range(5)]
+            taken = [partial(owner.call, "POST", path, body) for _number in range(2)]
+            answers = answers_at_once([*same, *taken])
+            [created] = [answer for answer in answers if answer.status_code == 201]
+            others = {answer.status_code: answer for answer in answers if answer != created}
+            assert others.keys() == {200, 409}
+            assert others[200].content == created.content
+            assert len(journey.rows("expenses")) == rounds
+        journey.adds_up()

@@ -38,7 +38,7 @@ TRIPS: CsvColumns = {
     "budget": amount("budget_minor", "currency"),
     "default_division": "stored_default_division",
     "category_budgets": "stored_category_budgets",
-    **named("created_at", "updated_at", "deleted_at"),
+    **named("created_at", "updated_at", "deleted_at", "client_id"),
 }
 MEMBERS: CsvColumns = {
     "id": "id",
@@ -51,7 +51,7 @@ MEMBERS: CsvColumns = {
     "balance": Column((*SUMS, "trip__currency"), _balance),
     **{name.removesuffix("_minor"): amount(name) for name in KEPT_SUMS},
     "currency": "trip__currency",
-    **named("joined_at", "left_at"),
+    **named("joined_at", "left_at", "client_id"),
 }
 JOURNAL: CsvColumns = {
     **named("trip_id", "number", "at"),
@@ -104,7 +104,7 @@ EXPENSES: CsvColumns = {
     "items": "stored_items",
     "payers": Column((Subquery(_PAYERS), "currency"), _payers),
     **_person("created_by"),
-    **named("created_at", "updated_at"),
+    **named("created_at", "updated_at", "client_id"),
 }
 SETTLEMENTS: CsvColumns = {
     "id": "id",
@@ -119,7 +119,7 @@ SETTLEMENTS: CsvColumns = {
     **named("foreign_currency", "exchange_rate", "rate_source", "rate_day"),
     "paid_split_id": "split_id",
     **_person("created_by"),
-    "created_at": "created_at",
+    **named("created_at", "client_id"),
 }
 DEBTS: CsvColumns = {
     "id": "id",
