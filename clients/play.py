@@ -22,8 +22,9 @@ from trip_companion_client.api.trips import create_trip, update_trip
 from trip_companion_client.models import (
     AddMemberRequest,
     Expense,
-    ExpenseRequest,
     JoinRoleEnum,
+    NewExpenseRequest,
+    NewTripRequest,
     PatchedExpenseRequest,
     PatchedTripRequest,
     Problem,
@@ -33,7 +34,6 @@ from trip_companion_client.models import (
     SettleUpRequest,
     SplitAmounts,
     SplitTypeEnum,
-    TripRequest,
     TripRoleEnum,
 )
 from trip_companion_client.types import UNSET
@@ -69,7 +69,7 @@ olga, ed = Person.register("Olga"), Person.register("Ed")
 trip = success(
     create_trip.sync(
         client=olga.client,
-        body=TripRequest(
+        body=NewTripRequest(
             title="Lisbon in May",
             destination="Lisbon",
             description="By train",
@@ -90,7 +90,7 @@ def record(amount: float, split_type: SplitTypeEnum, *parts: float) -> Expense:
     split_amounts = SplitAmounts()
     for person, part in zip((olga, ed), parts, strict=False):
         split_amounts[str(person.user_id)] = part
-    expense = ExpenseRequest(
+    expense = NewExpenseRequest(
         description="Dinner in Alfama",
         amount=amount,
         expense_date=date(2026, 5, 15),

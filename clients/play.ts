@@ -1,6 +1,6 @@
 /** Plays a trip with the package in typescript/: `node generated/compiled/play.js <address>`. */
 import assert from "node:assert/strict";
-import { createClient, stayLoggedIn, type Schemas, type TripCompanion } from "trip-companion-client";
+import { createClient, stayLoggedIn, watch, type Schemas, type TripCompanion } from "trip-companion-client";
 
 const baseUrl = process.argv[2]!;
 const password = "four-green-suitcases";
@@ -123,6 +123,24 @@ const [first, retry] = [await settle(), await settle()];
 assert.deepEqual(retry.data, first.data);
 assert.equal(retry.response.headers.get("Idempotency-Replayed"), "true");
 assert.deepEqual(await balances(), [0, 0]);
+
+// -- Changes, as they happen --
+const { cursor } = (await body(ed.GET("/api/changes"))) as Schemas["Changes"];
+const stop = new AbortController();
+const titles: unknown[] = [];
+const watching = watch(
+  ed,
+  ({ items }) => {
+    titles.push(...items.map(({ event, state }) => [event, (state as Schemas["Trip"]).title]));
+    stop.abort();
+  },
+  { since: cursor, signal: stop.signal },
+);
+await body(olga.PATCH("/api/trips/{tripId}", { params: { path }, body: { title: "Porto in June" } }));
+await body(olga.PATCH("/api/trips/{tripId}", { params: { path }, body: { title: "Lisbon in June" } }));
+await watching;
+assert.equal((titles[0] as string[])[0], "trip.changed");
+await assert.rejects(watch(ed, () => {}, { since: "no cursor" }), { code: "invalid" });
 
 // -- Errors --
 const invalid = await olga.POST("/api/trips/{tripId}/settlements", {

@@ -24,9 +24,9 @@ from plugins.second_factor.models import (
 )
 from plugins.second_factor.serializers import (
     CodeRequest,
+    ConfirmedAppSerializer,
     OfferedAppSerializer,
     OwnCodeRequest,
-    RecoveryCodesSerializer,
     SecondFactorLogin,
     SecondFactorSerializer,
 )
@@ -91,7 +91,7 @@ class SecondFactorViewSet(ApiViewSet):
     response_serializers: ClassVar = {
         "retrieve": SecondFactorSerializer,
         "create": OfferedAppSerializer,
-        "confirm": RecoveryCodesSerializer,
+        "confirm": ConfirmedAppSerializer,
     }
     shows_secret: ClassVar = frozenset({"create", "confirm"})
     safe_retries = False

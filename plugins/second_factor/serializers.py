@@ -39,7 +39,7 @@ class OfferedAppSerializer(CamelCaseSerializer):
     )
 
 
-class RecoveryCodesSerializer(CamelCaseSerializer):
+class ConfirmedAppSerializer(CamelCaseSerializer):
     """New recovery codes, which are never shown again."""
 
     recovery_codes = serializers.ListField(

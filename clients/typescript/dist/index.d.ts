@@ -18,3 +18,14 @@ export declare function createClient(options: ClientOptions & {
  * `onRenewed` is called with every new pair of tokens.
  */
 export declare function stayLoggedIn(client: TripCompanion, login: Tokens, onRenewed?: (tokens: Tokens) => void): Middleware;
+/**
+ * Calls `onChanges` with what changes in the trips of the account, until `signal` is aborted.
+ *
+ * `since` is the cursor of the last changes that were applied; without it, it begins now. While the
+ * service is away or asks to wait, it waits. Rejects with the `Problem` if that does not help: a
+ * cursor that has expired, or a session that has ended.
+ */
+export declare function watch(client: TripCompanion, onChanges: (changes: Schemas["Changes"]) => void | Promise<void>, { since, signal }?: {
+    since?: string;
+    signal?: AbortSignal;
+}): Promise<void>;

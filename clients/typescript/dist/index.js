@@ -37,6 +37,39 @@ export function stayLoggedIn(client, login, onRenewed) {
         },
     };
 }
+/**
+ * Calls `onChanges` with what changes in the trips of the account, until `signal` is aborted.
+ *
+ * `since` is the cursor of the last changes that were applied; without it, it begins now. While the
+ * service is away or asks to wait, it waits. Rejects with the `Problem` if that does not help: a
+ * cursor that has expired, or a session that has ended.
+ */
+export async function watch(client, onChanges, { since, signal } = {}) {
+    let cursor = since;
+    while (!signal?.aborted) {
+        const query = cursor === undefined ? {} : { since: cursor, wait: 25 };
+        const answer = await client
+            .GET("/api/changes", { params: { query }, signal })
+            .catch((reason) => {
+            if (!signal?.aborted && !(reason instanceof TypeError))
+                throw reason;
+        });
+        if (answer?.data) {
+            // Without another `Accept`, it is no stream of events.
+            const changes = answer.data;
+            if (changes.items.length)
+                await onChanges(changes);
+            cursor = changes.cursor;
+        }
+        else if (!answer || answer.response.status === 429 || answer.response.status >= 500) {
+            const seconds = Number(answer?.response.headers.get("Retry-After") ?? 3);
+            await new Promise((resolve) => setTimeout(resolve, signal?.aborted ? 0 : seconds * 1000));
+        }
+        else {
+            throw answer.error;
+        }
+    }
+}
 /** When nine tenths of the access token's lifetime are over, in milliseconds. */
 function renewalTime(tokens) {
     return Date.now() + tokens.expiresIn * 900;

@@ -2696,6 +2696,10 @@ export interface paths {
          *     in a response, however often it changed; a state of null means that it is gone. A trip that
          *     the caller has lost is gone, and a new trip is sent as a whole. A scoped token without
          *     `expenses:read` gets trips, members and invitations only.
+         *
+         *     `text/event-stream` has the changes as they happen: each is an event `change` with its
+         *     cursor as its `id`, for ten minutes. It goes on after the `Last-Event-ID`, or else after
+         *     `since`. An account may wait with five requests at once.
          */
         get: operations["listChanges"];
         put?: never;
@@ -3740,6 +3744,11 @@ export interface components {
         CommentRequest: {
             /** @description 1 to 2,000 characters. */
             text: string;
+        };
+        /** @description New recovery codes, which are never shown again. */
+        ConfirmedApp: {
+            /** @description Each works once instead of a code of the app. */
+            recoveryCodes: string[];
         };
         /** @description One more part of an expense, as an amount or as a percentage. */
         CreateSplitRequest: {
@@ -6544,11 +6553,6 @@ export interface components {
             createdAt: string;
             /** @description What is left over, in the trip's currency: it was not owed between the two, and covers what will be. */
             credit: number;
-        };
-        /** @description New recovery codes, which are never shown again. */
-        RecoveryCodes: {
-            /** @description Each works once instead of a code of the app. */
-            recoveryCodes: string[];
         };
         /** @description An expense that is recorded on each date of a rule. */
         Recurrence: {
@@ -9615,6 +9619,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `throttled`: too many requests; `Retry-After` says when the next one is allowed.
+         *     - `too_many_at_once`: the caller has too many requests in progress.
+         */
+        ThrottledOrTooManyAtOnce: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         TotalDebtBadRequest: {
             headers: {
@@ -10683,7 +10701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecoveryCodes"];
+                    "application/json": components["schemas"]["ConfirmedApp"];
                 };
             };
             400: components["responses"]["ConfirmSecondFactorBadRequest"];
@@ -15963,11 +15981,13 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
+                format?: string;
                 /** @description How many changes the response may have at most. */
                 limit?: number;
                 /** @description The cursor of an earlier response. Without it, only a cursor for now is sent. */
                 since?: string;
+                /** @description With `since`: for how many seconds to wait for a change if there is none yet. The response comes with the first one, or after this time without any. */
+                wait?: number;
             };
             header?: never;
             path?: never;
@@ -15982,6 +16002,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Changes"];
+                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["ListChangesBadRequest"];
@@ -15989,7 +16010,7 @@ export interface operations {
             403: components["responses"]["InsufficientScopeTripsRead"];
             406: components["responses"]["NotAcceptable"];
             410: components["responses"]["CursorExpired"];
-            429: components["responses"]["Throttled"];
+            429: components["responses"]["ThrottledOrTooManyAtOnce"];
             503: components["responses"]["Unavailable"];
         };
     };
