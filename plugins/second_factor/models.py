@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 RECOVERY_CODES = 10
 #: How many wrong codes in a row cost no time; as many end a challenge.
 FREE_CODES = 5
+#: The longest time after a wrong code, so that whoever has the password cannot lock the owner out
+#: for long.
+MOST_SECONDS = 15 * 60
 CHALLENGE_LIFETIME = timedelta(minutes=5)
 _CODE_DIGITS = 12
 _SEED_BYTES = 20
@@ -171,7 +174,7 @@ class AuthenticatorApp(TOTPDevice):
         """The app of `user` if `code` is one of its codes, or an unused recovery code.
 
         Spaces, hyphens and case are ignored, and a code is accepted once. From the fifth wrong code
-        in a row, raises `Throttled` for 1, 2, 4, 8 … seconds.
+        in a row, raises `Throttled` for 1, 2, 4, 8 … seconds, at most `MOST_SECONDS`.
         """
         code = without_spaces(code)
         with user.locked(by=user) as account:
@@ -331,8 +334,14 @@ def in_groups(code: str) -> str:
 
 
 def _slowness(device: Any) -> float:
-    """The factor that makes the fifth wrong code in a row cost one second; see django-otp."""
-    return 0 if device.throttling_failure_count < FREE_CODES else 2 ** (1 - FREE_CODES)
+    """The factor that makes the fifth wrong code in a row cost one second; see django-otp.
+
+    It doubles the time with each, so from `MOST_SECONDS` on, the factor falls.
+    """
+    count = device.throttling_failure_count
+    return (
+        0 if count < FREE_CODES else min(2.0 ** (1 - FREE_CODES), MOST_SECONDS * 2.0 ** (1 - count))
+    )
 
 
 def _require_allowed(device: "Device") -> None:

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django_otp.oath import TOTP
 from rest_framework.test import APIClient
 
-from plugins.second_factor.models import Challenge
+from plugins.second_factor.models import MOST_SECONDS, AuthenticatorApp, Challenge
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.users.logins import bearer, log_in, try_to_log_in
@@ -118,6 +118,19 @@ def test_a_challenge_ends_with_the_fifth_wrong_code(
     assert answer(again, phone.shown()).status_code == 429
     clock.shift(1)
     assert answer(again, phone.shown()).status_code == 200
+
+
+def test_whoever_has_the_password_does_not_lock_the_owner_out_for_long(
+    phone: Phone, olga: User, clock: Any, limits: Callable[..., None]
+) -> None:
+    limits(login="")
+    for _time in range(20):
+        assert AuthenticatorApp.accepts(olga, WRONG) is None
+        clock.shift(MOST_SECONDS)
+    AuthenticatorApp.accepts(olga, WRONG)
+    for seconds, status in ((MOST_SECONDS - 2 * HALF_A_MINUTE, 429), (2 * HALF_A_MINUTE, 200)):
+        clock.shift(seconds)
+        assert answer(challenge_of(olga), phone.shown()).status_code == status
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(299, 200), (300, 401)])
