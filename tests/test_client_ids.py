@@ -14,8 +14,9 @@ from tests.document import OPERATIONS, Operation, problem_of
 from tests.hostile import World
 from tests.server import Server
 from tests.splits.journey import Journey, answers_at_once, sign_up
-from trips.models import JournalEntry
+from trips.models import JournalEntry, Member
 from trips.models.client_ids import ClientId
+from trips.roles import TripRole
 from users.models import Session, User
 from users.tokens import token_pair
 
@@ -190,3 +191,25 @@ def test_one_id_at_once_records_one_expense(server: Server) -> None:
             assert others[200].content == created.content
             assert len(journey.rows("expenses")) == rounds
         journey.adds_up()
+
+
+@pytest.mark.parametrize("operation", [op for op in CREATE if op.path != "/api/trips"], ids=str)
+def test_who_may_not_create_does_not_learn_what_was_created(
+    world: World, operation: Operation
+) -> None:
+    url, body = world.url(operation), body_of(world, operation)
+    assert world.client.post(url, body).status_code == 201
+    sent = [{**body, "clientId": pk} for pk in (CLIENT_ID, str(uuid4()))]
+    found = [client_of("Vera Viewer").post(url, each).status_code for each in sent]
+    assert found in [[403, 403], [409, 201]]
+
+
+def test_a_trip_that_its_creator_has_left_is_gone_for_them(world: World) -> None:
+    [create] = [op for op in CREATE if op.path == "/api/trips"]
+    body = {**body_of(world, create), "defaultDivision": None}
+    made = world.client.post("/api/trips", body)
+    ed, own = User.objects.filter(name="Ed Editor").latest("pk"), world.client.get("/api/users/me")
+    Member.objects.create(trip_id=made.json()["id"], user=ed, role=TripRole.OWNER)
+    left = world.client.delete(f"{made['Location']}/members/{own.json()['id']}")
+    assert left.status_code == 204, left.content
+    assert is_taken(world.client.post("/api/trips", body))

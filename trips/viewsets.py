@@ -138,7 +138,7 @@ class InTripViewSet(PeopleViewSet):
         """What `create` creates, or what the same body with the same `clientId` created before.
 
         `rows` are all that are not deleted, with details; `trip_id` is None for trips. `sent` is a
-        row of the body. Raises `ClientIdTaken`.
+        row of the body. Call it for those only who may create. Raises `ClientIdTaken`.
         """
         body = self.sent_body() if sent is None else sent
         named = ClientId.sent_in(body, by=self.caller.pk, path=self.kwargs)

@@ -84,20 +84,19 @@ class SettlementViewSet(InTripViewSet):
         It covers the sender's open splits owed to the receiver, oldest first; the rest is `credit`.
         """
         trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-        settled = self.created_once(
-            trip_id, Settlement.objects.with_details(), lambda: self._record(trip)
-        )
-        return self.answer(settled, location=f"/api/trips/{trip_id}/settlements/{settled.pk}")
-
-    def _record(self, trip: Trip) -> Settlement:
         body = self.body(currency=trip.currency)
         entered = [body.pop("amount"), body.pop("exchange_rate", None)]
         draft = Settlement(trip=trip, created_by=self.caller, **body)
         draft.caller_role = trip.caller_role
-        self.check_object_permissions(self.request, draft)
-        draft.record(*entered)
-        self.limits.charge_rows(draft.covered_count())
-        return draft
+        self.check_object_permissions(request, draft)
+
+        def record() -> Settlement:
+            draft.record(*entered)
+            self.limits.charge_rows(draft.covered_count())
+            return draft
+
+        settled = self.created_once(trip_id, Settlement.objects.with_details(), record)
+        return self.answer(settled, location=f"/api/trips/{trip_id}/settlements/{settled.pk}")
 
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement; what it covered or closed is open again.
