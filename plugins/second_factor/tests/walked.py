@@ -17,7 +17,7 @@ ROWS = [
     Row("POST", OWN, statuses=everybody(201, anonymous=401)),
     Row("POST", f"{OWN}/confirm", body=just(code="000000"), statuses=everybody(409, anonymous=401)),
     Row("DELETE", OWN, body=just(code="000000"), statuses=everybody(404, anonymous=401)),
-    Row("POST", LOG_IN, body=just(challenge="x", code="000000"), statuses=everybody(401)),
+    Row("POST", LOG_IN, body=just(challenge="x"), statuses=everybody(400)),
 ]
 AREAS = {SecondFactorViewSet: None, SecondFactorLoginViewSet: OPEN}
 QUERIES = {OWN: 3}
