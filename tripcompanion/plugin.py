@@ -350,6 +350,12 @@ class Plugin(AppConfig):
         """What `require_log_in` may raise, for the OpenAPI document."""
         return ()
 
+    def require_new_address(self, request: Any, user: Any) -> None:
+        """Raise `LogInAgain` if `user`, who sends their password, may not set a new address yet.
+
+        Whoever receives mails at an address that is not confirmed can take the account over.
+        """
+
     def mails(self) -> Mapping[str, MailText]:
         """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.
 

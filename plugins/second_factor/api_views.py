@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import (
     AuthenticationFailed,
@@ -14,6 +13,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.second_factor.log_in import require_recent_log_in
 from plugins.second_factor.models import (
     AuthenticatorApp,
     Challenge,
@@ -33,7 +33,6 @@ from plugins.second_factor.serializers import (
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models import User
 from users.models.conflicts import LogInAgain
-from users.serializers.account import has_just_logged_in
 from users.serializers.session import LoginResponse
 from users.throttles import LoginThrottle, note_wrong_password
 from users.tokens import log_in
@@ -111,8 +110,7 @@ class SecondFactorViewSet(ApiViewSet):
         It counts once `confirmSecondFactor` has had a code of it. Only within ten minutes of a
         log-in, so that a stolen token cannot lock its owner out.
         """
-        if not has_just_logged_in(self.caller, request.auth):
-            raise LogInAgain(_("Please log in again first."))
+        require_recent_log_in(request, self.caller)
         app = AuthenticatorApp.offer(self.caller)
         return self.answer(app, location="/api/users/me/second-factor")
 

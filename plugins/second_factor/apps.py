@@ -32,6 +32,13 @@ class SecondFactorConfig(Plugin):
 
         return [SecondFactorRequired]
 
+    def require_new_address(self, request: Any, user: Any) -> None:
+        from plugins.second_factor.log_in import require_recent_log_in
+        from plugins.second_factor.models import AuthenticatorApp
+
+        if AuthenticatorApp.of(user) is not None:
+            require_recent_log_in(request, user)
+
     def links(self) -> Mapping[str, str]:
         return {"secondFactor": "/api/users/me/second-factor"}
 

@@ -22,6 +22,7 @@ from tripcompanion.api.serializers import (
     describe,
 )
 from tripcompanion.currency.fields import CurrencyField
+from tripcompanion.plugin import plugins
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import notice_letters
 from users.models import (
@@ -279,8 +280,9 @@ def _require_owner(
 
     The proof is the current password, which is removed from `attrs`, or a new password that is the
     same and so changes nothing. For an address, and for a password with `log_in_suffices`, a recent
-    log-in is enough. An ADMIN needs no proof for another user. Raises `Throttled` after too many
-    wrong passwords, or too many changes. A new password is hashed.
+    log-in is enough. Plugins may ask for more before a new address. An ADMIN needs no proof for
+    another user. Raises `Throttled` after too many wrong passwords, or too many changes. A new
+    password is hashed.
     """
     user, request, current = (
         context["user"],
@@ -291,6 +293,8 @@ def _require_owner(
     has_new_email = email is not None and email_key(email) != user.email_key
     if request.user.pk != user.pk or not (has_new_email or password):
         return
+    for app in plugins() if has_new_email else ():
+        app.require_new_address(request, user)
     if current is not None:
         if not is_password_of(user, current, request):
             raise WrongPassword("currentPassword")

@@ -198,6 +198,19 @@ def test_who_reclaims_an_account_finds_no_second_factor_of_somebody_else(
             phone.confirm()
 
 
+def test_a_new_address_whose_owner_resets_all_needs_a_log_in_with_a_code(
+    phone: Phone, olga: User, clock: Any
+) -> None:
+    clock.shift(600)
+    body = {"email": "thief@example.com", "currentPassword": PASSWORD}
+    path = f"/api/users/{olga.pk}/profile"
+    problem_of(phone.client.put(path, body, format="json"), 403, "log_in_again")
+    own = {"email": olga.email, "currentPassword": PASSWORD}
+    assert phone.client.put(path, own, format="json").status_code == 200
+    fresh = bearer(answer(challenge_of(olga), phone.shown()).json()["token"])
+    assert fresh.put(path, body, format="json").status_code == 200
+
+
 def test_the_export_has_no_secret(phone: Phone) -> None:
     export = phone.client.get("/api/users/me/export")
     text = export.content.decode()
