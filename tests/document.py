@@ -67,6 +67,12 @@ class Operation:
             if (content := response.get("content", {}).get(PROBLEM))
         }
 
+    def required_query(self, first: str = "?", but: str = "") -> str:
+        """An "a" for each text that the query requires, but one; empty if it requires none."""
+        names = [p["name"] for p in self.parameters("query") if p.get("required")]
+        parts = [f"{name}=a" for name in names if name != but]
+        return first + "&".join(parts) if parts else ""
+
     def url(self, ids: Mapping[str, Any]) -> str:
         """The path with every parameter filled in from `ids`."""
 
@@ -146,8 +152,7 @@ def largest_page(path: str) -> str:
     taken = operation.parameters("query") if operation else ()
     if all(field["name"] != "pageSize" for field in taken):
         return ""
-    needed = [f"&{field['name']}=a" for field in taken if field.get("required")]
-    return "?pageSize=100" + "".join(needed)
+    return "?pageSize=100" + operation.required_query("&")
 
 
 def require_documented(response: Any, method: str, path: str) -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "if-none-match", "prefer", "x-app-client"),
-    *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"),
+    *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id"),
 }
 EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),

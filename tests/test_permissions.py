@@ -73,7 +73,9 @@ def test_each_caller_may_do_what_the_table_says(
             assert response["Content-Type"] == "application/problem+json"
         if response.status_code == 401:
             assert response["WWW-Authenticate"] == "Bearer"
-            assert response.json()["code"] == "not_authenticated"
+            is_for_all = row.statuses and set(row.statuses.values()) == {401}
+            code = merged("REFUSED_BY_STATE")[str(row)] if is_for_all else "not_authenticated"
+            assert response.json()["code"] == code
         if response.status_code == 403:
             assert response.json()["code"] == "forbidden"
 

@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from rest_framework.test import APIClient
 
+from tests.document import operation_at
 from tests.scoped import ALL, script_of
 from tests.trips.access import endpoints
 from tests.walked import all_of, answers, merged, urlconf
@@ -68,7 +69,9 @@ def paths_of(wide: Wide) -> Iterator[tuple[str, str]]:
     routes |= merged("ROUTES")
     for name, route in routes.items():
         if name not in WITHOUT_ROWS and not {*re.findall(r"{(\w+)}", route)} - wide.ids.keys():
-            yield name, route.format(**wide.ids)
+            operation = operation_at("GET", route)
+            query = operation.required_query() if operation else ""
+            yield name, route.format(**wide.ids) + query
 
 
 def costs_of(wide: Wide, api: Any) -> dict[str, tuple[int, int, int]]:

@@ -19,6 +19,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.cast import Api, one_of_the_cast, trip_of
 from tests.compiled_only import compiled_only
+from tests.document import operation_at
 from tests.factories import spend
 from tests.meanwhile import meanwhile
 from tests.server import Server, running_server
@@ -87,6 +88,8 @@ def test_a_get_takes_one_statement_or_one_snapshot(
     committed: Scene, api: Api, route: str, method: str
 ) -> None:
     url = route.format(**committed.ids(route))
+    if operation := operation_at("GET", route):
+        url += operation.required_query()
     client = api(committed.caller)
     client.get(url)
     with CaptureQueriesContext(connection) as captured:

@@ -53,6 +53,8 @@ That module may have any of these names:
 - `PLACES`: what is added to the path of a trip for more that names people, and `read(client)`
   reads what else does; `LASTING`: paths whose answers leave nothing in memory; `LARGE_BODIES`:
   those that take long bodies.
+- `REFUSED_BY_STATE`: by operation, the code with which a valid body of `fill_world` is refused.
+  `SHOWS_SECRET`: the operations that answer with a `secret`, once.
 - `LINKS`: the names of links at the root of the API, for who has logged in. `PRIVATELY_CACHED`: the
   media types of answers that their reader may keep for a while.
 - `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.

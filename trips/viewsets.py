@@ -140,7 +140,9 @@ class InTripViewSet(PeopleViewSet):
         `rows` are all that are not deleted, with details; `trip_id` is None for trips. `sent` is a
         row of the body. Call it for those only who may create. Raises `ClientIdTaken`.
         """
-        body = self.sent_body() if sent is None else sent
+        body = self.request.data if sent is None else sent
+        if not isinstance(body, dict) or "clientId" not in body:
+            return create()
         named = ClientId.sent_in(body, by=self.caller.pk, path=self.kwargs)
         if named is None:
             return create()

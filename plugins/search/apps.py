@@ -21,9 +21,6 @@ class SearchConfig(Plugin):
         # It is sent for each app with models, after all tables are there.
         post_migrate.connect(make_indexes, sender=apps.get_app_config("trips"))
 
-    def links(self) -> Mapping[str, str]:
-        return {"search": "/api/search"}
-
     def tools(self) -> Mapping[str, AssistantTool]:
         text = "Finds texts in all trips of the caller, or in one of them, the newest first."
-        return {"search": AssistantTool(text, "GET", "/api/search")}
+        return {"search_all": AssistantTool(text, "GET", "/api/search")}

@@ -64,6 +64,7 @@ LOCKS: Guards = {
     "splits/views/settlement.py": [
         (
             "ownership of settlements checked only under the lock",
+            "        draft.caller_role = trip.caller_role\n"
             "        self.check_object_permissions(request, draft)\n",
             "",
             "tests/trips/test_behind_the_lock.py -k without_waiting",

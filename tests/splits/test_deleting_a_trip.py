@@ -1,6 +1,7 @@
 """A trip goes with its whole history, which is kept for a week and then deleted unread."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
@@ -34,7 +35,7 @@ def live(ledger: Ledger, olga: User, ed: User, vera: User, times: int) -> None:
     What Olga and Ed owe each other is closed with it.
     """
     for _time in range(times):
-        ledger.spend(olga, 5, ed)
+        ledger.spend(olga, 5, ed, clientId=str(uuid4()))
         ledger.spend(ed, 5, olga, paidByUserId=ed.pk)
         expense = ledger.spend(olga, 30, olga, ed, vera)
         ledger.pay(ledger.split(expense, ed), by=ed)

@@ -251,7 +251,7 @@ def test_an_empty_parameter_counts_as_absent_where_the_document_allows_it(
     if parameter.get("allowEmptyValue"):
         assert names(ledger, vera, query) == listed
     else:
-        assert parameter["name"] in {"page", "pageSize", "deleted", "format"}
+        assert parameter["name"] in {"page", "pageSize", "deleted", "clientId", "format"}
         status = 406 if parameter["name"] == "format" else 400
         assert ledger.answer(vera, "get", f"expenses{query}").status_code == status
 

@@ -59,7 +59,7 @@ def test_a_member_is_added_as_viewer_unless_the_body_says_more(
     member = response.json()
     assert response.status_code == 201
     assert response["Location"] == f"/api/trips/{trip.pk}/members/{sam.pk}"
-    assert set(member) == {"id", "tripId", "user", "role", "joinedAt"}
+    assert set(member) == {"id", "clientId", "tripId", "user", "role", "joinedAt"}
     assert (member["tripId"], member["role"]) == (trip.pk, "VIEWER")
     assert member["user"] == {
         "id": sam.pk,

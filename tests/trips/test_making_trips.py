@@ -16,7 +16,7 @@ pytestmark = pytest.mark.either
 DETAIL = {
     "id", "title", "destination", "description", "imageUrl", "startDate", "endDate", "budget",
     "currency", "tripCode", "joinRole", "defaultDivision", "categoryBudgets", "currentUserRole",
-    "members", "createdAt", "updatedAt", *PLUGIN_FIELDS,
+    "members", "createdAt", "updatedAt", "clientId", *PLUGIN_FIELDS,
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def test_the_creator_becomes_owner(api: Api, make: Any, olga: User) -> None:
     assert set(trip) == DETAIL
     assert trip["currentUserRole"] == "OWNER"
     (member,) = trip["members"]
-    assert set(member) == {"id", "tripId", "user", "role", "joinedAt"}
+    assert set(member) == {"id", "clientId", "tripId", "user", "role", "joinedAt"}
     assert (member["tripId"], member["role"]) == (trip["id"], "OWNER")
     assert member["user"] == {
         "id": olga.pk,

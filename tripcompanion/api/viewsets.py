@@ -250,7 +250,8 @@ class ApiViewSet(GenericViewSet):
         `sent` is one of its rows, which `shape` validates. `current` returns the object that is
         changed: what responses have of it may be sent back.
         """
-        shape = shape or self.request_serializers[self.action]
+        if sent is None or shape is None:
+            shape = self.request_serializers[self.action]
         action = self.action if sent is None else "retrieve"
         serializer = shape(
             data=self.request.data if sent is None else sent,

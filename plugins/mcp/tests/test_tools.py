@@ -36,6 +36,12 @@ READS = {
     *("who_am_i", "list_trips", "trip_overview", "list_expenses", "get_expense"),
     *("preview_expense", "settle_up_plan", "my_debts", "statistics", "search"),
     *("list_settlements", "history", "export_trip"),
+    *(
+        name
+        for app in plugins()
+        for name, tool in app.tools().items()
+        if tool.method == "GET" and not app.scopes()
+    ),
 }
 
 

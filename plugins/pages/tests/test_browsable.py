@@ -21,6 +21,7 @@ from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.pages import page_of, text_of
 from tests.server import ROOT
 from tripcompanion.api.url_map import routes_of
+from tripcompanion.plugin import Plugin, plugins
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -303,7 +304,9 @@ def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(
             assert response.status_code == 200
             counted[route] = len(captured)
         rounds.append(counted)
-    assert rounds[0] == rounds[1] == QUERIES
+    # Of a browser session, plugins may ask for another step of the log-in.
+    steps = sum(type(app).log_in_step is not Plugin.log_in_step for app in plugins())
+    assert rounds[0] == rounds[1] == {route: count + steps for route, count in QUERIES.items()}
 
 
 # -- Large responses -------------------------------------------------------------------------------

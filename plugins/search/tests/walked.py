@@ -13,7 +13,6 @@ AREAS = {SearchViewSet: "trips"}
 #: The session, how many there are, and a page of them.
 QUERIES = {SEARCH: 3}
 LISTS = {SEARCH}
-LINKS = ["search"]
 
 
 def many(trip: Any, _olga: Any, _people: list[Any], _expense: Any) -> dict[str, int]:

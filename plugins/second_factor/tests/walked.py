@@ -22,6 +22,12 @@ ROWS = [
 AREAS = {SecondFactorViewSet: None, SecondFactorLoginViewSet: OPEN}
 QUERIES = {OWN: 3}
 LINKS = ["secondFactor"]
+SHOWS_SECRET = [f"POST {OWN}"]
+REFUSED_BY_STATE = {
+    f"POST {OWN}/confirm": "no_second_factor",
+    f"DELETE {OWN}": "not_found",
+    f"POST {LOG_IN}": "challenge_ended",
+}
 PRUNED = ["challenges of log-ins"]
 ENDS = {("second_factor_challenge", "expires_at")}
 #: Hashes.

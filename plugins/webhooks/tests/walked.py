@@ -35,6 +35,7 @@ AREAS = {WebhookViewSet: None}
 QUERIES = {"/api/webhooks": 3, WEBHOOK: 2, f"{WEBHOOK}/deliveries": 4}
 #: Of its own rows; it locks no trip.
 LOCKS = ["plugins/webhooks/models/webhook.py"]
+SHOWS_SECRET = ["POST /api/webhooks", "POST /api/webhooks/{webhookId}/rotate-secret"]
 PRUNED = ["webhook deliveries"]
 ENDS = {("splits_webhookdelivery", "created_at")}
 LISTS = {"/api/webhooks", f"{WEBHOOK}/deliveries"}
