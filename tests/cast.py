@@ -18,6 +18,7 @@ from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
 from django.test import Client, override_settings
+from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
@@ -253,6 +254,13 @@ def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr(throttling, "_exceeded", {})
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_language() -> Iterator[None]:
+    """The language of the last request is not that of the next test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,9 +14,9 @@ from plugins.exchange.models import MAX_SHOWN_ROWS, STATES, EntryKind, Outcome
 from plugins.exchange.notes import text_of
 from tripcompanion.api.parsing import MalformedJSON, read_object
 from tripcompanion.api.serializers import (
-    NUMBER_SCHEMA,
     CamelCaseSerializer,
     IdField,
+    QueryId,
     StrictBoolean,
     StrictChoice,
     StrictText,
@@ -29,11 +29,6 @@ _TRIP_HELP = gettext_lazy(
     "The trip to add to. Default: the one that an older file of the same group was imported into, "
     "otherwise a new one."
 )
-
-
-@extend_schema_field(NUMBER_SCHEMA)
-class _IdText(IdField):
-    """An identifier in a query or a form, where a number is its digits."""
 
 
 class ExchangeRatesField(serializers.DictField):
@@ -120,7 +115,7 @@ class ImportOptions(_Choices):
 class ImportTexts(_Choices):
     """What the caller chooses in a query or a form, which have texts only."""
 
-    trip_id = _IdText(required=False, help_text=_TRIP_HELP)
+    trip_id = QueryId(required=False, help_text=_TRIP_HELP)
     as_new_trip = StrictChoice(
         choices=["true", "false"],
         required=False,

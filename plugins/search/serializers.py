@@ -1,25 +1,18 @@
 """Serializers of the search."""
 
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from plugins.search.words import MAX_SNIPPET_CHARS, words_of
 from tripcompanion.api.serializers import (
-    NUMBER_SCHEMA,
     CamelCaseSerializer,
-    IdField,
+    QueryId,
     StrictChoice,
     StrictText,
 )
 from trips.models.events import trip_objects
 
 _TYPES = [name for name, shape in trip_objects().items() if shape.searched]
-
-
-@extend_schema_field(NUMBER_SCHEMA)
-class TripIdField(IdField):
-    """The id of a trip in a query."""
 
 
 class SearchQuery(CamelCaseSerializer):
@@ -37,14 +30,14 @@ class SearchQuery(CamelCaseSerializer):
         required=False,
         help_text="Only objects of this type.",
     )
-    trip_id = TripIdField(required=False, help_text="Only in this trip, if the caller may see it.")
+    trip_id = QueryId(required=False, help_text="Only in this trip, if the caller may see it.")
 
     def validate_q(self, text: str) -> list[str]:
         """The words in it."""
         words = words_of(text)
         if not words:
             raise serializers.ValidationError(_("Must have a letter or a digit."))
-        return words
+        return [*dict.fromkeys(words)]
 
 
 class FoundSerializer(CamelCaseSerializer):

@@ -4,9 +4,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
-    NUMBER_SCHEMA,
     CamelCaseSerializer,
-    IdField,
+    QueryId,
     StrictChoice,
     StrictInstant,
 )
@@ -18,18 +17,13 @@ from users.serializers.account import UserSummary
 OBJECT_TYPES = sorted({object_type_of(event) for event, _label in all_events()})
 
 
-@extend_schema_field(NUMBER_SCHEMA)
-class _UserId(IdField):
-    """The id of a user in a query, where everything is text."""
-
-
 class HistoryQuery(CamelCaseSerializer):
     """The filters of the history, which are combined."""
 
     since = StrictInstant(
         source="at__gte", required=False, help_text="Only what happened at this instant or later."
     )
-    by = _UserId(required=False, help_text="Only what this user did.")
+    by = QueryId(required=False, help_text="Only what this user did.")
     event = StrictChoice(choices=all_events(), required=False, help_text="Only this event.")
 
 

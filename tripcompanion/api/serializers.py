@@ -316,6 +316,11 @@ class IdField(PlainField):
             self.fail("invalid")
 
 
+@extend_schema_field(NUMBER_SCHEMA)
+class QueryId(IdField):
+    """An identifier in a query or a form, where a number is its digits."""
+
+
 class BoundedNumber(IdField):
     """A whole number from 1 to `maximum`."""
 
