@@ -55,7 +55,7 @@ VIOLATIONS = [("imported_row_in_order", "imported", {"position": 1})]
 UNIQUE = {"imported_row_in_order"}
 FILES = ["export?format=csv", "export?format=xlsx"]
 #: What is the same in the Spanish admin site.
-DATA = ["splitpro_csv", "Ben", "Hut, night 1", "Viaje importado"]
+DATA = ["splitpro_csv", "Ben", "Hut, night 1", "Viaje importado", "Imported trip"]
 
 
 def ids(scene: Scene, names: list[str]) -> dict[str, int]:
