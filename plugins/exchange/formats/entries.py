@@ -195,6 +195,9 @@ def names_in(text: str, known: Container[str]) -> tuple[list[str], tuple[Note, .
         at += 1 + name.count(",")
         if name:
             names.append(name)
+        else:
+            # The comma belongs to a name, or to nothing.
+            is_unclear |= len(parts) > 1
     return names, (Note("names_with_commas"),) if is_unclear else ()
 
 
