@@ -368,11 +368,13 @@ class World:
         self.equally = equally
         for fill_world in answers("fill_world"):
             fill_world(self)
+        self._name_what_is_created()
+
+    def _name_what_is_created(self) -> None:
         for operation in OPERATIONS:
             if operation.body and "clientId" in operation.body.get("properties", ()):
                 first, *others = self.bodies[str(operation)]
-                named = first | {"clientId": str(UUID(int=7))}
-                self.bodies[str(operation)] = [named, *others]
+                self.bodies[str(operation)] = [first | {"clientId": str(UUID(int=7))}, *others]
 
     def with_new_client(self) -> "World":
         """The same rows and bodies with a client that has met no other test."""

@@ -259,7 +259,7 @@ class Plugin(AppConfig):
         return {}
 
     def tools(self) -> Mapping[str, AssistantTool]:
-        """Tools for assistants, by their names, such as `add_thing`."""
+        """Tools for assistants, by names that no other has, such as `add_thing`."""
         return {}
 
     def expense_rows(self) -> Mapping[str, ExpenseRows]:

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 
 from tripcompanion.api.etags import etag_of, require_match
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.serializers import client_id_in
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.compiled import serialize
 from tripcompanion.database.watching import DATABASE_AWAY
@@ -140,12 +141,13 @@ class InTripViewSet(PeopleViewSet):
         `rows` are all that are not deleted, with details; `trip_id` is None for trips. `sent` is a
         row of the body. Call it for those only who may create. Raises `ClientIdTaken`.
         """
-        body = self.request.data if sent is None else sent
-        if not isinstance(body, dict) or "clientId" not in body:
+        body: Any = self.request.data if sent is None else sent
+        client_id = client_id_in(body)
+        if client_id is None:
             return create()
-        named = ClientId.sent_in(body, by=self.caller.pk, path=self.kwargs)
-        if named is None:
-            return create()
+        # What is null is as if absent.
+        rest = {name: body[name] for name in body if body[name] is not None and name != "clientId"}
+        named = ClientId.sent_with(client_id, self.caller.pk, self.kwargs, rest)
         with transaction.atomic():
             if trip_id is None:
                 named.creator_id = User.objects.active().locked(self.caller.pk).pk

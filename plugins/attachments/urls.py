@@ -23,5 +23,5 @@ TRIP = [
 
 API = [path("attachments/<id:attachment_id>", include(ATTACHMENT))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Attachments"), _("Content"), _("Thumbnail"), _("File"))

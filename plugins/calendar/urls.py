@@ -12,5 +12,5 @@ TRIP = [path("/calendar-link", TripCalendarLinkViewSet.as_view(_LINK))]
 ME = [path("/calendar-link", OwnCalendarLinkViewSet.as_view(_LINK))]
 API = [path("calendars/<str:secret>.ics", CalendarViewSet.as_view({"get": "retrieve"}))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Calendar link"),)

@@ -14,5 +14,5 @@ EXPENSE = [
     ),
 ]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Comments"),)

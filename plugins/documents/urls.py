@@ -18,5 +18,5 @@ DOCUMENTS = [
 
 TRIP = [path("/documents", include(DOCUMENTS))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Documents"),)

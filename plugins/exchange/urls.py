@@ -18,7 +18,7 @@ API = [path("imports", include(IMPORTS))]
 
 TRIP = [path("/export", ExportViewSet.as_view({"get": "export"}))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (
     _("As new trip"),
     _("Confirm"),

@@ -15,5 +15,5 @@ TRIP = [
     path("/itinerary/<str:date>", ItineraryViewSet.as_view({"put": "day"})),
 ]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Activities"), _("Itinerary"), _("Order"))

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -21,6 +21,7 @@ from plugins.mcp.inner import Api, ToolFailed
 from plugins.mcp.names import InTrip, id_of
 from plugins.mcp.shapes import properties_of
 from tripcompanion.api.rendering import ExactJSONRenderer
+from tripcompanion.environment import refuse
 from tripcompanion.plugin import plugins
 from trips.roles import TripRole
 from users.models.token import ScopedToken
@@ -287,23 +288,35 @@ def _export(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     return {"fileName": f"trip-{trip}.{kind}", "content": content}
 
 
+def by_name(tools: Iterable[tuple[str, Tool]]) -> Mapping[str, Tool]:
+    """The tools by their names. If two have the same, stop the process with one line."""
+    found: dict[str, Tool] = {}
+    for name, tool in tools:
+        if found.setdefault(name, tool) is not tool:
+            refuse(f"PLUGINS: two tools for assistants have the name {name}.")
+    return found
+
+
 _TEXT: Mapping[str, Any] = {"type": "string"}
 #: Of plugins, each a request.
-_ADDED: Mapping[str, Tool] = {
-    name: Tool(
-        tool.description,
-        {"": Call(tool.method, tool.path)},
-        "" if tool.method == "DELETE" else name,
-        tool.is_destructive,
-        # An expense may be named, too, with its trip.
-        ("trip",) if "{trip}" not in tool.path and "{expense}" in tool.path else (),
+_ADDED: Mapping[str, Tool] = by_name(
+    (
+        name,
+        Tool(
+            tool.description,
+            {"": Call(tool.method, tool.path)},
+            "" if tool.method == "DELETE" else name,
+            tool.is_destructive,
+            # An expense may be named, too, with its trip.
+            ("trip",) if "{trip}" not in tool.path and "{expense}" in tool.path else (),
+        ),
     )
     for name, tool in chain.from_iterable(app.tools().items() for app in plugins())
-}
+)
 _EXPENSES = "/api/trips/{trip}/expenses"
 _EXPENSE = f"{_EXPENSES}/{{expense}}"
 
-TOOLS: Mapping[str, Tool] = {
+_OWN: Mapping[str, Tool] = {
     "who_am_i": Tool("Whose account this is, and what the token may do.", {}, run=_who_am_i),
     "list_trips": Tool(
         "The caller's trips, the newest first.", {"": Call("GET", "/api/trips")}, "listTrips"
@@ -452,8 +465,8 @@ TOOLS: Mapping[str, Tool] = {
         own={"search": {**_TEXT, "minLength": 1, "description": "Words that the expense has."}},
         needed=("search",),
     ),
-    **_ADDED,
 }
+TOOLS: Mapping[str, Tool] = by_name(chain(_OWN.items(), _ADDED.items()))
 
 
 def arguments_of(tool: Tool) -> Mapping[str, Any]:

@@ -14,5 +14,5 @@ TRIP = [
     path("/messages/<id:message_id>/restore", MessageViewSet.as_view({"post": "restore"})),
 ]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Messages"), _("Read"))

@@ -17,5 +17,5 @@ POLLS = [
 
 TRIP = [path("/polls", include(POLLS))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Close"), _("Polls"), _("Reopen"), _("Vote"))

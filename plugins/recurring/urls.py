@@ -17,5 +17,5 @@ RECURRING = [
 
 TRIP = [path("/recurring", include(RECURRING))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Pause"), _("Preview"), _("Recurring"), _("Resume"), _("Skip"))

@@ -11,5 +11,5 @@ ME = [
     path("/filters/<id:filter_id>", SavedFilterViewSet.as_view(REPLACED)),
 ]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Filters"),)

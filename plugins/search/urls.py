@@ -7,5 +7,5 @@ from plugins.search.views import SearchViewSet
 
 API = [path("search", SearchViewSet.as_view({"get": "list"}))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Search"),)

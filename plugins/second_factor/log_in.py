@@ -12,7 +12,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from plugins.second_factor.models import AuthenticatorApp, Challenge
 from users.models.conflicts import LogInAgain
-from users.serializers.account import has_just_logged_in
+from users.models.session import has_just_logged_in
 
 
 class SecondFactorRequired(AuthenticationFailed):

@@ -35,5 +35,5 @@ ME = [
 API = [path("users/login/second-factor", SecondFactorLoginViewSet.as_view({"post": "log_in"}))]
 PAGES = [path("admin/second-factor/", include(SECOND_FACTOR))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Confirm"), _("Second factor"))

@@ -24,5 +24,5 @@ TRIP = [
     path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),
 ]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Between"), _("Statistics"))

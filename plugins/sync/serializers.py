@@ -9,8 +9,6 @@ from trips.models.events import all_events, trip_objects
 
 MAX_CHANGES = 100
 DEFAULT_CHANGES = 50
-
-
 #: How long a request may wait for a change, and how long a stream lasts, in seconds.
 MAX_WAIT_SECONDS, STREAM_SECONDS = 25, 600
 

@@ -7,5 +7,5 @@ from plugins.sync.views import ChangeViewSet
 
 API = [path("changes", ChangeViewSet.as_view({"get": "changes"}))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Changes"),)

@@ -7,5 +7,5 @@ from plugins.trip_list.views import ArchiveViewSet
 
 TRIP = [path("/archive", ArchiveViewSet.as_view({"put": "update", "delete": "destroy"}))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Archive"),)

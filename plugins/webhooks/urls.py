@@ -20,5 +20,5 @@ WEBHOOKS = [
 
 API = [path("webhooks", include(WEBHOOKS))]
 
-#: The titles of the pages; see `tripcompanion.urls`.
+#: The titles of these pages in the browsable API, for the translations.
 TITLES = (_("Deliveries"), _("Redeliver"), _("Rotate secret"), _("Test"), _("Webhooks"))

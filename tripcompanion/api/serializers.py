@@ -182,6 +182,17 @@ class NewClientId(StrictUuid):
         super().__init__(required=False, allow_null=True, help_text=text)
 
 
+def client_id_in(body: Any) -> UUID | None:
+    """The `clientId` in a body that nobody has validated; None if there is no valid one."""
+    if not isinstance(body, Mapping) or body.get("clientId") is None:
+        return None
+    try:
+        found: UUID = StrictUuid().run_validation(body["clientId"])
+    except serializers.ValidationError:
+        return None
+    return found
+
+
 class ShownClientId(serializers.UUIDField):
     """The `clientId` in responses."""
 

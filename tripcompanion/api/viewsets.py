@@ -247,13 +247,12 @@ class ApiViewSet(GenericViewSet):
     ) -> dict[str, Any]:
         """The validated body of this action; raises `ValidationError` (400).
 
-        `sent` is one of its rows, which `shape` validates. `current` returns the object that is
+        `sent` is one of its rows, of this `shape`. `current` returns the object that is
         changed: what responses have of it may be sent back.
         """
-        if sent is None or shape is None:
-            shape = self.request_serializers[self.action]
+        made_by: Any = self.request_serializers[self.action] if sent is None else shape
         action = self.action if sent is None else "retrieve"
-        serializer = shape(
+        serializer = made_by(
             data=self.request.data if sent is None else sent,
             partial=partial,
             context={

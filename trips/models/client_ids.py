@@ -1,17 +1,15 @@
 """Ids that clients give to what they create, so that nothing is created twice."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from django.db import models
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api.problems import Conflict
-from tripcompanion.api.serializers import StrictUuid
 
 
 class ClientIdTaken(Conflict):
@@ -68,20 +66,9 @@ class ClientId(models.Model):
         same.filter(object_id__in=named.values("pk")).update(sent_hash="")
 
     @classmethod
-    def sent_in(cls, body: Any, **about: Any) -> Self | None:
-        """The id in a body, unsaved; None without one, and for one that is not a UUID.
-
-        `about` are who sent the body, and what its path names.
-        """
-        if not isinstance(body, Mapping) or body.get("clientId") is None:
-            return None
-        # What is null is as if absent.
-        rest = {k: v for k, v in body.items() if v is not None and k != "clientId"}
-        text = json.dumps([about, rest], sort_keys=True, default=str)
-        try:
-            client_id: UUID = StrictUuid().run_validation(body["clientId"])
-        except ValidationError:
-            return None
+    def sent_with(cls, client_id: UUID, *sent: Any) -> Self:
+        """The id, unsaved, that came with what was sent: JSON, by whom and to where."""
+        text = json.dumps(sent, sort_keys=True, default=str)
         return cls(client_id=client_id, sent_hash=sha256(text.encode()).hexdigest())
 
     def create_once(self, rows: models.QuerySet[Any], create: Callable[[], Any]) -> Any:

@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.compiled import CompiledQuery, Param
 from users.models.user import User
 
+#: How recent a log-in must be to stand for the current password.
+JUST_LOGGED_IN = timedelta(minutes=10)
 MAX_DEVICE_CHARS = 200
 MAX_ADDRESS_CHARS = 64
 
@@ -124,6 +126,15 @@ class Session(models.Model):
     def end(self) -> None:
         """End this session, which revokes its tokens."""
         Session.objects.filter(pk=self.pk).end()
+
+
+def has_just_logged_in(user: User, auth: Any) -> bool:
+    """Whether `user` has logged in within `JUST_LOGGED_IN`: in the API, or in a browser.
+
+    `auth` is what authenticates the request.
+    """
+    at = auth.created_at if isinstance(auth, Session) else user.last_login
+    return at is not None and at > timezone.now() - JUST_LOGGED_IN
 
 
 def _printable(text: str) -> str:

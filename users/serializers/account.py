@@ -1,12 +1,10 @@
 """Serializers of accounts."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError as DjangoValidationError
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
@@ -32,16 +30,13 @@ from users.models import (
     MIN_PASSWORD_CHARS,
     NoticeMode,
     Role,
-    Session,
-    User,
     current_language,
 )
 from users.models.conflicts import LogInAgain, WrongPassword
+from users.models.session import has_just_logged_in
 from users.throttles import count_account_change, is_password_of
 
 NOTICE_EVENTS = [(event, event) for event in notice_letters()]
-#: How recent a log-in must be to replace the current password.
-JUST_LOGGED_IN = timedelta(minutes=10)
 
 
 class EmailAddress(StrictText):
@@ -308,12 +303,6 @@ def _require_owner(
         attrs["password"] = user.hashed(password)
     if has_new_email or attrs["password"].is_new_to(user.password):
         count_account_change(user, request)
-
-
-def has_just_logged_in(user: User, session: Any) -> bool:
-    """Whether the caller has logged in within `JUST_LOGGED_IN`; `session` is `request.auth`."""
-    at = session.created_at if isinstance(session, Session) else user.last_login
-    return at is not None and at > timezone.now() - JUST_LOGGED_IN
 
 
 class DeleteAccountRequest(CamelCaseSerializer):

@@ -11,7 +11,7 @@ from plugins.comments.models import Comment
 from plugins.mcp import names
 from plugins.mcp.names import MAX_NAMES
 from plugins.mcp.tests.conftest import PATH, Assistant
-from plugins.mcp.tools import TOOLS, Call, Tool
+from plugins.mcp.tools import TOOLS, Call, Tool, by_name
 from splits.models import Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.stored import everything_stored
@@ -262,6 +262,13 @@ def test_a_tool_whose_paths_no_app_has_is_open_to_nobody() -> None:
     tool = Tool("", {"": Call("GET", "/api/trips/{trip}/storms")})
     assert (tool.is_installed, tool.is_open_to(None)) == (False, False)
     assert all(tool.is_installed for tool in TOOLS.values())
+
+
+def test_no_tool_takes_the_name_of_another() -> None:
+    search = TOOLS["search"]
+    assert by_name([("search", search), ("find", search)]) == {"search": search, "find": search}
+    with pytest.raises(SystemExit, match="PLUGINS: two tools for assistants have the name search"):
+        by_name([("search", search), ("search", TOOLS["who_am_i"])])
 
 
 def test_hints_are_true(assistant: Assistants, olga: User) -> None:
