@@ -92,7 +92,6 @@ class SecondFactorViewSet(ApiViewSet):
         "create": OfferedAppSerializer,
         "confirm": ConfirmedAppSerializer,
     }
-    shows_secret: ClassVar = frozenset({"create", "confirm"})
     safe_retries = False
     problems: ClassVar = {
         "create": [SecondFactorExists, LogInAgain],

@@ -8421,30 +8421,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `no_second_factor`: no app was set up that a code could confirm.
-         */
-        IdempotencyInProgressOrNoSecondFactor: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `second_factor_exists`: the account has one; it is removed before another is set up.
-         */
-        IdempotencyInProgressOrSecondFactorExists: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `idempotency_mismatch`: the key was used for another request. */
         IdempotencyMismatch: {
             headers: {
@@ -8984,6 +8960,15 @@ export interface components {
         };
         /** @description `no_rate`: the amounts cannot be converted. */
         NoRate: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `no_second_factor`: no app was set up that a code could confirm. */
+        NoSecondFactor: {
             headers: {
                 [name: string]: unknown;
             };
@@ -9552,6 +9537,15 @@ export interface components {
         };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         SearchBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `second_factor_exists`: the account has one; it is removed before another is set up. */
+        SecondFactorExists: {
             headers: {
                 [name: string]: unknown;
             };
@@ -10617,10 +10611,7 @@ export interface operations {
     setUpSecondFactor: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -10637,13 +10628,12 @@ export interface operations {
                     "application/json": components["schemas"]["OfferedApp"];
                 };
             };
-            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            400: components["responses"]["MalformedJsonOrUnknownName"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["LogInAgainOrInsufficientScope"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrSecondFactorExists"];
+            409: components["responses"]["SecondFactorExists"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
@@ -10682,10 +10672,7 @@ export interface operations {
     confirmSecondFactor: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -10708,10 +10695,9 @@ export interface operations {
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScope"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["IdempotencyInProgressOrNoSecondFactor"];
+            409: components["responses"]["NoSecondFactor"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };

@@ -94,6 +94,19 @@ def test_an_offered_app_changes_nothing_until_it_is_confirmed(olga: User, clock:
     problem_of(second.confirm(), 409, "no_second_factor")
 
 
+def test_no_answer_with_a_secret_is_repeated_by_an_idempotency_key(olga: User, clock: Any) -> None:
+    """An app that is offered again takes the place of the first one, and a code works once."""
+    phone, key = Phone(olga), {"HTTP_IDEMPOTENCY_KEY": "app"}
+    first, again = (phone.client.post(OWN, **key) for _time in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json()["secret"] != again.json()["secret"]
+    phone.offered, code = again.json(), {"HTTP_IDEMPOTENCY_KEY": "code"}
+    body = {"code": phone.shown()}
+    assert phone.client.post(f"{OWN}/confirm", body, format="json", **code).status_code == 200
+    repeated = phone.client.post(f"{OWN}/confirm", body, format="json", **code)
+    problem_of(repeated, 409, "no_second_factor")
+
+
 def test_a_recovery_code_works_once(phone: Phone, olga: User) -> None:
     code = phone.codes[0]
     assert answer(challenge_of(olga), code).status_code == 200
