@@ -59,6 +59,7 @@ PLUGINS = env.plugins(
         "plugins.messages",
         "plugins.rates",
         "plugins.pages",
+        "plugins.public_keys",
         "plugins.demo",
         "plugins.support",
         "plugins.second_factor",

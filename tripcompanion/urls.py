@@ -37,7 +37,7 @@ from trips.views import (
     UserViewSet,
 )
 from users.browser_views import BrowserLogin, BrowserLogout, OwnPassword, admin_login
-from users.views import EmailTokenViewSet, KeySet, OwnSessionViewSet, SessionViewSet
+from users.views import EmailTokenViewSet, OwnSessionViewSet, SessionViewSet
 
 
 def added(place: Place) -> list[Any]:
@@ -170,7 +170,6 @@ API: list[Any] = [
 urlpatterns = [
     # Tried first, because most requests match it.
     path("api/", include(API)),
-    path(".well-known/jwks.json", KeySet.as_view()),
     path("unsubscribe", UnsubscribePage.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),

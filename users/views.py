@@ -1,30 +1,22 @@
-"""Registration, login and logout, password reset, the caller's sessions, and the public keys.
+"""Registration, login and logout, password reset, and the caller's sessions.
 
 Views of `/api/users/{userId}` need the trips, so they are in `trips`.
 """
 
-from hashlib import sha256
 from typing import ClassVar
 from uuid import UUID
 
-import orjson
 from django.contrib.auth import authenticate
 from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
-from django.http import HttpRequest, HttpResponse
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import cache_control
-from django.views.decorators.http import etag
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from tripcompanion.api.error_views import ProblemView
 from tripcompanion.api.viewsets import ApiViewSet
-from users import tokens
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.passwords import HashedPassword
 from users.serializers.session import (
@@ -54,9 +46,6 @@ from users.tokens import (
     log_in_problems,
     token_pair,
 )
-
-#: A new key signs only after every cache has it, so operators wait that long between both steps.
-KEY_SET_MAX_AGE_SECONDS = 300
 
 
 class BadCredentials(AuthenticationFailed):
@@ -228,25 +217,3 @@ class OwnSessionViewSet(ApiViewSet):
         """
         self.caller.log_out_everywhere(by=self.caller)
         return self.no_content()
-
-
-def _key_set() -> bytes:
-    return orjson.dumps({"keys": tokens.KEYS.public_jwks})
-
-
-def _key_set_etag(request: HttpRequest) -> str:
-    return f'"{sha256(_key_set()).hexdigest()[:32]}"'
-
-
-@method_decorator(cache_control(public=True, max_age=KEY_SET_MAX_AGE_SECONDS), "get")
-@method_decorator(etag(_key_set_etag), "get")
-class KeySet(ProblemView):
-    """The public keys of tokens, at `/.well-known/jwks.json` (RFC 7517), for services that verify.
-
-    Secrets are left out, because they can sign as well.
-    """
-
-    http_method_names = ["get", "head"]
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return HttpResponse(_key_set(), content_type="application/jwk-set+json")

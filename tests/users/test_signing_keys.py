@@ -1,27 +1,20 @@
 """Keys are rotated without a log-out: several verify, one signs, each with its own algorithm."""
 
-import base64
 import hmac
 import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
-import httpx
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
     PrivateFormat,
-    PublicFormat,
 )
-from django.conf import settings
-from django.test import Client
 
-from tests.document import problem_of
-from tests.server import running_server
-from tests.splits.journey import fresh_email, register
+from tests.users.keys import NEW, OLD, PRIVATE, PUBLIC, use_keys
 from tests.users.logins import bearer, refresh
 from tests.users.test_forged_tokens import assert_opens_nothing, b64, claims_of, unsigned
 from users import tokens
@@ -30,42 +23,15 @@ from users.signing_keys import SigningKey, read_keys, signing_key
 
 pytestmark = pytest.mark.once
 
-OLD, NEW = "k8Jr2vQ9tYwE4uPz7sXcB3nM6hLf1dGa", "Zq5Wn8Rt2Ky6Vb9Xj3Mc7Pf4Ld1Hs0Ge"
-PRIVATE_KEYS = {
-    "RS256": rsa.generate_private_key(public_exponent=65537, key_size=2048),
-    "ES256": ec.generate_private_key(ec.SECP256R1()),
-    "EdDSA": ed25519.Ed25519PrivateKey.generate(),
-}
-PRIVATE = {
-    name: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
-    for name, key in PRIVATE_KEYS.items()
-}
-PUBLIC = {
-    name: key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
-    for name, key in PRIVATE_KEYS.items()
-}
 KINDS = (OLD, *PRIVATE.values())
 IDS = ("HS256", *PRIVATE)
-KEY_SET = "/.well-known/jwks.json"
-#: The private parts of RSA, EC and OKP keys, and the value of a secret (RFC 7518, section 6).
-PRIVATE_MEMBERS = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
-
-CLAIMS = ("AUDIENCE", "ISSUER", "LEEWAY")
-
 Ring = Callable[..., None]
 
 
 @pytest.fixture
 def ring(monkeypatch: pytest.MonkeyPatch) -> Ring:
     """`ring(new, old)` restarts the service with these keys; the first one signs."""
-
-    def use(*texts: str) -> None:
-        keys = [SigningKey.read(text) for text in texts]
-        claims = {name.lower(): settings.SIMPLE_JWT[name] for name in CLAIMS}
-        monkeypatch.setattr(tokens, "KEYS", tokens.KeyRing(keys, **claims))
-        tokens._claims.cache_clear()
-
-    return use
+    return partial(use_keys, monkeypatch)
 
 
 def pair(user: User) -> tokens.TokenPair:
@@ -202,81 +168,3 @@ def test_a_weak_key_does_not_verify_either() -> None:
 def test_keys_are_not_in_what_is_printed() -> None:
     for text in KINDS:
         assert text[:40] not in repr(SigningKey.read(text))
-
-
-# -- The published keys ----------------------------------------------------------------------------
-
-
-def published(client: Client) -> list[dict[str, Any]]:
-    response = client.get(KEY_SET)
-    assert response["Content-Type"] == "application/jwk-set+json"
-    document = response.json()
-    assert document.keys() == {"keys"}
-    return document["keys"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PRIVATE)
-def test_a_service_verifies_tokens_with_the_published_keys_alone(name: str) -> None:
-    with (
-        running_server(JWT_SIGNING_KEY=PRIVATE[name]) as server,
-        httpx.Client(base_url=server.url) as http,
-    ):
-        login = register(http, fresh_email()).json()
-        token = login["token"]
-        keys = jwt.PyJWKClient(f"{server.url}{KEY_SET}")
-        claims = jwt.decode(
-            token,
-            keys.get_signing_key_from_jwt(token),
-            algorithms=[name],
-            audience="tripcompanion",
-            issuer="tripcompanion",
-        )
-        assert (claims["sub"], claims["token_type"]) == (str(login["user"]["id"]), "access")
-
-
-@pytest.mark.once
-def test_public_keys_are_published_once_and_nothing_secret(client: Client, ring: Ring) -> None:
-    """T156: The published key set contains public keys only."""
-    ring(PRIVATE["EdDSA"], NEW, PRIVATE["RS256"], PUBLIC["ES256"], PUBLIC["EdDSA"], OLD)
-    keys = published(client)
-    for jwk, name in zip(keys, ("EdDSA", "RS256", "ES256"), strict=True):
-        assert (jwk["alg"], jwk["use"]) == (name, "sig")
-        assert jwk["kid"] == SigningKey.read(PRIVATE[name]).kid
-        assert not PRIVATE_MEMBERS & jwk.keys()
-    text = json.dumps(keys)
-    for secret in (OLD, NEW):
-        encoded = base64.urlsafe_b64encode(secret.encode()).rstrip(b"=").decode()
-        assert not [form for form in (secret, encoded, SigningKey.read(secret).kid) if form in text]
-
-
-@pytest.mark.once
-def test_secrets_alone_publish_nothing(client: Client, ring: Ring) -> None:
-    ring(NEW, OLD)
-    assert published(client) == []
-
-
-@pytest.mark.once
-def test_caches_keep_the_keys_until_they_change(client: Client, ring: Ring) -> None:
-    ring(PRIVATE["ES256"])
-    first = client.get(KEY_SET)
-    assert first["Cache-Control"] == "public, max-age=300"
-    assert "Cookie" not in first.get("Vary", "")
-    known = {"If-None-Match": first["ETag"]}
-    again = client.get(KEY_SET, headers=known)
-    assert (again.status_code, again.content) == (304, b"")
-    assert (again["ETag"], again["Cache-Control"]) == (first["ETag"], first["Cache-Control"])
-    ring(PRIVATE["EdDSA"], PRIVATE["ES256"])
-    changed = client.get(KEY_SET, headers=known)
-    assert (changed.status_code, len(changed.json()["keys"])) == (200, 2)
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("header", [None, "Bearer stale", "Basic eDp5"])
-def test_the_keys_are_open_to_everybody_and_read_only(client: Client, header: str | None) -> None:
-    headers = {"Authorization": header} if header else {}
-    assert client.get(KEY_SET, headers=headers).status_code == 200
-    assert client.head(KEY_SET, headers=headers).status_code == 200
-    response = client.post(KEY_SET, {}, headers=headers)
-    problem_of(response, 405, "method_not_allowed")
-    assert response["Allow"] == "GET, HEAD"

@@ -1,0 +1,1 @@
+"""The public keys of tokens, for services that verify them."""
