@@ -59,6 +59,7 @@ QUERIES = {
     "/api": 1,
     "/api/currencies": 0,
     "/api/categories": 0,
+    "/api/users/login/methods": 0,
     "/api/health": 0,
     "/api/health/ready": 1,
     "/api/schema": 0,

@@ -63,7 +63,7 @@ SINGLE = {
 #: Pages for browsers, the document of the API and lists of codes; they show nothing that is stored.
 WITHOUT_ROWS = {
     *("/api/schema", "/api/docs", "/api/session/login"),
-    *("/api/currencies", "/api/categories"),
+    *("/api/currencies", "/api/categories", "/api/users/login/methods"),
 }
 WITHOUT_LOG_IN = {
     end.route for end in endpoints() if not getattr(end.view, "authentication_classes", True)

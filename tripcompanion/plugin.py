@@ -157,6 +157,13 @@ class MailText(NamedTuple):
     link: Callable[[Any], str] | None = None
 
 
+class LoginMethod(NamedTuple):
+    """A field in the answer that says how people can log in: its shape, and its value."""
+
+    shape: Any
+    value: Callable[[], Any]
+
+
 class AssistantTool(NamedTuple):
     """A tool for assistants: a request to the API, with what in braces in the path are ids.
 
@@ -338,6 +345,10 @@ class Plugin(AppConfig):
         where it leads to; `users.log_in.half_authenticated` tells it who it is.
         """
         return ""
+
+    def login_methods(self) -> Mapping[str, LoginMethod]:
+        """Ways to log in to the API besides the password, by names in snake case."""
+        return {}
 
     def require_log_in(self, request: Any, user: Any) -> None:
         """Raise one of `log_in_problems` if a log-in to the API lacks a step.

@@ -67,6 +67,7 @@ USER = [
 USERS: list[Any] = [
     path("register", SessionViewSet.as_view({"post": "register"})),
     path("login", SessionViewSet.as_view({"post": "login"})),
+    path("login/methods", SessionViewSet.as_view({"get": "methods"})),
     path("token/refresh", SessionViewSet.as_view({"post": "refresh"})),
     path("logout", SessionViewSet.as_view({"post": "logout"})),
     path("password-reset", EmailTokenViewSet.as_view({"post": "ask"})),

@@ -3,6 +3,7 @@
 Views of `/api/users/{userId}` need the trips, so they are in `trips`.
 """
 
+from types import SimpleNamespace
 from typing import ClassVar
 from uuid import UUID
 
@@ -20,6 +21,8 @@ from tripcompanion.api.viewsets import ApiViewSet
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.passwords import HashedPassword
 from users.serializers.session import (
+    LOGIN_METHODS,
+    LoginMethodsSerializer,
     LoginRequest,
     LoginResponse,
     LogoutRequest,
@@ -61,6 +64,7 @@ class SessionViewSet(ApiViewSet):
     tag = "sessions"
     operation_ids: ClassVar = {
         "register": "register",
+        "methods": "getLoginMethods",
         "login": "login",
         "refresh": "refreshToken",
         "logout": "logout",
@@ -76,7 +80,8 @@ class SessionViewSet(ApiViewSet):
         "logout": LogoutRequest,
     }
     response_serializer = LoginResponse
-    response_serializers: ClassVar = {"logout": None}
+    response_serializers: ClassVar = {"logout": None, "methods": LoginMethodsSerializer}
+    without_snapshot: ClassVar = frozenset({"methods"})
     creates: ClassVar = frozenset({"register"})
     problems: ClassVar = {
         "register": [EmailTaken],
@@ -105,6 +110,11 @@ class SessionViewSet(ApiViewSet):
             with user.just_created():
                 tokens = log_in(user, request, is_complete=True)
         return self.answer(tokens, location=f"/api/users/{user.pk}")
+
+    def methods(self, request: Request) -> Response:
+        """How people can log in here."""
+        added = {name: method.value() for name, method in LOGIN_METHODS.items()}
+        return self.answer(SimpleNamespace(password=True, **added))
 
     def login(self, request: Request) -> Response:
         """Log in with e-mail address and password.

@@ -17,6 +17,7 @@ ACCOUNT = "/api/users/{user_id}"
 ROWS = [
     Row("POST", "/api/users/register", body=Scene.account, statuses=everybody(201)),
     Row("POST", "/api/users/login", body=Scene.log_in, statuses=everybody(200)),
+    Row("GET", "/api/users/login/methods", statuses=everybody(200)),
     Row("POST", "/api/users/token/refresh", body=Scene.refresh_token, statuses=everybody(200)),
     Row("POST", "/api/users/logout", body=Scene.refresh_token, statuses=everybody(204)),
     Row("POST", "/api/users/password-reset", body=Scene.lost_password, statuses=everybody(202)),

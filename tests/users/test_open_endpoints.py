@@ -15,6 +15,7 @@ OLGA = {"email": "olga@example.com", "password": PASSWORD}
 OPEN: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("post", "/api/users/register", OLGA | {"email": "nina@example.com"}, 201),
     ("post", "/api/users/login", OLGA, 200),
+    ("get", "/api/users/login/methods", None, 200),
     ("get", "/api/health", None, 200),
     ("get", "/api/health/ready", None, 200),
     ("get", "/api/schema", None, 200),

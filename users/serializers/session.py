@@ -7,10 +7,13 @@ from tripcompanion.api.serializers import (
     FixedText,
     StrictText,
 )
+from tripcompanion.plugin import plugins
 from users.emails import MAX_EMAIL_CHARS
 from users.serializers.account import EmailAddress, NewPassword, Password, UserSerializer, user_name
 
 MAX_LINK_CHARS = 100
+#: What plugins add to the ways to log in.
+LOGIN_METHODS = {name: each for app in plugins() for name, each in app.login_methods().items()}
 
 
 class RegisterRequest(CamelCaseSerializer):
@@ -83,6 +86,13 @@ class VerifyEmailRequest(CamelCaseSerializer):
         max_length=MAX_LINK_CHARS,
         help_text="The last part of the link. It works once, within a week.",
     )
+
+
+class LoginMethodsSerializer(CamelCaseSerializer):
+    """How people can log in. Plugins add fields."""
+
+    password = serializers.BooleanField(help_text="With address and password: always.")
+    locals().update({name: method.shape for name, method in LOGIN_METHODS.items()})
 
 
 class LoginResponse(CamelCaseSerializer):
