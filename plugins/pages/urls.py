@@ -16,8 +16,9 @@ TITLES = (
     _("Export"), _("Guests"), _("Health"), _("History"), _("Join"),
     _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"), _("Merge"),
     _("Methods"), _("Move"), _("My trips"), _("Password reset"), _("Pay"), _("Pending debts"),
-    _("Preview"), _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"), _("Sessions"),
-    _("Settle up"), _("Settlements"), _("Splits"), _("Tags"), _("Time zone"), _("Title"),
-    _("Tokens"), _("Total debt"), _("Trip id"), _("Trips"), _("Unpay"), _("Verify email"),
+    _("Preview"), _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"),
+    _("Sessions"), _("Settle up"), _("Settlements"), _("Splits"), _("Tags"), _("Time zone"),
+    _("Title"), _("Tokens"), _("Total debt"), _("Trip id"), _("Trips"), _("Unpay"),
+    _("Verify email"),
 )
 # fmt: on
