@@ -197,8 +197,10 @@ def resolved(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def problem_of(response: Any, status: int, code: str = "") -> dict[str, Any]:
     """The problem document in `response` (Django's or httpx's), whose form is checked."""
-    assert response.status_code == status, response.content[:500]
-    assert response.headers["Content-Type"] == "application/problem+json"
+    asked = getattr(response, "wsgi_request", None)
+    where = f"{asked.method} {asked.path}: " if asked else ""
+    assert response.status_code == status, f"{where}{response.status_code} {response.content[:500]}"
+    assert response.headers["Content-Type"] == "application/problem+json", where
     document: dict[str, Any] = json.loads(response.content)
     assert document.keys() >= MEMBERS
     assert document["status"] == status
@@ -211,7 +213,7 @@ def problem_of(response: Any, status: int, code: str = "") -> dict[str, Any]:
         assert field, document
         assert texts, document
         assert all(isinstance(text, str) and text for text in texts)
-    assert not code or document["code"] == code
+    assert not code or document["code"] == code, where
     return document
 
 

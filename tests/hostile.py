@@ -40,6 +40,7 @@ SMALL = {"0", "-1", "-0.0", '"0"', '"-1"', "1e-400", '"1e-400"'}
 NO_DATE = (
     *OTHER_THAN_TEXT,
     *('""', '"today"', '"2026-02-30"', '"2026-13-01"', '"2026-5-4"', '"20260514"', '"0000-01-01"'),
+    *('"10000-01-01"', '"2026-02-29"', '"2026-W20-4"', '"2026-05-14 "', '"٢٠٢٦-٠٥-١٤"'),
     *('"14.05.2026"', '"05/14/2026"', '"２０２６-０５-１４"', '"2026-05-14T00:00:00Z"'),
     *('"99999-01-01"', '" 2026-05-14"', "20260514"),
 )
@@ -61,7 +62,8 @@ NO_URL = tuple(
             "data:text/html,x",
         ),
         *("vbscript:x", "file:///etc/passwd", "ftp://example.com/x", "//evil.example/x"),
-        *("\\\\evil.example", "http://", "http://[::1", "https:x"),
+        *("\\\\evil.example", "\\evil.example", "http://", "http://[::1", "https:x"),
+        *("java\x01script:alert(1)", " javascript:alert(1)", "gopher://x", "/a b.webp"),
     )
 )
 NO_EMAIL = tuple(

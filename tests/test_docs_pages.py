@@ -273,6 +273,7 @@ def test_a_page_says_who_is_logged_in_and_logs_out(browser, olga):
 
 
 def test_what_people_write_is_shown_and_not_run(browser, olga, trip):
+    """T110: Pages for browsers escape all user input."""
     trip.title = trip.description = SCRIPT
     trip.save()
     overwrite(olga, name=SCRIPT)

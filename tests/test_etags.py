@@ -90,6 +90,7 @@ def test_a_weak_or_malformed_tag_does_not_fit(api, olga, paths):
 
 
 def test_of_two_writers_who_saw_the_same_one_gets_through(server):
+    """T93: Of two writers with the same ETag, one succeeds."""
     person = httpx.post(
         f"{server.url}/api/users/register",
         json={"email": "writers@example.com", "password": "four-green-suitcases"},

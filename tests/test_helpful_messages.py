@@ -177,6 +177,7 @@ def test_a_date_that_is_none(  # noqa: PLR0913 -- the cast
 )
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "GZIP"])
 def test_a_compressed_body(api: Api, olga: User, coding: str, language: str, text: str) -> None:
+    """T62: A compressed body is not decompressed."""
     client = api(olga)
     body = gzip.compress(b'{"title": "Lisbon"}')
     says = {"Content-Encoding": coding, "Accept-Language": language}

@@ -104,12 +104,15 @@ def test_what_is_answered_may_have_more_names_in_a_later_release() -> None:
 def test_an_unknown_name_is_ignored_if_the_client_prefers_so(
     world: World, operation: Operation
 ) -> None:
+    """T50: Unknown names in a body or a query are refused, or change nothing."""
     body = world.bodies[str(operation)][0]
     with rolled_back():
         plain = world.send(operation, json.dumps(body).encode())
-    named = with_name(with_name(body, (), "colour"), (), "categry", "FOOD")
+    named = with_name(with_name(body, (), "colour"), (), "categry", "canary-17")
+    named = with_name(named, (), "__class__", {"canary-17": ["canary-17"]})
     with rolled_back():
         lenient = world.send(operation, json.dumps(named).encode(), **LENIENT)
+        assert "canary-17" not in repr(everything_stored())
     assert lenient.status_code == plain.status_code
     assert lenient["Preference-Applied"] == "handling=lenient"
     assert "Preference-Applied" not in plain

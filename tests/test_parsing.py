@@ -65,6 +65,7 @@ def put(api, olga):
 
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
 def test_what_is_no_strict_json_object_is_refused_without_internals(put, olga, body):
+    """T52, T114: A body is one strictly parsed JSON object with at most 32 levels of nesting."""
     document = problem_of(put(body), 400, "malformed_json")
     assert "errors" not in document
     for internal in ("class", "decimal", "sys.", "codec", "Traceback", "recursion", "char"):
@@ -142,6 +143,7 @@ def test_json_is_read_under_every_spelling_of_its_type(put, content_type):
      "application/json; charset=latin-1", "application/json; charset=utf-16", "json", "", "/", ";"],
 )  # fmt: skip
 def test_any_other_type_is_refused(put, content_type):
+    """T113: A body is JSON in UTF-8."""
     response = put(b'{"name": "Olga"}', content_type)
     problem_of(response, 415, "unsupported_media_type")
 

@@ -45,6 +45,7 @@ def every_value(node, key=""):
 def test_an_amount_has_the_decimals_of_its_currency_and_no_others(
     api, olga, currency, amount_minor, text
 ):
+    """T97: The smallest and the largest amount are returned unchanged."""
     trip = TripFactory(currency=currency)
     join(trip, olga, TripRole.OWNER)
     expense = spend(trip, amount_minor, paid_by=olga, among=[olga])

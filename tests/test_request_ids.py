@@ -116,15 +116,20 @@ def test_a_fault_of_ours_keeps_its_traceback(log: Any, api: Api, olga: User, tri
 
 
 def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any) -> None:
+    """T125: Logs contain no secrets, and each event is one line."""
     login = api(None).post("/api/users/login", {"email": olga.email, "password": PASSWORD}).json()
     api(None).post("/api/users/login", {"email": olga.email, "password": "canary-pass"})
     api(None).post("/api/users/register", {"email": olga.email, "password": "canary-pass"})
+    forged = {"refreshToken": f"{login['refreshToken']}x"}
+    assert api(None).post("/api/users/token/refresh", forged).status_code == 401
     client = api(olga)
+    client.get("/api/trips/code/canary", HTTP_USER_AGENT="a\nERROR forged")
     for path in (f"/api/users/email/{olga.email}", "/api/users/email/olga%40example.com"):
         client.get(path + "?token=canary-query")
     client.get(f"/api/{login['token']}")
     client.get("/api/trips", HTTP_AUTHORIZATION="Bearer tc_canary-token")
     logging.getLogger().warning("from a library: {'Authorization': 'Bearer canary-metrics'}")
+    assert not [line for line in log() if json.loads(line)["message"].startswith("ERROR")]
     text = "\n".join(log())
     assert "/api/users/login" in text
     for secret in (olga.email, "olga%40", "canary", PASSWORD, login["token"], "eyJ"):

@@ -122,18 +122,6 @@ def test_other_names_of_who_paid_make_nobody_the_payer(
         assert made.json()["paidBy"]["id"] == olga.pk
 
 
-@pytest.mark.django_db
-def test_no_name_of_a_right_is_known_at_registration(api: Api) -> None:
-    account = {"email": "mallory@example.com", "password": PASSWORD}
-    for name in ("role", "id", "isStaff", "is_superuser", "firstName"):
-        document = problem_of(api(None).post("/api/users/register", account | {name: 1}), 400)
-        assert document["errors"].keys() == {name}
-    assert not User.objects.filter(email="mallory@example.com").exists()
-    named = account | {"role": "ADMIN", "isStaff": True, "id": 1}
-    made = api(None).post("/api/users/register", named, **LENIENT)
-    assert made.json()["user"]["role"] == "USER"
-
-
 def test_logging_in_ignores_other_names(api: Api, olga: User) -> None:
     body = {"email": olga.email, "password": PASSWORD, "remember": True, "username": "olga"}
     tokens = api(None).post("/api/users/login?next=/", body)

@@ -2,20 +2,23 @@
 
 import inspect
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
 
-from tests.cast import WITH_ROLE
 from tests.mutations.mutant import ROOT, Mutant
+from tests.trips.rows import ROWS
 from tests.walked import all_of
 from trips.roles import TABLE, Access
 
 _CELLS = ("_ANY", "_OWN", "_NONE")
-#: Not the tests that read the table themselves: the change must be detected over HTTP.
-_ROLE_TEST = "tests/security/test_functions.py::test_t65_each_role_may_do_exactly_what_is_promised"
+#: Not a test that reads the table itself: the change must be detected over HTTP.
+_ROLE_TEST = "tests/test_permissions.py::test_each_caller_may_do_what_the_table_says"
+#: Of what no endpoint asks for alone.
+_TABLE_TEST = "tests/test_permissions.py::test_the_table_of_roles_is_the_promised_one"
 _CONSTRAINT_TESTS = " ".join(
     ["tests/splits/test_constraints.py tests/security/test_stored.py", *all_of("CONSTRAINT_TESTS")]
 )
@@ -33,6 +36,8 @@ class Migration(migrations.Migration):
 def role_cells() -> Iterator[Mutant]:
     """Each cell of the table with another access: NONE if it was ANY, otherwise ANY."""
     for can in TABLE:
+        shown = next((row for row in ROWS if row.can is can), None)
+        test = f"{_ROLE_TEST}[{shown}]" if shown else _TABLE_TEST
         file = Path(inspect.getfile(type(can))).relative_to(ROOT)
         row = rf"^ +{type(can).__name__}\.{can.name}: +\((.+)\),$"
         line = re.search(row, (ROOT / file).read_text(), re.M)
@@ -43,7 +48,7 @@ def role_cells() -> Iterator[Mutant]:
             wrong = "_NONE" if access is Access.ANY else "_ANY"
             new = line[0].replace(line[1], ", ".join([*cells[:at], wrong, *cells[at + 1 :]]))
             name = f"{type(can).__name__}.{can.name} of {role}: {access.name} becomes {wrong[1:]}"
-            yield Mutant(name, str(file), line[0], new, f"{_ROLE_TEST}[{WITH_ROLE[role]}-{can}]")
+            yield Mutant(name, str(file), line[0], new, shlex.quote(test))
 
 
 def constraints() -> Iterator[Mutant]:

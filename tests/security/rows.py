@@ -1,7 +1,8 @@
 """The rows of attacks: `make rows` prints each with its property and the tests that hold it.
 
 A row is the first line of the docstring of the test that holds it, such as `T05: The trip is taken
-from the path.` Other tests of the row have its number in their names: `test_t05_…`.
+from the path.`, or `T17, T18: …` if it holds several. Other tests of the row have its number in
+their names: `test_t05_…`.
 """
 
 import ast
@@ -39,8 +40,9 @@ def rows() -> list[Row]:
     """Every row, in the order of their numbers."""
     found = []
     for file, name, docstring in docstrings():
-        if row := re.match(r"T(\d{2,}): (.+)", docstring):
-            found.append(Row(int(row[1]), row[2], f"{file}::{name}"))
+        if row := re.match(r"(T\d{2,}(?:, T\d{2,})*): (.+)", docstring):
+            numbers = map(int, re.findall(r"\d+", row[1]))
+            found += [Row(number, row[2], f"{file}::{name}") for number in numbers]
     return sorted(found)
 
 

@@ -58,6 +58,7 @@ def test_the_smallest_unit_is_that_of_the_currency(
 def test_nobody_pays_the_odd_cent_every_time(
     ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:
+    """T98: Equal shares add up, and the odd cent rotates."""
     expenses = [ledger.spend(olga, 100, olga, ed, vera) for _number in range(3)]
     for user in (olga, ed, vera):
         paid = sorted(parts(expense)[user.pk] for expense in expenses)

@@ -16,7 +16,7 @@ from trips.models import Member, Trip
 from trips.roles import TripRole
 
 #: Trips and operations; the second pair is what `make soak` plays.
-SIZES = {"default": (5, 400), "soak": (50, 10_000)}
+SIZES = {"default": (2, 80), "soak": (50, 10_000)}
 SPLIT_TYPES = ("EQUAL", "MANUAL", "PERCENTAGE", "SHARES")
 
 
@@ -130,10 +130,11 @@ class Traveller:
         return self._send("post", "settle-up", {"tag": tag})
 
 
-@pytest.mark.slow
+@pytest.mark.either
 @pytest.mark.soak
 @pytest.mark.django_db
 def test_random_use_of_many_trips_leaves_no_drift(api: Api) -> None:
+    """T104: The ledger is consistent after random operations."""
     trips, operations = SIZES[
         "soak" if settings.get_current_profile_name() == "soak" else "default"
     ]
@@ -147,7 +148,7 @@ def test_random_use_of_many_trips_leaves_no_drift(api: Api) -> None:
         travellers.append(Traveller(random, Ledger(trip, api, people[0])))
     statuses = {random.choice(travellers).act() for _number in range(operations)}
     # A payment whose credit a closing used goes after that one.
-    assert statuses <= {200, 201, 204, 404, 409}
+    assert {200, 201, 204} <= statuses <= {200, 201, 204, 404, 409}
     assert Expense.objects.count() > trips
     call_command("audit_ledger", stdout=StringIO())
     for trip in Trip.objects.all():

@@ -58,18 +58,6 @@ def test_the_tag_stays_as_long_as_the_plan_does(ledger: Ledger, olga: User, ed: 
     assert read_tag(ledger, ed) == before
 
 
-def test_who_is_no_side_of_every_payment_may_not_record_the_plan(
-    ledger: Ledger, olga: User, ed: User, vera: User, sam: User
-) -> None:
-    ledger.spend(olga, 90, ed, vera)
-    tag = read_tag(ledger, ed)
-    assert ledger.answer(ed, "post", "settle-up", {"tag": tag}).status_code == 403
-    assert ledger.answer(vera, "post", "settle-up", {"tag": tag}).status_code == 403
-    assert ledger.answer(sam, "post", "settle-up", {"tag": tag}).status_code == 404
-    ledger.settle(vera, olga, 45)
-    assert ledger.answer(ed, "post", "settle-up", {"tag": read_tag(ledger, ed)}).status_code == 201
-
-
 def test_a_plan_reaches_former_members_too(
     ledger: Ledger, olga: User, ed: User, vera: User
 ) -> None:

@@ -54,9 +54,3 @@ def test_a_preview_refuses_what_recording_refuses(
         )
         assert refused.status_code == 400
         assert list(refused.json()["errors"]) == [field]
-
-
-def test_who_may_not_record_may_not_preview(ledger: Ledger, vera: User, sam: User) -> None:
-    body = ledger.expense_body(90, vera)
-    assert ledger.answer(vera, "post", "expenses/preview", body).status_code == 403
-    assert ledger.answer(sam, "post", "expenses/preview", body).status_code == 404

@@ -1,21 +1,11 @@
 """Splits by themselves: how they are born, reading, adding and deleting them."""
 
-from itertools import product
-from typing import Any
-
 import pytest
-from pytest_django import DjangoAssertNumQueries
 
-from tests.cast import Api
-from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Json, Ledger, parts, split_url
-from trips.models import Trip
-from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
 pytestmark = pytest.mark.either
-
-ROLES = list(TripRole)
 
 
 @pytest.fixture
@@ -24,11 +14,6 @@ def undivided(ledger: Ledger, olga: User) -> Json:
     expense = ledger.spend(olga, 100, olga)
     ledger.delete_split(expense["splits"][0], olga)
     return expense
-
-
-@pytest.fixture
-def cast(olga: User, ed: User, vera: User) -> dict[TripRole, User]:
-    return dict(zip(ROLES, (olga, ed, vera), strict=True))
 
 
 def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(
@@ -51,22 +36,6 @@ def test_all_splits_of_an_expense_are_a_plain_array(
     assert (
         ledger.answer(vera, "get", split_url(expense["splits"][0])).json() == expense["splits"][0]
     )
-
-
-@pytest.mark.parametrize("people", [1, 30])
-def test_listing_splits_costs_the_same_queries_for_one_and_for_thirty(
-    ledger: Ledger,
-    trip: Trip,
-    olga: User,
-    crowd: Any,
-    django_assert_num_queries: DjangoAssertNumQueries,
-    people: int,
-) -> None:
-    expense = spend(trip, 6000, paid_by=olga, among=crowd(people))
-    ledger.answer(olga, "get", "")
-    with django_assert_num_queries(3):  # token, expense, splits
-        splits = ledger.answer(olga, "get", f"/api/expenses/{expense.pk}/splits").json()
-    assert len(splits) == people
 
 
 def test_a_split_of_an_amount_is_added(
@@ -154,24 +123,9 @@ def test_a_full_expense_takes_no_further_split(
     [
         ({}, "amount"),
         ({"amount": 1, "percentage": 1}, "amount"),
-        ({"amount": 0}, "amount"),
-        ({"amount": "-1"}, "amount"),
         ({"amount": "0.004"}, "amount"),
-        ({"amount": "NaN"}, "amount"),
-        ({"amount": None}, "amount"),
-        ({"amount": True}, "amount"),
-        ({"amount": "1000000000000.01"}, "amount"),
-        ({"percentage": 0}, "percentage"),
-        ({"percentage": -1}, "percentage"),
         ({"percentage": 100.01}, "percentage"),
         ({"percentage": "33.33333"}, "percentage"),
-        ({"percentage": "Infinity"}, "percentage"),
-        ({"percentage": []}, "percentage"),
-        ({"amount": 1, "participantUserId": None}, "participantUserId"),
-        ({"amount": 1, "participantUserId": 1.5}, "participantUserId"),
-        ({"amount": 1, "participantUserId": True}, "participantUserId"),
-        ({"amount": 1, "participantUserId": "x"}, "participantUserId"),
-        ({"amount": 1, "participantUserId": 2**63 - 1}, "participantUserId"),
     ],
 )
 def test_a_split_that_cannot_be_is_refused_by_field(
@@ -193,41 +147,6 @@ def test_a_split_names_a_member(ledger: Ledger, undivided: Json, olga: User, sam
     assert list(response.json()["errors"]) == ["participantUserId"]
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_who_may_add_a_split(
-    ledger: Ledger, undivided: Json, cast: dict[TripRole, User], role: TripRole
-) -> None:
-    path = f"/api/expenses/{undivided['id']}/splits"
-    body = {"participantUserId": cast[role].pk, "amount": 1}
-    allowed = access_of(role, Can.RECORD) is Access.ANY
-    response = ledger.answer(cast[role], "post", path, body)
-    assert response.status_code == (201 if allowed else 403)
-
-
-@pytest.mark.parametrize(
-    ("role", "ours"), list(product(ROLES, ["created", "paid", "owed", "neither"]))
-)
-def test_who_may_delete_a_split(
-    ledger: Ledger,
-    trip: Trip,
-    cast: dict[TripRole, User],
-    bert: User,
-    role: TripRole,
-    ours: str,
-) -> None:
-    user = cast[role]
-    created_by = user if ours == "created" else bert
-    paid_by = user if ours == "paid" else bert
-    debtor = user if ours == "owed" else bert
-    expense = spend(trip, 6000, paid_by=created_by, among=[debtor], paid_by_user={paid_by.pk: 6000})
-    split = expense.splits.get()
-    response = ledger.answer(user, "delete", f"/api/expenses/{expense.pk}/splits/{split.pk}")
-    access = access_of(role, Can.DELETE_SPLITS)
-    allowed = access is Access.ANY or (access is Access.OWN and ours in {"created", "paid"})
-    assert response.status_code == (204 if allowed else 403)
-    assert expense.splits.exists() != allowed
-
-
 def test_a_deleted_split_is_gone(ledger: Ledger, olga: User, ed: User) -> None:
     expense = ledger.spend(olga, 60, olga, ed)
     split = ledger.split(expense, ed)
@@ -236,52 +155,3 @@ def test_a_deleted_split_is_gone(ledger: Ledger, olga: User, ed: User) -> None:
     assert ledger.answer(olga, "delete", split_url(split)).status_code == 404
     assert parts(ledger.expense(expense)) == {olga.pk: 30}
     assert ledger.pending(ed) == []
-
-
-@pytest.mark.parametrize(
-    ("method", "action"), [("get", ""), ("delete", ""), ("put", "/pay"), ("put", "/unpay")]
-)
-def test_a_split_under_the_id_of_another_expense_is_404(
-    ledger: Ledger, olga: User, ed: User, method: str, action: str
-) -> None:
-    split = ledger.spend(olga, 60, ed)["splits"][0]
-    other = ledger.spend(olga, 60, ed)
-    path = f"/api/expenses/{other['id']}/splits/{split['id']}{action}"
-    assert ledger.answer(olga, method, path).status_code == 404
-    assert ledger.answer(olga, "get", split_url(split)).json() == split
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("get", "splits"),
-        ("post", "splits"),
-        ("get", "splits/{split}"),
-        ("delete", "splits/{split}"),
-        ("put", "splits/{split}/pay"),
-        ("put", "splits/{split}/unpay"),
-    ],
-)
-def test_a_stranger_gets_the_same_404_as_for_no_expense_at_all(
-    ledger: Ledger, api: Api, olga: User, ed: User, sam: User, method: str, path: str
-) -> None:
-    split = ledger.spend(olga, 60, ed)["splits"][0]
-    path = path.format(split=split["id"])
-    body = {"participantUserId": sam.pk, "amount": 1} if method == "post" else {}
-    response = ledger.answer(sam, method, f"/api/expenses/{split['expenseId']}/{path}", body)
-    missing = ledger.answer(sam, method, f"/api/expenses/999999999/{path}", body)
-    assert response.status_code == missing.status_code == 404
-    assert response.json()["detail"] == missing.json()["detail"]
-    anonymous = getattr(api(None), method)(f"/api/expenses/{split['expenseId']}/{path}", body)
-    assert anonymous.status_code == 401
-
-
-def test_an_expense_of_another_trip_shows_its_splits_to_its_own_members_only(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
-    expense = spend(other, 100, paid_by=olga, among=[olga])
-    path = f"/api/expenses/{expense.pk}/splits"
-    assert ledger.answer(olga, "get", path).status_code == 200
-    assert ledger.answer(ed, "get", path).status_code == 404

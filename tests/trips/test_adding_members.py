@@ -86,6 +86,7 @@ def test_the_new_member_sees_the_trip_at_once(api: Api, trip: Trip, olga: User, 
 def test_nobody_gives_a_role_above_their_own(
     api: Api, trip: Trip, sam: User, request: pytest.FixtureRequest, caller: str, granted: str
 ) -> None:
+    """T67: An EDITOR can add members but give no role above their own."""
     from_editor = list(TripRole)[list(TripRole).index(TripRole.EDITOR) :]
     allowed = {"olga": list(TripRole), "ada": list(TripRole), "ed": from_editor}
     response = add(api, request.getfixturevalue(caller), trip, userId=sam.pk, role=granted)
@@ -127,34 +128,6 @@ def test_an_unknown_user_is_the_same_404_by_id_and_by_email(
     for response in answers:
         assert (response.status_code, response.json()["code"]) == (404, "user_not_found")
     assert len({response.content for response in answers}) == 1
-
-
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "userId"), ({"userId": 1, "email": "sam@example.com"}, "userId"),
-        ({"role": "EDITOR"}, "userId"), ({"userId": None}, "userId"), ({"userId": 0}, "userId"),
-        ({"userId": -1}, "userId"), ({"userId": 1.5}, "userId"), ({"userId": 1.0}, "userId"),
-        ({"userId": True}, "userId"), ({"userId": "one"}, "userId"), ({"userId": ""}, "userId"),
-        ({"userId": "1.0"}, "userId"), ({"userId": " 1 "}, "userId"), ({"userId": "٣"}, "userId"),
-        ({"userId": 2**63}, "userId"), ({"userId": "9" * 40}, "userId"),
-        ({"userId": [1]}, "userId"), ({"userId": {"id": 1}}, "userId"),
-        ({"email": None}, "userId"), ({"email": ""}, "email"),
-        ({"email": 5}, "email"), ({"email": ["sam@example.com"]}, "email"),
-        ({"email": "x" * 255}, "email"), ({"userId": 1, "role": "owner"}, "role"),
-        ({"userId": 1, "role": "ADMIN"}, "role"), ({"userId": 1, "role": ""}, "role"),
-        ({"userId": 1, "role": 1}, "role"),
-        ({"userId": 1, "role": ["VIEWER"]}, "role"),
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_a_wrong_body_is_refused_on_its_field(
-    api: Api, trip: Trip, olga: User, body: dict[str, Any], field: str
-) -> None:
-    response = add(api, olga, trip, **body)
-    assert (response.status_code, response.json()["code"]) == (400, "invalid")
-    assert list(response.json()["errors"]) == [field]
-    assert trip.members.count() == 3
 
 
 def test_the_list_is_a_complete_array_in_the_order_of_joining(

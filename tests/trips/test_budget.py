@@ -55,11 +55,7 @@ def test_a_budget_never_shows_more_decimals_than_the_currency_has(api: Api, olga
 @pytest.mark.parametrize(
     ("currency", "entered"),
     [
-        ("EUR", 0), ("EUR", -0.0), ("EUR", -1), ("EUR", 0.004), ("JPY", 0.49), ("KWD", 0.0004),
-        ("EUR", "1000000000000.01"), ("EUR", 10**13), ("EUR", Decimal("1e400")), ("EUR", "1e400"),
-        ("EUR", "1e-400"), ("EUR", "NaN"), ("EUR", "Infinity"), ("EUR", "-Infinity"), ("EUR", ""),
-        ("EUR", " 5 "), ("EUR", "5,00"), ("EUR", "1_000"), ("EUR", "٥"), ("EUR", "0x10"),
-        ("EUR", "five"), ("EUR", True), ("EUR", False), ("EUR", [5]), ("EUR", {"amount": 5}),
+        ("EUR", 0.004), ("JPY", 0.49), ("KWD", 0.0004), ("EUR", "1000000000000.01"),
     ],
     ids=lambda value: repr(value)[:24],
 )  # fmt: skip
@@ -70,13 +66,6 @@ def test_what_is_no_positive_amount_is_refused_on_the_field(
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     assert list(response.json()["errors"]) == ["budget"]
     assert not Trip.objects.exists()
-
-
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "01", "1.", ".5", "+1"])
-def test_what_is_no_number_of_json_is_malformed(api: Api, olga: User, number: str) -> None:
-    body = json.dumps(lisbon(budget="HERE")).replace('"HERE"', number)
-    response = api(olga).post("/api/trips", body.encode(), content_type="application/json")
-    assert (response.status_code, response.json()["code"]) == (400, "malformed_json")
 
 
 def test_null_clears_the_budget(api: Api, trip: Trip, olga: User) -> None:

@@ -61,15 +61,6 @@ def test_put_gives_absent_optional_fields_their_default(api: Api, trip: Trip, ol
     assert answer["title"] == "Lisbon in May"
 
 
-@pytest.mark.parametrize("field", ["title", "destination", "startDate", "endDate"])
-def test_put_requires_what_making_a_trip_requires(
-    api: Api, trip: Trip, olga: User, field: str
-) -> None:
-    response = api(olga).put(f"/api/trips/{trip.pk}", lisbon(**{field: ...}))
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == [field]
-
-
 @pytest.mark.parametrize(("field", "value"), WHOLE.items())
 def test_patch_changes_the_one_field_that_was_sent(
     api: Api, trip: Trip, olga: User, field: str, value: Any
@@ -85,22 +76,6 @@ def test_patch_changes_the_one_field_that_was_sent(
     assert after["updatedAt"] > before["updatedAt"]
     assert after == before | {field: value, "updatedAt": after["updatedAt"]}
     assert client.get(f"/api/trips/{trip.pk}").json() == after
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("title", ""), ("title", None), ("destination", "d" * 101), ("startDate", None),
-     ("joinRole", "OWNER"), ("budget", 0), ("currency", "EUX"), ("imageUrl", "data:,x")],
-)  # fmt: skip
-def test_patch_refuses_a_wrong_value_and_changes_nothing(
-    api: Api, trip: Trip, olga: User, field: str, value: Any
-) -> None:
-    client = api(olga)
-    before = client.get(f"/api/trips/{trip.pk}").json()
-    response = client.patch(f"/api/trips/{trip.pk}", {"description": "New.", field: value})
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == [field]
-    assert client.get(f"/api/trips/{trip.pk}").json() == before
 
 
 def test_a_deleted_trip_is_gone_with_everything_in_it(
@@ -147,11 +122,3 @@ def test_null_clears_what_is_nullable_and_leaves_the_rest(api: Api, trip: Trip, 
     assert after.status_code == 200
     cleared = {"imageUrl": None, "budget": None, "updatedAt": after.json()["updatedAt"]}
     assert after.json() == before | cleared
-
-
-def test_null_in_a_field_that_is_required_is_refused(api: Api, trip: Trip, olga: User) -> None:
-    path = f"/api/trips/{trip.pk}"
-    refused = api(olga).put(path, dict.fromkeys(("title", "startDate", "description")))
-    assert refused.status_code == 400
-    assert {"title", "startDate"} <= refused.json()["errors"].keys()
-    assert "description" not in refused.json()["errors"]

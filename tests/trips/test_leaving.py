@@ -75,6 +75,7 @@ def test_who_owes_or_is_owed_cannot_go_and_reads_how_much(
     api: Api, trip: Trip, request: pytest.FixtureRequest, go: Any,
     amount_minor: int, who: str, balance: str,
 ) -> None:  # fmt: skip
+    """T91: A member with an open balance cannot leave."""
     ed, vera, olga = (request.getfixturevalue(name) for name in ("ed", "vera", "olga"))
     payer = ed if who == "ed" else olga
     spend(trip, amount_minor, paid_by=payer, among=[payer, vera])
@@ -111,6 +112,7 @@ def test_who_has_settled_can_go(api: Api, trip: Trip, olga: User, vera: User, go
 
 
 def test_the_last_owner_cannot_go(api: Api, trip: Trip, olga: User, go: Any) -> None:
+    """T70: The last OWNER cannot leave or be removed, nor step down."""
     assert_conflict(go(trip, olga), "last_owner")
     assert api(olga).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
 

@@ -97,7 +97,10 @@ def test_a_split_is_paid_by_either_side_or_an_owner(
     api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User,
     who: str, is_side: bool, act: str, role: TripRole,
 ) -> None:  # fmt: skip
-    """Olga recorded it, Ed paid, Vera owes; Sam has a part of his own, Ada is in the trip only."""
+    """T73: A split can be paid by its debtor, its creditors or an OWNER.
+
+    Olga recorded it, Ed paid, Vera owes; Sam has a part of his own, Ada is in the trip only.
+    """
     join(trip, sam)
     join(trip, ada)
     overwrite(ada, role="USER")

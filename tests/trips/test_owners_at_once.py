@@ -61,7 +61,10 @@ def owners(server: Server) -> Iterator[list[Owner]]:
 @pytest.mark.parametrize("act", [Owner.step_down, Owner.leave, Owner.demote_the_other,
                                  Owner.remove_the_other], ids=lambda act: act.__name__)  # fmt: skip
 def test_one_of_two_owners_stays(owners: list[Owner], act: object) -> None:
-    """Several rounds, since each is a race."""
+    """T84: If two OWNERs leave concurrently, one remains.
+
+    Several rounds, since each is a race.
+    """
     first, second = owners
     for _round in range(ROUNDS):
         made = first.http.post("/api/trips", json=lisbon())

@@ -101,6 +101,7 @@ def test_what_is_no_number_from_1_is_refused_on_the_parameter(
 
 
 def test_a_page_has_at_most_100_rows(api: Api, olga: User, path: str) -> None:
+    """T54: A page has at most 100 rows."""
     client = api(olga)
     assert client.get(f"{path}?pageSize=100").status_code == 200
     response = client.get(f"{path}?pageSize=101")

@@ -56,6 +56,7 @@ def test_nobody_joins_above_the_quota_but_others_may_add_them(
 def test_a_trip_has_no_more_members_than_the_quota(
     api: Api, olga: User, sam: User, trip: Trip, settings: Any
 ) -> None:
+    """T63: Quotas limit trips, members and expenses."""
     settings.QUOTA_MEMBERS = 4
     client = api(olga)
     nina = UserFactory()

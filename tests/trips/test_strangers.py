@@ -1,5 +1,6 @@
 """What is not for one's eyes answers like what never was, byte for byte, and stays as it is."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,9 +9,9 @@ from rest_framework.response import Response
 
 from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
-from tests.stored import everything_stored
-from tests.trips.access import Row, Scene, call
-from tests.trips.rows import EXPENSE, MEMBER, ROWS, SETTLEMENT, SPLIT, SPLITS
+from tests.stored import everything_stored, rolled_back
+from tests.trips.access import TRIP, Row, Scene, call
+from tests.trips.rows import MEMBER, ROWS, SPLITS
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -18,7 +19,14 @@ from users.models import User
 pytestmark = pytest.mark.once
 
 NEVER = 10**15
+BALANCE = f"{TRIP}/balances/{{user_id}}"
 IN_TRIP = [row for row in ROWS if "{trip_id}" in row.route or "{expense_id}" in row.route]
+#: What is below something else in its path.
+BELOW = [
+    row
+    for row in IN_TRIP
+    if row.route.startswith((MEMBER, BALANCE)) or re.search(r"}.*{(?!user)\w+_id}", row.route)
+]
 #: What a route would refuse if the thing were there.
 WRONG: Mapping[str, Any] = {"role": 5, "amount": "x", "tag": 5}
 
@@ -39,6 +47,7 @@ def assert_alike(answers: list[Response], codes: tuple[str, ...] = ("not_found",
 def test_to_a_stranger_a_trip_is_as_if_it_had_never_been(
     api: Api, trip: Trip, sam: User, row: Row
 ) -> None:
+    """T01, T02, T03, T04: To a stranger, a trip and all in it are as if they did not exist."""
     scene = Scene(trip, sam, own=False)
     ids = scene.ids(row.route)
     none = {name: NEVER + at for at, name in enumerate(ids)}
@@ -52,35 +61,27 @@ def test_to_a_stranger_a_trip_is_as_if_it_had_never_been(
     assert everything_stored() == before
 
 
-@pytest.mark.parametrize("row", IN_TRIP, ids=str)
-def test_to_who_left_a_trip_is_as_if_it_had_never_been(
-    api: Api, trip: Trip, sam: User, row: Row
-) -> None:
+def test_to_who_left_a_trip_is_as_if_it_had_never_been(api: Api, trip: Trip, sam: User) -> None:
     join(trip, sam, TripRole.OWNER)
-    assert api(sam).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
-    scene = Scene(trip, sam, own=False)
-    ids = scene.ids(row.route)
-    none = {name: NEVER + at for at, name in enumerate(ids)}
-    client, body = api(sam), row.body(scene)
-    assert_alike([call(client, row.method, row.route.format(**at), body) for at in (ids, none)])
+    client = api(sam)
+    assert client.post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
+    for row in IN_TRIP:
+        with rolled_back():
+            scene = Scene(trip, sam, own=False)
+            ids = scene.ids(row.route)
+            none = {name: NEVER + at for at, name in enumerate(ids)}
+            urls, body = [row.route.format(**at) for at in (ids, none)], row.body(scene)
+            assert_alike([call(client, row.method, url, body) for url in urls])
 
 
-@pytest.mark.parametrize("caller", ["olga", "ada"])
-@pytest.mark.parametrize(
-    "row",
-    [
-        row
-        for row in ROWS
-        if row.route.startswith((EXPENSE, SETTLEMENT, SPLIT, MEMBER)) and "{" in row.route
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("row", BELOW, ids=str)
 def test_under_another_parent_a_thing_is_not_there(
-    api: Api, trip: Trip, olga: User, sam: User, request: pytest.FixtureRequest, row: Row,
-    caller: str,
-) -> None:  # fmt: skip
-    """Olga owns both trips, and may see both expenses."""
-    user = request.getfixturevalue(caller)
+    api: Api, trip: Trip, olga: User, ada: User, sam: User, row: Row
+) -> None:
+    """T06: An object is not found under a parent that it does not belong to.
+
+    Olga owns both trips, and may see both expenses.
+    """
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, sam, TripRole.OWNER)
@@ -89,25 +90,26 @@ def test_under_another_parent_a_thing_is_not_there(
         "expense_id": spend(other, 900, paid_by=olga, among=[olga, sam]).pk,
         "user_id": sam.pk,
     }
-    scene = Scene(trip, user, own=False)
-    ids = scene.ids(row.route)
-    child = list(ids)[-1]
-    wrong_parent = ids | {name: beside[name] for name in ids if name != child}
-    if child == "user_id":
-        # Of another trip, while the parent is right.
-        wrong_parent = ids | {"user_id": sam.pk}
-    never = ids | {child: NEVER}
-    client, body = api(user), row.body(scene)
-    before = everything_stored()
-    urls = [row.route.format(**at) for at in (wrong_parent, never)]
-    assert_alike([call(client, row.method, url, body) for url in urls])
-    assert everything_stored() == before
+    for user in (olga, ada):
+        with rolled_back():
+            scene = Scene(trip, user, own=False)
+            ids = scene.ids(row.route)
+            *parents, child = ids
+            # Somebody of another trip, or something of another parent.
+            wrong = [child] if child == "user_id" else parents
+            never = ids | {child: NEVER}
+            client, body = api(user), row.body(scene)
+            before = everything_stored()
+            urls = [row.route.format(**at) for at in (ids | {n: beside[n] for n in wrong}, never)]
+            assert_alike([call(client, row.method, url, body) for url in urls])
+            assert everything_stored() == before
 
 
 @pytest.mark.parametrize("method_and_end", ["GET", "DELETE", "PUT /pay", "PUT /unpay"])
 def test_a_split_is_not_there_under_another_expense_of_the_same_trip(
     api: Api, trip: Trip, olga: User, ed: User, method_and_end: str
 ) -> None:
+    """T07: A split is not found under another expense of its trip."""
     method, _space, end = method_and_end.partition(" ")
     one, two = (spend(trip, 1000, paid_by=olga, among=[olga, ed]) for _expense in range(2))
     split = one.splits.get(participant=ed)
@@ -144,6 +146,7 @@ OF_A_USER = [row for row in ROWS if "users/{user_id}" in row.route and row.own !
 def test_what_is_for_oneself_is_403_whether_or_not_the_account_exists(
     api: Api, trip: Trip, sam: User, olga: User, row: Row
 ) -> None:
+    """T08, T10: What is for oneself and ADMINs is refused to others, for any id alike."""
     client, good = api(sam), row.body(Scene(trip, sam, own=False))
     before = everything_stored()
     for body in (good, {}, WRONG):

@@ -30,12 +30,6 @@ def test_put_replaces_all_three_fields(api: Api, olga: User) -> None:
     assert try_to_log_in("olga@example.com").status_code == 401
 
 
-@pytest.mark.parametrize("field", WHOLE)
-def test_put_requires_all_three_fields(api: Api, olga: User, field: str) -> None:
-    body = {key: value for key, value in WHOLE.items() if key != field}
-    assert_refused(api(olga).put(f"/api/users/{olga.pk}", body), field)
-
-
 def test_put_has_the_rules_of_registration(api: Api, olga: User) -> None:
     body = {"name": "O", "email": "o\u212a@example.com", "password": "x" * 129}
     assert_refused(api(olga).put(f"/api/users/{olga.pk}", body), "name", "email", "password")
@@ -75,33 +69,6 @@ def test_null_clears_the_picture(api: Api, olga: User) -> None:
     client.put(f"/api/users/{olga.pk}/profile", {"profilePicture": "/olga.webp"})
     answer = client.put(f"/api/users/{olga.pk}/profile", {"profilePicture": None}).json()
     assert answer["profilePicture"] is None
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("name", "O"), ("name", ""), ("name", "o" * 51), ("name", 12),
-        ("email", "olga"), ("email", ""), ("email", "\u017f@example.com"),
-        ("currency", "eur"), ("currency", "EUX"), ("currency", ""),
-        ("currency", 978), ("currency", "XXX"), ("currency", ["EUR"]), ("profilePicture", ""),
-        ("profilePicture", "javascript:alert(1)"), ("profilePicture", "JavaScript:alert(1)"),
-        ("profilePicture", "java\tscript:alert(1)"), ("profilePicture", "data:image/png;base64,AA"),
-        ("profilePicture", "ftp://example.com/x"), ("profilePicture", "//example.com/x.png"),
-        ("profilePicture", "\\\\example.com\\x"), ("profilePicture", "https://"),
-        ("profilePicture", "http://[::1"), ("profilePicture", LONGEST_URL + "x"),
-        ("profilePicture", 12), ("profilePicture", {"url": "/x.png"}),
-        ("profilePicture", " javascript:alert(1)"), ("profilePicture", "vbscript:x"),
-        ("profilePicture", "\x01javascript:alert(1)"), ("profilePicture", "file:///etc/passwd"),
-    ],
-    ids=lambda value: repr(value)[:40],
-)  # fmt: skip
-def test_profile_refuses_a_wrong_value_on_its_field(
-    api: Api, olga: User, field: str, value: Any
-) -> None:
-    client = api(olga)
-    before = client.get("/api/users/me").json()
-    assert_refused(client.put(f"/api/users/{olga.pk}/profile", {field: value}), field)
-    assert client.get("/api/users/me").json() == before
 
 
 def test_an_empty_profile_changes_no_field(api: Api, olga: User) -> None:

@@ -51,6 +51,7 @@ def test_the_scheme_has_no_case_and_any_number_of_spaces(
 
 @pytest.mark.parametrize("form", BAD.values(), ids=BAD)
 def test_every_other_form_is_401_with_a_challenge(olga: User, form: Callable[[str], str]) -> None:
+    """T23: A token is read from one header only."""
     header = form(log_in(olga)["token"])
     response = APIClient().get("/api/users/me", HTTP_AUTHORIZATION=header)
     assert (response.status_code, response.json()["code"]) == (401, "token_invalid")
@@ -67,6 +68,8 @@ def test_no_header_is_401_with_a_challenge(headers: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("query", ["access_token", "token", "jwt"])
-def test_a_token_in_the_address_opens_nothing(olga: User, query: str) -> None:
-    response = APIClient().get(f"/api/users/me?{query}={log_in(olga)['token']}")
-    assert response.status_code == 401
+def test_a_token_in_the_address_a_cookie_or_the_body_opens_nothing(olga: User, query: str) -> None:
+    token, client = log_in(olga)["token"], APIClient()
+    client.cookies[query] = token
+    assert client.get(f"/api/users/me?{query}={token}").status_code == 401
+    assert client.post("/api/trips", {"title": "x", query: token}).status_code == 401

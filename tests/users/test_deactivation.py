@@ -12,6 +12,7 @@ pytestmark = pytest.mark.either
 
 
 def test_every_token_dies_at_once(olga: User) -> None:
+    """T24: A deactivated account has no access and cannot log in."""
     pairs = [log_in(olga), log_in(olga)]
     olga.deactivate(by=None)
     for pair in pairs:

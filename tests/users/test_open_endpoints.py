@@ -43,6 +43,7 @@ def stale(request: pytest.FixtureRequest, ed: User) -> str:
 def test_a_stale_token_is_ignored(
     olga: User, stale: str, method: str, path: str, body: dict[str, Any] | None, status: int
 ) -> None:
+    """T41: An expired token does not block endpoints that need no authentication."""
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=stale)
     assert client.get("/api/users/me").status_code == 401

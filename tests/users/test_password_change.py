@@ -40,6 +40,7 @@ def test_the_new_password_logs_in_and_the_old_one_does_not(
 
 
 def test_ones_own_log_in_lives_on_and_all_others_die_at_once(olga: User, route: str) -> None:
+    """T26: Changing the password ends all other sessions."""
     own, phone, library = log_in(olga), log_in(olga), log_in(olga)
     bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", BODIES[route])
     assert is_alive(own["token"])

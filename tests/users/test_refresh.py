@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import Any
 
 import httpx
 import pytest
@@ -51,6 +50,7 @@ def test_refreshing_leaves_the_access_token_of_the_same_log_in_alive(olga: User)
 
 
 def test_a_second_use_ends_the_whole_family(olga: User) -> None:
+    """T28: A refresh token works once; reusing it ends the session."""
     first = log_in(olga)
     second = refresh(first["refreshToken"]).json()
     third = refresh(second["refreshToken"]).json()
@@ -104,16 +104,11 @@ def test_junk_is_refused(token: str) -> None:
     assert_refused(refresh(token))
 
 
-@pytest.mark.parametrize("token", [None, "", "   ", 12, True, ["x"], {}, "x" * 4097])
-@pytest.mark.django_db
-def test_what_is_no_text_is_refused_on_the_field(token: Any) -> None:
-    response = refresh(token)
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == ["refreshToken"]
-
-
 def test_of_simultaneous_uses_at_most_one_wins_and_the_family_ends(server: Server) -> None:
-    """Several rounds, since each is a race."""
+    """T29: Of concurrent uses of a refresh token, one succeeds, and the session ends.
+
+    Several rounds, since each is a race.
+    """
     users = f"{server.url}/api/users"
     body = {"email": "twice@example.com", "password": PASSWORD}
     httpx.post(f"{users}/register", json=body, timeout=30)

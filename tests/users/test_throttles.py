@@ -54,11 +54,14 @@ def assert_throttled(response: Response) -> None:
 
 
 def test_a_refusal_says_when_to_come_back(limits: Limits, olga: User, clock: Any) -> None:
+    """T61: A throttled response states when to retry, and a retry then succeeds."""
     limits(login="2/min")
     assert statuses(lambda: try_to_log_in("olga@example.com"), 2) == [200, 200]
     response = try_to_log_in("olga@example.com")
     assert_throttled(response)
     assert response["Retry-After"] == "40"
+    assert response["RateLimit-Policy"] == '"login";q=2;w=60'
+    assert response["RateLimit"].startswith('"login";r=0;t=')
     clock.move_to(NOON.replace(second=59, microsecond=900_000))
     assert try_to_log_in("olga@example.com")["Retry-After"] == "1"
     clock.move_to(NOON.replace(minute=1))
@@ -272,6 +275,7 @@ def test_what_is_no_address_is_counted_as_it_was_typed(limits: Limits, db: None)
 def test_log_ins_are_counted_by_account_and_by_address(
     limits: Limits, olga: User, ed: User
 ) -> None:
+    """T34: Guessing passwords is slow and does not lock the owner out elsewhere."""
     limits(login="1/min")
     here, there = {"REMOTE_ADDR": "192.0.2.1"}, {"REMOTE_ADDR": "192.0.2.2"}
     assert try_to_log_in("olga@example.com", **here).status_code == 200
@@ -305,6 +309,7 @@ def test_a_body_that_is_no_json_is_a_400_with_limits_on(limits: Limits, db: None
     "header", ["HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_FORWARDED", "HTTP_CLIENT_IP"]
 )
 def test_a_client_cannot_name_its_own_address(limits: Limits, olga: User, header: str) -> None:
+    """T36: No header can change the client's address."""
     limits(login="1/min")
     assert try_to_log_in("olga@example.com", **{header: "192.0.2.1"}).status_code == 200
     assert_throttled(try_to_log_in("olga@example.com", **{header: "192.0.2.2"}))

@@ -49,6 +49,7 @@ def test_a_companion_sees_no_role_currency_or_instant(
 def test_a_stranger_sees_no_email_either(
     api: Api, trip: Trip, ed: User, sam: User, whole: dict[str, Any]
 ) -> None:
+    """T09: What a user can see of another depends on shared trips."""
     shown = api(sam).get(f"/api/users/{ed.pk}").json()
     assert shown == whole | PRIVATE | {"email": None}
 
@@ -108,6 +109,7 @@ def test_the_look_up_of_oneself_is_whole(api: Api, ed: User, whole: dict[str, An
      "ed%40example.org"],
 )  # fmt: skip
 def test_the_look_up_is_exact(api: Api, ed: User, sam: User, typed: str) -> None:
+    """T33: The lookup by e-mail address needs an exact match and authentication."""
     client = api(sam)
     response = client.get(f"/api/users/email/{typed}")
     assert (response.status_code, response.json()["code"]) == (404, "not_found")

@@ -255,11 +255,6 @@ def test_more_people_than_columns_are_refused(
     assert response["Content-Type"] == "application/problem+json"
 
 
-def test_a_stranger_gets_nothing(api: Api, lived: Trip, sam: User) -> None:
-    for kind in ("json", "csv", "xlsx"):
-        assert api(sam).get(path(lived, kind)).status_code == 404
-
-
 def test_a_script_needs_both_scopes(lived: Trip, olga: User) -> None:
     both = [Scope.TRIPS_READ, Scope.EXPENSES_READ]
     for scopes, status in (([both[0]], 403), ([both[1]], 403), (both, 200)):

