@@ -51,11 +51,11 @@ def test_whole_numbers_up_to_64_bits_are_identifiers(number: int) -> None:
     assert resolve(f"/api/users/{number}/profile").kwargs == {"user_id": number}
 
 
-@pytest.mark.parametrize("path", sorted(path for path in DOCUMENT["paths"] if "Id}" in path))
-def test_every_path_takes_the_largest_identifier(path: str) -> None:
-    for number in (10**18, LARGEST):
-        kwargs = resolve(re.sub(r"{[a-zA-Z]+Id}", str(number), path)).kwargs
-        assert {kwargs[name] for name in kwargs if name.endswith("_id")} == {number}
+def test_every_path_takes_the_largest_identifier() -> None:
+    for path in (path for path in DOCUMENT["paths"] if "Id}" in path):
+        for number in (10**18, LARGEST):
+            kwargs = resolve(re.sub(r"{[a-zA-Z]+Id}", str(number), path)).kwargs
+            assert {kwargs[name] for name in kwargs if name.endswith("_id")} == {number}, path
 
 
 @given(st.integers(-1, 10**20) | st.integers(LARGEST - 10**6, LARGEST + 10**6))
