@@ -8,6 +8,7 @@ import fcntl
 import os
 import re
 import secrets
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,17 +37,24 @@ def migrated_database(
 ) -> str:
     """The file or the name of a database of this engine that the checkout in `root` migrated.
 
-    Splitwise's API has tables of its own, for OAuth.
+    Splitwise's API has tables of its own, for OAuth. They, and those of plugins that are added, are
+    made in a copy of the usual database.
     """
-    name = f"{PREFIX}{'splitwise_' * with_splitwise_api}{_state_of(root)}"
+    state = _state_of(root, os.environ.get("PLUGINS"))
+    name = f"{PREFIX}{'splitwise_' * with_splitwise_api}{state}"
     migrate = partial(_migrate, root, **{"SPLITWISE_API": "true"} if with_splitwise_api else {})
+    usual = migrated_database(database_url, root) if with_splitwise_api else ""
     parts = urlsplit(database_url)
     if parts.scheme.startswith("sqlite"):
-        path = Path(tempfile.gettempdir(), f"{name}_{os.getuid()}.sqlite3")
+        if os.environ.get("PLUGINS", "").startswith("+"):
+            usual = _file(f"{PREFIX}{_state_of(root, plugins=None)}")
+        path = Path(_file(name))
         with _locked(path.with_suffix(".lock")):
             if not path.exists():
                 unfinished = path.with_suffix(".unfinished")
                 unfinished.unlink(missing_ok=True)
+                if usual and Path(usual).exists():
+                    shutil.copy(usual, unfinished)
                 migrate(DATABASE_URL=f"sqlite:///{unfinished}")
                 unfinished.rename(path)
         return str(path)
@@ -58,19 +66,24 @@ def migrated_database(
             for former in found[KEPT:]:
                 _drop_unused(connection, former)
             unfinished_name = f"{PREFIX}{secrets.token_hex(4)}"
-            connection.execute(_named("CREATE DATABASE {}", unfinished_name))
+            template = usual or "template1"
+            connection.execute(_named("CREATE DATABASE {} TEMPLATE {}", unfinished_name, template))
             migrate(DATABASE_URL=urlunsplit(parts._replace(path=f"/{unfinished_name}")))
             connection.execute(_named("ALTER DATABASE {} RENAME TO {}", unfinished_name, name))
     return name
 
 
-def _state_of(root: Path) -> str:
+def _file(name: str) -> str:
+    return str(Path(tempfile.gettempdir(), f"{name}_{os.getuid()}.sqlite3"))
+
+
+def _state_of(root: Path, plugins: str | None) -> str:
     """What decides the tables: the migrations, their operations, the plugins, and Django."""
     files = [*root.glob("*/migrations/*.py"), *root.glob("*/*/migrations/*.py")]
     files += root.glob("tripcompanion/database/**/*.py")
-    named = f"{django.__version__} {os.environ.get('PLUGINS')}"
+    named = f"{django.__version__} {plugins}"
     # A plugin may be outside of the checkout.
-    for name in re.findall(r"[\w.]+", os.environ.get("PLUGINS", "")):
+    for name in re.findall(r"[\w.]+", plugins or ""):
         spec = find_spec(name)
         if spec and spec.origin:
             files += Path(spec.origin).parent.glob("migrations/*.py")

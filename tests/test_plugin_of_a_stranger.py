@@ -55,6 +55,23 @@ def test_it_forgets_an_account(api, trip, olga, ed):
     assert (row["id"], row["name"]) == (made["id"], "")
 """
 
+#: The commands of the page and the suite, in one process: each would start for seconds.
+SCRIPT = """
+import importlib, os, sys
+
+import django, pytest
+from django.core.management import call_command
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "tripcompanion.settings"
+django.setup()
+call_command("makemigrations", "packing")
+importlib.invalidate_caches()
+call_command("makemigrations", check_changes=True)
+call_command("spectacular", validate=True, fail_on_warn=True, file=os.devnull)
+suite = ["-q", "-n0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+sys.exit(pytest.main([*suite, "tests/test_every_plugin.py", {test!r}]))
+"""
+
 
 def test_the_page_is_short() -> None:
     assert len(FILES) == 6
@@ -71,24 +88,14 @@ def test_a_plugin_of_the_page_keeps_what_all_keep(tmp_path: Path) -> None:
         **{name: value for name, value in os.environ.items() if "PYTEST" not in name},
         "DEBUG": "true",
         "SECRET_KEY": SECRET,
-        "PYTHONPATH": str(tmp_path),
+        "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",
         "PLUGINS": "+packing",
         "DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}",
     }
-    suite = ["-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider"]
-    suite += ["tests/test_every_plugin.py", str(tmp_path / "test_packing.py")]
-    for command in (
-        ["manage.py", "makemigrations", "packing"],
-        ["manage.py", "makemigrations", "--check"],
-        ["manage.py", "spectacular", "--validate", "--fail-on-warn", "--file", os.devnull],
-        suite,
-    ):
-        done = subprocess.run(
-            [sys.executable, *command],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(test=str(tmp_path / "test_packing.py")))
+    done = subprocess.run(
+        [sys.executable, script], cwd=ROOT, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]

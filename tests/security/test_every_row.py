@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 import pytest
+from django.core.management import get_commands
 
 from tests.document import ROOT
 from tests.security.rows import docstrings, rows
@@ -42,7 +43,7 @@ def test_the_rows_that_a_document_names_exist(name: str) -> None:
 def test_what_the_promises_refer_to_exists() -> None:
     named = set(re.findall(r"`((?:plugins/\w+/)?tests/[\w/.]+|make \w+|manage\.py \w+)`", TEXT))
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
-    commands = {path.stem for path in ROOT.glob("**/management/commands/*.py")}
+    commands = get_commands()
     for name in named:
         program, _blank, word = name.partition(" ")
         found = {"make": word in targets, "manage.py": word in commands}
