@@ -100,9 +100,8 @@ PRODUCTION := DEBUG=false ALLOWED_HOSTS=api.example.com \
 check: export REQUIRE_ALL := 1
 check: node ## Run what CI does (12 minutes): lint, migrations, schema, most tests, fuzz, chaos, clients
 	@$(MAKE) --jobs=2 .venv/.dev $(CLIENT_TOOLS)
-	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) static clients ARGS=--check
+	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) clients short-chaos static short-fuzz ARGS=--check
 	@$(BIN)/python -m tests.databases --require-postgres --short $(ARGS)
-	@$(MAKE) --jobs=2 $(OUTPUT_SYNC) short-fuzz short-chaos
 
 # Each needs one core. The make of macOS prints what they say as it comes.
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=recurse)
@@ -246,9 +245,11 @@ clean: ## Remove .venv, node_modules and all caches; the database is kept
 	else "$$python" -m venv --clear .venv; fi \
 	|| { rm -rf .venv; echo 'Python has no venv: apt-get install python3-venv, or use uv' >&2; exit 1; }
 
+# A module is compiled when it is first imported; pip would compile all, which takes as long again.
 INSTALL = echo 'Installing $(1)' && if command -v uv >/dev/null; \
 	then uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1); \
-	else $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1); fi
+	else $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		--require-hashes -r $(1); fi
 
 .venv/.runtime: requirements.txt | .venv/bin/python
 	@$(call INSTALL,requirements.txt)

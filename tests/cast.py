@@ -29,7 +29,7 @@ from tests.document import require_documented
 from tests.factories import TripFactory, UserFactory, join
 from tests.hostile import World
 from tests.migrated import migrated_database
-from tests.programs import require
+from tests.programs import NEEDS, require
 from tests.server import Server, running_server
 from tests.stored import filled
 from tests.walked import answers
@@ -50,7 +50,6 @@ HASH_COSTS = {
 
 Api = Callable[[User | None], APIClient]
 
-# What is collected is large and stays; to read it again and again takes a twentieth of the time.
 gc.set_threshold(20_000, 20, 50)
 
 
@@ -99,10 +98,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not config.getoption("short") or not collection_path.match("test_*.py"):
         return None
     text = collection_path.read_text()
+    if config.getoption("after_test") and connection.vendor == "sqlite" and not NEEDS.search(text):
+        return True
     if connection.vendor != "sqlite":
         return re.search(r"^pytestmark = .*mark\.(once|either)\b", text, re.MULTILINE) and True
     is_asked = "mark.once" in text or "mark.either" in text
     return (not is_asked and ON_BOTH not in collection_path.as_posix()) or None
+
+
+def pytest_collection_finish() -> None:
+    """What is collected is large and stays: it is not read by the collector again and again."""
+    gc.freeze()
 
 
 def _keep(

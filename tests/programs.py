@@ -6,6 +6,7 @@ that would have to be installed here.
 """
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -30,6 +31,8 @@ PACKAGES = {
     "redis-server": "redis-server",
     "systemd-analyze": "systemd",
 }
+#: How a file of tests that need programs is recognised: by the mark, or by a name of it.
+NEEDS = re.compile(r"\bneeds\(|\b(HAPROXY|NGINX)\b")
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome", "google-chrome-stable")}
 #: Variables that name another one than the installed.
 VARIABLES = {"chromium": "CHROMIUM", "pgbouncer": "TEST_PGBOUNCER"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.document import ROOT
-from tests.programs import PACKAGES
+from tests.programs import NEEDS, PACKAGES
 
 pytestmark = pytest.mark.once
 
@@ -45,3 +45,10 @@ def test_nothing_else_decides_what_is_installed() -> None:
         for name in re.findall(r'"([^"]+)"', marked)
     }
     assert named <= PACKAGES.keys()
+    shared = [
+        name
+        for path in files
+        for name in re.findall(r"^(\w+) = pytest\.mark\.needs\(", path.read_text(), re.M)
+        if not path.name.startswith("test_")
+    ]
+    assert all(map(NEEDS.search, shared))
