@@ -18,8 +18,8 @@ import psycopg
 from django.conf import settings
 from django.db import Error, connection, transaction
 
+from plugins.sync.waiting import Waiter
 from tripcompanion.api.throttling import Limits
-from tripcompanion.api.waiting import Waiter
 from trips.models import JournalEntry, Member
 
 logger = logging.getLogger(__name__)

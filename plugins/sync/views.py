@@ -9,10 +9,11 @@ from plugins.sync.changes import ChangePage, Changes
 from plugins.sync.cursor import CursorExpired
 from plugins.sync.live import ChangeWaiter
 from plugins.sync.serializers import STREAM_SECONDS, ChangesQuery, ChangesSerializer
+from plugins.sync.waiting import hint
 from splits.serializers.states import states_of
 from tripcompanion.api.problems import TooManyAtOnce
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.api.waiting import WAITER, hint
+from tripcompanion.serving.keeping import KEEPER
 from trips.viewsets import InTripViewSet
 
 #: The format of a stream.
@@ -74,12 +75,12 @@ class ChangeViewSet(InTripViewSet):
     @property
     def _waiter(self) -> ChangeWaiter | None:
         """The waiter that the request got when it was answered before."""
-        return self.request.META.get(WAITER)
+        return self.request.META.get(KEEPER)
 
     def _begin(self, seconds: int, *, is_stream: bool) -> ChangeWaiter:
         seconds = STREAM_SECONDS if is_stream else seconds
         waiter = ChangeWaiter(self.caller.pk, seconds, is_stream=is_stream, limits=self.limits)
-        self.request.META[WAITER] = waiter
+        self.request.META[KEEPER] = waiter
         return waiter
 
     def _with_states(self, page: ChangePage) -> ChangePage:

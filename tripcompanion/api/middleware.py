@@ -22,9 +22,9 @@ from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api import error_views
 from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
-from tripcompanion.api.waiting import WAITER
 from tripcompanion.observability import request_ids
 from tripcompanion.observability.instruments import count_request, database_time
+from tripcompanion.serving.keeping import KEEPER
 
 logger = logging.getLogger("tripcompanion.requests")
 
@@ -64,7 +64,7 @@ class RequestIds:
         trace = _TRACE_PARENT.fullmatch(request.headers.get("traceparent", ""))
         request_ids.current_trace_id.set(trace[1] if trace else "")
         # A client that waits is counted once, without the time that it waits.
-        is_repeated = WAITER in request.META
+        is_repeated = KEEPER in request.META
         started = time.perf_counter()
         response = self.get_response(request)
         response[request_ids.HEADER] = called
@@ -93,7 +93,7 @@ class CountRequests:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if WAITER in request.META:
+        if KEEPER in request.META:
             return self.get_response(request)
         database_time.seconds = 0
         started = time.perf_counter()

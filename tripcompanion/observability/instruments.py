@@ -68,11 +68,6 @@ REQUESTS_IN_PROGRESS = Gauge(
     "Requests that run or wait for a database connection.",
     multiprocess_mode="livesum",
 )
-WAITING = Gauge(
-    "tripcompanion_waiting_requests",
-    "Requests that wait for a change, without a database connection.",
-    multiprocess_mode="livesum",
-)
 CONNECTION_WAIT = Histogram(
     "tripcompanion_connection_wait_seconds",
     "Time that a request waited for one of the process's database connections.",

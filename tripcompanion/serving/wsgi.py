@@ -68,7 +68,6 @@ class Dispatcher:
         self._callers = admission.Shares(at_once=admission.MOST_AT_ONCE, running=half)
         self._trips = admission.Shares(at_once=sys.maxsize, running=half)
         self._deadlines = admission.Deadlines()
-        self._waits = Waits(half, self._deadlines)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # With a body, a probe is a request like any other: its client may be slow.
@@ -85,12 +84,14 @@ class Dispatcher:
                 self._read_body(environ)
                 head: list[Any] = []
                 run = partial(self._run, environ, head, running)
-                parts = self._waits.answer(environ, head, run, until_sent)
+                parts = run()
+                if (keep := environ.get(KEEPER)) is not None:
+                    parts = keep(Kept(environ, head, run, until_sent, self._deadlines), parts)
                 start_response(*head)
                 return self._sending(environ, parts, until_sent.pop_all())
         except (TooManyAtOnce, Unavailable) as refusal:
             environ[REFUSAL] = refusal
-            environ.pop(WAITER, None)
+            environ.pop(KEEPER, None)
             _give_up_body(environ, start_response)
             return self._answer(environ, start_response)
 
@@ -295,9 +296,8 @@ _django = get_wsgi_application()
 # They need the applications to be loaded.
 from tripcompanion.api.middleware import REFUSAL, body_limit, is_large_body  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
-from tripcompanion.api.waiting import WAITER  # noqa: E402
 from tripcompanion.serving import admission  # noqa: E402
-from tripcompanion.serving.waiting import Waits  # noqa: E402
+from tripcompanion.serving.keeping import KEEPER, Kept  # noqa: E402
 from users.tokens import account_of  # noqa: E402
 
 application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)

@@ -12,10 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
+from plugins.sync.waiting import MOST_OF_ACCOUNT
 from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
-from tripcompanion.serving.waiting import MOST_OF_ACCOUNT
 
 #: By looking once a second; on a machine that does other things too.
 SEEN_SECONDS = 3.0
