@@ -105,3 +105,14 @@ def test_what_a_plugin_adds_has_words() -> None:
 def test_the_export_has_what_every_app_keeps(api: Api, olga: User) -> None:
     lists = {camel_case(rows.name) for app in plugins() for rows in app.personal_data()}
     assert lists <= api(olga).get("/api/users/me/export").json().keys()
+
+
+def test_the_document_says_what_may_be_null_in_the_export(olga: User) -> None:
+    wrong = []
+    for rows in (rows for app in plugins() for rows in app.personal_data()):
+        columns = {column.name: column for column in rows.of(olga).model._meta.concrete_fields}
+        for name, field in rows.shape().fields.items():
+            column = columns.get(field.source)
+            if column is not None and column.null and not field.allow_null:
+                wrong.append(f"{rows.name}.{name}")
+    assert wrong == []

@@ -58,5 +58,9 @@ class ExportedApp(CamelCaseSerializer):
     """An authenticator app, without its secret."""
 
     confirmed = serializers.BooleanField(help_text="Whether log-ins ask for its codes.")
-    created_at = serializers.DateTimeField(help_text="When it was set up.")
-    last_used_at = serializers.DateTimeField(help_text="When one of its codes was last used.")
+    created_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was set up, if that is known."
+    )
+    last_used_at = serializers.DateTimeField(
+        allow_null=True, help_text="When one of its codes was last used."
+    )
