@@ -159,7 +159,9 @@ mutate: .venv/.dev ## Remove every guard in turn and report the failing test (AR
 	@$(BIN)/python -m tests.mutations $(ARGS)
 
 bench: .venv/.dev .venv/production/.installed ## Measure the service against a baseline (ARGS="--seconds 0.3 --only page")
-	@$(BIN)/python -m benchmarks $(ARGS) $(if $(ARGS),,&& $(BIN)/python -m benchmarks.importing)
+	@$(BIN)/python -m benchmarks $(ARGS) $(if $(ARGS),,&& $(BIN)/python -m benchmarks.importing && \
+		$(BIN)/python -m benchmarks.waiting && $(BIN)/python -m benchmarks.searching && \
+		$(BIN)/python -m benchmarks.itinerary)
 
 bench-profile: .venv/.dev ## Profile one operation (OPERATION=page)
 	@$(BIN)/python -m benchmarks --profile $(or $(OPERATION),page) $(ARGS)

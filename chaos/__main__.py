@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import psycopg
 
-from chaos import database, files, loads, locks, migrating, people, processes, recurring
+from chaos import database, files, followers, loads, locks, migrating, people, processes, recurring
 from chaos.environment import Environment, Failed, Play, Row
 from chaos.outcome import concluded, say
 from chaos.service import running
@@ -75,6 +75,8 @@ FAULTS = [
     Fault("F40", processes.programs_lose_answers),
     Fault("F38", files.workers_die_and_files_are_away),
     Fault("F42", recurring.recorders_are_killed),
+    Fault("F43", followers.followers_lose_a_worker),
+    Fault("F44", followers.followers_lose_the_database),
 ]
 
 

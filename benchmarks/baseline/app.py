@@ -28,6 +28,7 @@ _ROUTES = [
         ("GET", r"trips/(\d+)/balances", reads.balances),
         ("GET", r"trips/(\d+)/settle-up", reads.plan),
         ("GET", r"trips/(\d+)/statistics", reads.statistics),
+        ("GET", r"trips/(\d+)/itinerary", reads.itinerary),
         ("GET", r"trips/my-trips", reads.trips),
         ("GET", r"users/me/statistics", reads.personal),
         ("GET", r"users/(\d+)/pending-debts", reads.pending),

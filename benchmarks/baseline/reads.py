@@ -208,3 +208,31 @@ def _with_details(db: Database, rows: list[tuple[Any, ...]]) -> list[dict[str, A
     for split in shapes.splits(found, units):
         splits[split["expenseId"]].append(split)
     return [shapes.expense(row, payers[row[0]], splits[row[0]]) for row in rows]
+
+
+def itinerary(db: Database, caller_id: int, trip_id: int) -> Answer:
+    """All days of a trip, of which none has a title."""
+    found = db.rows(
+        f"SELECT t.start_date, t.end_date, t.currency FROM trips_trip t {_OF_MEMBER} "
+        "WHERE t.id = %s",
+        caller_id,
+        trip_id,
+    )
+    if not found:
+        return 404, None
+    start, end, currency = found[0]
+    linked = defaultdict(list)
+    for activity_id, *expense_of in db.rows(
+        "SELECT l.activity_id, l.expense_id, e.amount_minor FROM itinerary_activityexpense l "
+        "JOIN splits_expense e ON e.id = l.expense_id WHERE l.trip_id = %s ORDER BY l.expense_id",
+        trip_id,
+    ):
+        linked[activity_id].append(expense_of)
+    rows = db.rows(
+        f"SELECT {shapes.ACTIVITY} FROM itinerary_activity a "
+        "JOIN users_user u ON u.id = a.created_by_id "
+        'WHERE a.trip_id = %s AND a.deleted_at IS NULL ORDER BY a.date, a."order", a.id',
+        trip_id,
+    )
+    named = db.rows("SELECT date, title FROM itinerary_itineraryday WHERE trip_id = %s", trip_id)
+    return 200, shapes.itinerary(trip_id, (start, end), shapes.UNITS[currency], rows, linked, named)

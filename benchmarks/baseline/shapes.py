@@ -3,7 +3,7 @@
 # ruff: noqa: S608 -- statements are put together from constants of this package only
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import orjson
@@ -36,6 +36,11 @@ SPLIT = (
     "s.id, s.expense_id, s.amount_minor, s.percentage_e4, s.created_at, "
     "CAST((SELECT SUM(d.open_minor) FROM splits_debt d WHERE d.split_id = s.id) AS bigint), "
     '(SELECT MAX(d.covered_at) FROM splits_debt d WHERE d.split_id = s.id) AS "at [datetime]", '
+    f"{SUMMARY}"
+)
+ACTIVITY = (
+    "a.id, a.trip_id, a.client_id, a.title, a.type, a.date, a.start_time, a.duration_minutes, "
+    'a.location, a.url, a.notes, a.category, a.completed, a."order", a.created_at, a.updated_at, '
     f"{SUMMARY}"
 )
 TRIP = (
@@ -185,3 +190,66 @@ def splits(rows: Iterable[tuple[Any, ...]], units: int) -> list[dict[str, Any]]:
             }
         )
     return result
+
+
+def itinerary(
+    trip_id: int,
+    dates: tuple[date, date],
+    units: int,
+    rows: Iterable[tuple[Any, ...]],
+    linked: dict[int, list[list[int]]],
+    named: Iterable[tuple[Any, ...]],
+) -> dict[str, Any]:
+    """`rows` have the columns ACTIVITY, and each has a day of the trip; PostgreSQL only."""
+    start, end = dates
+    titles = dict(named)
+    days: dict[date, dict[str, Any]] = {}
+    for number in range((end - start).days + 1):
+        day = start + timedelta(number)
+        days[day] = {
+            "date": day,
+            "dayIndex": number,
+            "title": titles.get(day),
+            "completed": False,
+            "cost": 0,
+            "activities": [],
+        }
+    done = count = 0
+    for row in rows:
+        day = days[row[5]]
+        expenses = linked.get(row[0], ())
+        day["activities"].append(
+            {
+                "id": row[0],
+                "tripId": row[1],
+                "clientId": row[2],
+                "title": row[3],
+                "type": row[4],
+                "date": row[5],
+                "dayIndex": day["dayIndex"],
+                "startTime": row[6],
+                "durationMinutes": row[7],
+                "location": row[8],
+                "url": row[9],
+                "notes": row[10],
+                "category": row[11],
+                "completed": row[12],
+                "order": row[13],
+                "expenseIds": [expense_id for expense_id, _amount in expenses],
+                "createdBy": summary(row[16:]),
+                "createdAt": row[14],
+                "updatedAt": row[15],
+            }
+        )
+        day["cost"] += sum(amount for _expense_id, amount in expenses)
+        count += 1
+        done += row[12]
+    for day in days.values():
+        day["cost"] /= units
+        day["completed"] = all(row["completed"] for row in day["activities"])
+    return {
+        "tripId": trip_id,
+        "days": [*days.values()],
+        "undated": [],
+        "completedPercent": 100 * done // count,
+    }
