@@ -9,6 +9,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from tests.document import ROOT
@@ -25,8 +26,13 @@ class Row(NamedTuple):
         return f"T{self.number:02}  {self.what_holds}\n     {self.test}"
 
 
-def docstrings() -> Iterator[tuple[str, str, str]]:
+@cache
+def docstrings() -> list[tuple[str, str, str]]:
     """File, name and docstring of each test that git knows."""
+    return [*_docstrings()]
+
+
+def _docstrings() -> Iterator[tuple[str, str, str]]:
     listed = subprocess.run(
         ["git", "ls-files", "*/test_*.py"], cwd=ROOT, capture_output=True, text=True, check=True
     )

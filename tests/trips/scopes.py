@@ -1,6 +1,7 @@
 """The scope that each route needs."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from drf_spectacular.views import SpectacularSwaggerSplitView
@@ -19,7 +20,7 @@ from splits.views import (
     SplitViewSet,
     TagViewSet,
 )
-from tests.trips.access import OPEN, endpoints
+from tests.trips.access import OPEN, Endpoint, endpoints
 from tests.walked import merged
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.currency.views import CurrencyViewSet
@@ -94,15 +95,19 @@ MORE = {
 }
 
 
+@cache
+def served_by_name() -> dict[str, Endpoint]:
+    return {str(end): end for end in endpoints()}
+
+
 def scopes_of(endpoint: Any) -> tuple[str, ...]:
     """All scopes that an endpoint or a row needs; only for those with one."""
-    served = next(end for end in endpoints() if str(end) == str(endpoint))
-    return str(scope_of(endpoint)), *MORE.get(served.view, ())
+    return str(scope_of(endpoint)), *MORE.get(served_by_name()[str(endpoint)].view, ())
 
 
 def scope_of(endpoint: Any) -> str | None:
     """The scope of an endpoint or a row: a word of `Scope`, None or `OPEN`."""
-    served = next(end for end in endpoints() if str(end) == str(endpoint))
+    served = served_by_name()[str(endpoint)]
     area = AREAS[served.view]
     if area in {OPEN, None}:
         return area

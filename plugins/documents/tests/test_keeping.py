@@ -17,7 +17,7 @@ from plugins.attachments.tests.pictures import PDF
 from plugins.documents.models import Document, DocumentFile
 from plugins.documents.tests.asking import Folder, attach, names, stored
 from tests.cast import Api
-from tests.factories import PASSWORD, UserFactory, add_guest, join
+from tests.factories import PASSWORD, add_guest
 from trips.models import Trip
 from users.models import Mail, User
 
@@ -114,27 +114,6 @@ def test_a_file_that_lies_is_refused(
     if planned.status_code == 201:
         planned = api(sam).post(f"/api/imports/{planned.json()['id']}/confirm")
     assert (planned.status_code, planned.json()["code"]) == (400, "unreadable")
-
-
-def test_a_list_takes_the_same_statements_whatever_it_has(
-    api: Api, ask: Any, documents: str, trip: Trip, ed: User
-) -> None:
-    people = [UserFactory() for _number in range(10)]
-    for person in people:
-        join(trip, person)
-
-    def cost() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert api(ed).get(documents).status_code == 200
-        return len(captured)
-
-    ask()
-    cost()
-    alone = cost()
-    for path in [ask() for _number in range(4)]:
-        for person in people:
-            attach(api(person), path)
-    assert cost() == alone
 
 
 # -- History, changes, mails, assistants and the admin site ----------------------------------------

@@ -3,14 +3,12 @@
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from plugins.invitations.models import Invitation
 from plugins.polls.models import Poll, Vote
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
 from tests.cast import Api
-from tests.factories import PASSWORD, UserFactory, add_guest, join
+from tests.factories import PASSWORD, add_guest
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -128,27 +126,6 @@ def test_a_file_that_lies_is_refused(
     if planned.status_code == 201:
         planned = api(sam).post(f"/api/imports/{planned.json()['id']}/confirm")
     assert (planned.status_code, planned.json()["code"]) == (400, "unreadable")
-
-
-def test_a_list_takes_the_same_statements_whatever_it_has(
-    api: Api, ask: Any, polls: str, trip: Trip, ed: User
-) -> None:
-    people = [UserFactory() for _number in range(10)]
-    for person in people:
-        join(trip, person)
-
-    def cost() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            assert api(ed).get(polls).status_code == 200
-        return len(captured)
-
-    ask()
-    cost()
-    alone = cost()
-    for path in [ask() for _number in range(5)]:
-        for person in people:
-            vote(api(person), path, 1)
-    assert cost() == alone
 
 
 def test_members_who_want_it_get_a_mail_about_a_new_poll(api: Api, ask: Any, vera: User) -> None:
