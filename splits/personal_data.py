@@ -8,7 +8,6 @@ from rest_framework import serializers
 from splits.models import Debt, Expense, Payer, Settlement, Split
 from splits.models.plugin_fields import with_plugin_fields
 from splits.serializers.expense_response import ExpenseSerializer
-from splits.serializers.history import ChangesField, ObjectSerializer
 from splits.serializers.settlement import SettlementSerializer
 from splits.serializers.split import ScaledField
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -16,6 +15,7 @@ from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.plugin import PersonalList
 from trips.models import JournalEntry
 from trips.models.events import all_events
+from trips.serializers import ChangesField, ObjectSerializer
 
 
 class ExportedPerson(CamelCaseSerializer):

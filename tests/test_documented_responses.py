@@ -235,8 +235,6 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("GET", f"{trip}/settlements")
     as_ed("GET", f"{trip}/settlements/{settlement['id']}")
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
-    as_ed("GET", f"{trip}/history")
-    as_ed("GET", f"{of_trip}/history")
     as_ed("GET", f"{trip}/settlements?deleted=true")
     as_ed("GET", f"{trip}/settlements?deleted=x", status=400)
     as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore")

@@ -10,7 +10,7 @@ from django.db import connection
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
-from trips.models import JournalEntry, Member, Trip
+from trips.models import Member, Trip
 from users.models import Mail, User
 
 
@@ -27,16 +27,6 @@ def _newer_constraints(db: None) -> Iterator[None]:
         for table, name in (("trips_member", "member_role_known"),):
             cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
         yield
-
-
-def test_an_unknown_event_is_a_general_sentence(api: Api, olga: User, trip: Trip) -> None:
-    spend(trip, 1000, paid_by=olga, among=[olga])
-    rows = JournalEntry.objects.filter(trip=trip.pk)
-    api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"})
-    rows.filter(event="guest.added").update(event="ferry.sunk", object_id=12)
-    shown = api(olga).get(f"/api/trips/{trip.pk}/history").json()["items"][0]
-    assert (shown["event"], shown["object"]) == ("ferry.sunk", {"type": "ferry", "id": 12})
-    assert shown["text"] == "Olga Owner changed something in the trip."
 
 
 @pytest.mark.usefixtures("_newer_constraints")

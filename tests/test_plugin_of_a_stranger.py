@@ -26,14 +26,15 @@ def test_it_is_used(api, trip, olga, ed, vera):
     assert api(vera).post(path, {"name": "Stove"}).status_code == 403
     assert api(ed).post(path, {"nmae": "Stove"}).status_code == 400
     assert [row["name"] for row in api(vera).get(path).json()["items"]] == ["Tent"]
-    news = api(vera).get(f"/api/trips/{trip.pk}/history").json()["items"][0]
-    assert news["text"] == "Ed Editor added something to pack."
+    news = api(vera).get(f"/api/trips/{trip.pk}/history")
+    if news.status_code != 404:  # no other plugin must be there
+        assert news.json()["items"][0]["text"] == "Ed Editor added something to pack."
     assert api(ed).get("/api/users/me/export").json()["packing"][0]["name"] == "Tent"
     assert api(vera).delete(made["Location"]).status_code == 403
     tool = {"name": "add_thing", "arguments": {"trip": trip.title, "name": "Map"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
     answer = api(ed).post("/api/mcp", call)
-    if answer.status_code != 404:  # no other plugin must be there
+    if answer.status_code != 404:
         assert answer.json()["result"]["structuredContent"]["name"] == "Map"
     assert api(olga).delete(made["Location"]).status_code == 204
 

@@ -47,9 +47,7 @@ QUERIES = {
     "/api/trips/{trip_id}/members/{user_id}": 2,
     "/api/trips/{trip_id}/expenses": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
-    "/api/trips/{trip_id}/history": 7,
     "/api/trips/{trip_id}/tags": 3,
-    "/api/trips/{trip_id}/expenses/{expense_id}/history": 8,
     "/api/trips/{trip_id}/settlements": 3,
     "/api/trips/{trip_id}/settlements/{settlement_id}": 2,
     "/api/trips/{trip_id}/balances": 2,
@@ -70,7 +68,6 @@ QUERIES = {
 }
 #: Those whose rows there are many of.
 LISTS = {
-    "/api/trips/{trip_id}/history",
     "/api/users/me/sessions",
     "/api/users/me/tokens",
     "/api/users/{user_id}/pending-debts",

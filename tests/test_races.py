@@ -17,6 +17,7 @@ from tests.splits.journey import (
     sign_up,
     split_path,
 )
+from trips.models import JournalEntry
 
 #: How often a race of two is run: whoever is first differs from time to time.
 ROUNDS = 6
@@ -73,9 +74,9 @@ def test_fifty_expenses_at_once_are_all_recorded(
         if split["amount"] == Decimal("33.34")
     )
     assert sorted(odd_cents.values()) == [16, 17, 17]
-    journal = journey.rows("history")
-    assert [row["number"] for row in journal] == list(range(len(journal), 0, -1))
-    assert Counter(row["event"] for row in journal)["expense.created"] == 50
+    journal = JournalEntry.objects.filter(trip=journey.id).order_by("-number")
+    assert [row.number for row in journal] == list(range(len(journal), 0, -1))
+    assert Counter(row.event for row in journal)["expense.created"] == 50
     journey.adds_up()
 
 

@@ -248,8 +248,7 @@ class Plugin(AppConfig):
 
         A name has at most `MAX_EVENT_CHARS` small letters, `_` and the full stop. It needs no
         migration: the history, its filters, webhooks and the document know it.
-        A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`; see
-        `splits.reports.sentences`.
+        A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`.
         """
         return {}
 

@@ -38,6 +38,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 PLUGINS = env.plugins(
     "PLUGINS",
     [
+        "plugins.history",
         "plugins.invitations",
         "plugins.attachments",
         "plugins.documents",

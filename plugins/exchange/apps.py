@@ -14,6 +14,7 @@ from tripcompanion.plugin import PersonalList, Plugin, WriteFile
 class ExchangeConfig(Plugin):
     name = "plugins.exchange"
     verbose_name = gettext_lazy("Imports")
+    requires = ("plugins.history",)
 
     def outdated(
         self, now: datetime, month_ago: datetime

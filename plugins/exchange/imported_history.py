@@ -13,8 +13,8 @@ from django.db.models import Model
 from django.utils.dateparse import parse_datetime
 
 from plugins.exchange.description import FIRST_DAY, LAST_DAY, UnreadableFile
+from plugins.history.sentences import Names, sentence
 from splits.models import Expense
-from splits.reports.sentences import Names, sentence
 from tripcompanion.api.serializers import MAX_INTEGER
 from trips.models import JournalEntry, Trip
 from trips.models.events import all_events, object_type_of, trip_objects

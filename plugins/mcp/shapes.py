@@ -16,6 +16,8 @@ _TYPES: tuple[tuple[Any, dict[str, Any]], ...] = (
 )
 #: An id, or an exact number.
 _OTHER = {"type": ["integer", "number", "string"]}
+#: Longer lists of values are left to the description.
+MOST_VALUES = 12
 _PAGE = {
     "page": {"type": "integer", "description": "The page number, from 1"},
     "pageSize": {"type": "integer", "description": "Rows per page"},
@@ -54,5 +56,7 @@ def _type(name: str, field: Any) -> dict[str, Any]:
     if names_people(name):
         return {"type": ["integer", "string"]}
     if isinstance(field, serializers.ChoiceField):
-        return {"enum": [*field.choices]}
+        return (
+            {"enum": [*field.choices]} if len(field.choices) <= MOST_VALUES else {"type": "string"}
+        )
     return next((kind for fields, kind in _TYPES if isinstance(field, fields)), _OTHER)

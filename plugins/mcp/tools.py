@@ -352,11 +352,6 @@ _OWN: Mapping[str, Tool] = {
         },
         needed=("trip",),
     ),
-    "history": Tool(
-        "What happened in a trip, the newest first.",
-        {"": Call("GET", "/api/trips/{trip}/history")},
-        "listHistory",
-    ),
     "import_file": Tool(
         "Plans the import of a file of this or another service and records nothing; called with "
         "the importId of the plan, records it.",

@@ -13,7 +13,7 @@ PAGES = [path("", LandingPage.as_view())]
 TITLES = (
     _("Balances"), _("Bulk"), _("Categories"), _("Code"), _("Copy"),
     _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
-    _("Export"), _("Guests"), _("Health"), _("History"), _("Join"),
+    _("Export"), _("Guests"), _("Health"), _("Join"),
     _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"), _("Merge"),
     _("Methods"), _("Move"), _("My trips"), _("Password reset"), _("Pay"), _("Pending debts"),
     _("Preview"), _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"),

@@ -9,9 +9,8 @@ from django.db.models.functions import Concat
 
 from plugins.search.expressions import BeginWords
 from plugins.search.words import snippet
-from splits.reports.history import sees
 from tripcompanion.plugin import TripObject
-from trips.models.events import trip_objects
+from trips.models.events import sees, trip_objects
 from users.models import User
 
 #: How many objects of a type are found, the newest by their ids.

@@ -8,4 +8,9 @@ from tripcompanion.plugin import Plugin
 class SplitwiseConfig(Plugin):
     name = "plugins.splitwise"
     verbose_name = gettext_lazy("Programs for Splitwise's API")
-    requires = ("plugins.attachments", "plugins.comments", "plugins.invitations")
+    requires = (
+        "plugins.attachments",
+        "plugins.comments",
+        "plugins.history",
+        "plugins.invitations",
+    )

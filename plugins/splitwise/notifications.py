@@ -10,8 +10,8 @@ from django.db.models import OuterRef, Q, Subquery
 from django.utils.html import escape
 
 from plugins.comments.models import CREATED
+from plugins.history.report import with_sentences
 from plugins.splitwise.objects import PAYMENTS_FROM, instant
-from splits.reports.history import with_sentences
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from users.models import User

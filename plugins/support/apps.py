@@ -5,3 +5,4 @@ from tripcompanion.plugin import Plugin
 
 class SupportConfig(Plugin):
     name = "plugins.support"
+    requires = ("plugins.history",)

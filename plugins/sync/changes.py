@@ -14,9 +14,8 @@ from django.db.models.functions import Coalesce
 from plugins.sync.cursor import Cursor, CursorExpired, Partial
 from plugins.sync.delivery import Stage, begin, send
 from plugins.sync.touched import Touched, any_of
-from splits.reports.history import sees
 from trips.models import JournalEntry, Trip
-from trips.models.events import Event
+from trips.models.events import Event, sees
 from trips.models.journal import Subject
 from users.models import User
 

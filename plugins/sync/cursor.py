@@ -16,8 +16,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, ValidationError
 
 from splits.models.in_trip import added_rows
-from splits.reports.history import sees
-from trips.models.events import trip_objects
+from trips.models.events import sees, trip_objects
 from users.models import User
 
 _SALT = "splits.changes"

@@ -15,8 +15,7 @@ from plugins.sync.cursor import Delivery, others
 from splits.models.expense import Expense
 from splits.models.in_trip import added_rows
 from splits.models.settlement import Settlement
-from splits.reports.history import sees
-from trips.models.events import trip_objects
+from trips.models.events import sees, trip_objects
 from trips.models.journal import Subject
 from users.models import User
 

@@ -13,6 +13,7 @@ from tripcompanion.plugin import MailText, PersonalList, Plugin
 class WebhooksConfig(Plugin):
     name = "plugins.webhooks"
     verbose_name = gettext_lazy("Webhooks")
+    requires = ("plugins.history",)
 
     def mails(self) -> Mapping[str, MailText]:
         from plugins.webhooks.mails import MAILS

@@ -16,12 +16,12 @@ from django.conf import settings
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from plugins.history.report import History
+from plugins.history.serializers import HistoryEntrySerializer
 from plugins.webhooks.models.delivery import DeliveryError, WebhookDelivery
 from plugins.webhooks.models.queue import Attempt, Lease
 from plugins.webhooks.models.webhook import SECRET_PREFIX, Webhook
 from plugins.webhooks.outgoing import NotAnswered, post
-from splits.reports.history import History
-from splits.serializers.history import HistoryEntrySerializer
 from splits.serializers.states import states_of
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize

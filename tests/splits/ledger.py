@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from tests.cast import Api
-from trips.models import Trip
+from trips.models import JournalEntry, Trip
 from users.models import User
 
 Json: TypeAlias = dict[str, Any]
@@ -46,6 +46,11 @@ class Ledger:
     def _assert_as_stored(self, written: Response, url: str) -> None:
         """The answer to a write was not read again, but says what a GET says."""
         assert written.content == self.answer(self._reader, "get", url).content
+
+    def journal(self, **lookup: Any) -> list[JournalEntry]:
+        """What was written about the trip, the newest first."""
+        rows = JournalEntry.objects.filter(trip=self.trip.pk, **lookup)
+        return list(rows.order_by("-number"))
 
     # -- Commands ---------------------------------------------------------------------------------
 

@@ -147,11 +147,10 @@ def test_a_new_trip_may_have_a_default_of_its_creator(api: Api, olga: User, ed: 
     assert client.post("/api/trips", others).status_code == 400
 
 
-def test_the_history_tells_that_the_default_changed(ledger: Ledger, olga: User) -> None:
+def test_the_journal_tells_that_the_default_changed(ledger: Ledger, olga: User) -> None:
     divide(ledger, olga, splitType="EQUAL")
-    [entry, *_others] = ledger.answer(olga, "get", "history?event=trip.changed").json()["items"]
-    assert entry["text"] == "Olga Owner changed how expenses are split by default."
-    assert entry["changes"]["defaultDivision"]["new"]["splitType"] == "EQUAL"
+    [entry, *_others] = ledger.journal(event="trip.changed")
+    assert entry.changes["defaultDivision"]["new"]["splitType"] == "EQUAL"
 
 
 def test_a_merge_puts_both_weights_together(

@@ -133,16 +133,13 @@ def test_without_a_rate_the_payment_is_a_conflict(ledger: Ledger, olga: User, ed
     assert ledger.settlements() == []
 
 
-def test_the_history_names_the_amount_as_it_was_entered(
+def test_the_journal_has_the_amount_as_it_was_entered(
     yen: Json, ledger: Ledger, olga: User
 ) -> None:
     ledger.delete_settlement(yen, olga)
-    items = ledger.answer(olga, "get", "history").json()["items"]
-    made, deleted = (row for row in reversed(items) if row["event"].startswith("settlement."))
-    assert made["text"] == "Ed Editor gave Olga Owner 5,000 JPY."
-    assert "5,000 JPY" in deleted["text"]
-    news = {name: pair["new"] for name, pair in made["changes"].items()}
-    assert (news["tripAmount"], news["exchangeRate"]) == (31.25, 0.00625)
+    _deleted, made = ledger.journal(event__startswith="settlement.")
+    news = {name: pair["new"] for name, pair in made.changes.items()}
+    assert (news["tripAmount"], news["exchangeRate"]) == (Decimal("31.25"), Decimal("0.00625"))
     assert news["exchangeRateDate"] == "2026-05-02"
 
 

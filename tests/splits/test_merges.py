@@ -102,7 +102,7 @@ def test_the_entries_of_both_are_those_of_one(
 
 
 def state(api: Api, trip: Trip, olga: User) -> list[bytes]:
-    paths = ("expenses", "settlements", "balances", "members", "history")
+    paths = ("expenses", "settlements", "balances", "members")
     return [api(olga).get(f"/api/trips/{trip.pk}/{path}").content for path in paths]
 
 

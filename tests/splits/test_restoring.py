@@ -203,15 +203,12 @@ def test_deleted_entries_are_shown_in_the_currency_of_their_time(
     dinner = spend(trip, 3000, paid_by=olga, among=[ed])
     payment = settle(trip, ed, olga, 3000, by=olga)
     client = api(olga)
-    texts = [row["text"] for row in client.get(url(trip, "history")).json()["items"]]
     for kind, row in (("settlements", payment), ("expenses", dinner)):
         assert client.delete(url(trip, kind, row.pk)).status_code == 204
     before = [client.get(url(trip, f"{kind}?deleted=true")).json() for kind in KINDS]
     assert client.patch(url(trip), {"currency": "JPY"}).status_code == 200
     assert [client.get(url(trip, f"{kind}?deleted=true")).json() for kind in KINDS] == before
     assert before[1]["items"][0]["amount"] == 30.0
-    after = [row["text"] for row in client.get(url(trip, "history")).json()["items"]]
-    assert after[-len(texts) :] == texts
 
 
 def test_a_deleted_expense_names_a_guest_who_is_gone(

@@ -30,14 +30,13 @@ def test_tags_are_trimmed_and_unique_in_the_order_in_which_they_were_entered(
     assert expense["tags"] == ledger.expense(expense)["tags"] == stored
 
 
-def test_history_and_restore_know_tags(ledger: Ledger, api: Api, trip: Trip, olga: User) -> None:
+def test_journal_and_restore_know_tags(ledger: Ledger, api: Api, trip: Trip, olga: User) -> None:
     expense = ledger.spend(olga, 60, olga, tags=["fish"])
     ledger.change(expense, olga, tags=["fish", "beach"])
     path = f"{ledger.url}/expenses/{expense['id']}"
     client = api(olga)
-    [changed] = client.get(f"{ledger.url}/history?event=expense.changed").json()["items"]
-    assert changed["changes"] == {"tags": {"old": ["fish"], "new": ["fish", "beach"]}}
-    assert "the tags" in changed["text"]
+    [changed] = ledger.journal(event="expense.changed")
+    assert changed.changes == {"tags": {"old": ["fish"], "new": ["fish", "beach"]}}
     assert client.delete(path).status_code == 204
     assert client.post(f"{path}/restore").json()["tags"] == ["fish", "beach"]
 
@@ -62,8 +61,8 @@ def test_a_renamed_tag_is_merged_with_one_of_that_name(
     assert ledger.expense(one)["tags"] == ["Seafood"]
     assert ledger.expense(other) == other
     assert ledger.answer(olga, "patch", "tags/fish", {"name": "y"}).status_code == 404
-    changed = ledger.answer(olga, "get", "history?event=expense.changed").json()
-    assert {row["object"]["id"] for row in changed["items"]} == {both["id"], one["id"]}
+    changed = ledger.journal(event="expense.changed")
+    assert {row.object_id for row in changed} == {both["id"], one["id"]}
 
 
 def test_an_editor_renames_only_what_is_on_their_own_expenses(

@@ -80,8 +80,6 @@ ROWS = [
     Row("POST", EXPENSE + "/move", 201, Can.CHANGE_EXPENSES, Scene.other_trip),
     Row("GET", TRIP + "/tags", can=Can.READ),
     Row("PATCH", TRIP + "/tags/{tag_name}", can=Can.CHANGE_EXPENSES, body=just(name="sea")),
-    Row("GET", TRIP + "/history", can=Can.READ),
-    Row("GET", EXPENSE + "/history", can=Can.READ),
     Row("POST", EXPENSE + "/restore", can=Can.CHANGE_EXPENSES),
     Row("GET", TRIP + "/settlements", can=Can.READ),
     Row("POST", TRIP + "/settlements", 201, Can.SETTLE, Scene.settlement_body),

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.either
 
 #: Every list and object of a trip that names people.
 PLACES = (
-    *("", "/members", "/expenses", "/balances", "/settle-up", "/settlements", "/history"),
+    *("", "/members", "/expenses", "/balances", "/settle-up", "/settlements"),
     *all_of("PLACES"),
 )
 

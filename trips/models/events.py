@@ -8,6 +8,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import TripObject, plugins
+from users.models import User
+from users.scopes import Scope
 
 
 class Event(models.TextChoices):
@@ -56,3 +58,9 @@ def object_type_of(event: str) -> str:
 def trip_objects() -> Mapping[str, TripObject]:
     """The types of objects of all apps, by their names in events."""
     return {kind: shape for app in plugins() for kind, shape in app.objects().items()}
+
+
+def sees(reader: User, kind: str) -> bool:
+    """Whether `reader` sees objects of this type; a scoped token may not."""
+    known = trip_objects().get(kind)
+    return reader.covers(f"{known.area}:read" if known else Scope.EXPENSES_READ)

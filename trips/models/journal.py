@@ -134,7 +134,7 @@ class JournalEntry(models.Model):
     objects = JournalQuerySet.as_manager()
 
     caller_role: str
-    #: A sentence for people; set by `splits.reports.history`.
+    #: A sentence for people, if somebody sets it.
     text: str
 
     class Meta:

@@ -1,9 +1,9 @@
 """What the history says of invitations, and that it forgets the names of guests who are claimed."""
 
+from plugins.history.tests.test_history import texts
 from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.splits.ledger import Ledger
-from tests.splits.test_history import texts
 from tests.trips.test_journal import rows_of
 from trips.models import Trip
 from users.models import User

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from plugins.mcp.names import names_people
+from plugins.mcp.shapes import MOST_VALUES
 from plugins.mcp.tools import KEY, REFERENCES, TOOLS, Tool, schemas
 from tests.document import DOCUMENT, ROOT
 from tripcompanion.plugin import plugins
@@ -21,8 +22,6 @@ ADDED = {name for app in plugins() for name in app.tools()}
 OWN = {name: tool for name, tool in TOOLS.items() if name not in ADDED}
 FILE = ROOT / "plugins" / "mcp" / "schemas.json"
 COMPONENT = "#/components/schemas/"
-#: Longer lists of values are left to the description.
-MOST_VALUES = 12
 #: Operations whose fields another tool describes, which their descriptions name.
 TOLD_ELSEWHERE = {"previewExpense", "updateExpense", "updateTrip"}
 #: How long the text on an argument may be.

@@ -35,7 +35,7 @@ OF_OTHER_AREAS = {name for app in plugins() if app.scopes() for name in app.tool
 READS = {
     *("who_am_i", "list_trips", "trip_overview", "list_expenses", "get_expense"),
     *("preview_expense", "settle_up_plan", "my_debts", "statistics", "search"),
-    *("list_settlements", "history", "export_trip"),
+    *("list_settlements", "export_trip"),
     *(
         name
         for app in plugins()

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import (
     AmountFilter,
@@ -21,7 +22,6 @@ from plugins.support.admin.filters import (
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
 from splits.filters import with_words
 from splits.models import Expense, Split
-from splits.reports.history import History
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person

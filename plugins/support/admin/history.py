@@ -8,12 +8,12 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import TripFilter
 from plugins.support.admin.ledger import LedgerAdmin
 from splits.models import AuditRun, DeletedEntry
 from splits.models.restoring import restore_entry
-from splits.reports.history import History
 from tripcompanion.adminsite.base import ReadOnlyAdmin, link, list_link
 from trips.admin import caller_of, money_column
 from trips.models import JournalEntry, Trip

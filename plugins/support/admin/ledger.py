@@ -12,8 +12,8 @@ from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.history.report import History
 from plugins.support.admin.filters import typed_amount
-from splits.reports.history import History
 from tripcompanion.adminsite.base import (
     SHOWN_ROWS,
     Columns,

@@ -7,11 +7,11 @@ from django.db.models import F, OuterRef, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
+from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import AmountFilter, TripFilter
 from plugins.support.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
 from splits.models import Allocation, Debt, Settlement
-from splits.reports.history import History
 from tripcompanion.adminsite.base import StateFilter, formatted, link
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person

@@ -17,6 +17,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, journal_table
@@ -25,7 +26,6 @@ from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
-from splits.reports.history import History
 from tripcompanion.adminsite.base import (
     Columns,
     RulesAdmin,

@@ -9,7 +9,7 @@ from plugins.sync.cursor import Cursor
 from tests import citus
 from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
-from tests.test_history_plans import ROWS, long_journal
+from tests.long_journal import ROWS, long_journal
 from tests.test_plans import noted, scanning
 from tests.test_query_counts import queries_of
 from trips.models import Trip

@@ -16,8 +16,8 @@ import json, yaml
 from django.core.management import call_command
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.serializers import WebhookRequest
-from splits.reports.sentences import Names, sentence
-from splits.serializers.history import HistoryQuery
+from plugins.history.sentences import Names, sentence
+from plugins.history.serializers import HistoryQuery
 from tripcompanion.openapi.document import document
 from trips.models import JournalEntry
 from trips.models.journal import Entry
@@ -41,7 +41,7 @@ print(json.dumps({
 
 
 def test_an_event_of_a_plugin_is_known_without_a_migration(project: Path) -> None:
-    names = f"plugins.webhooks,{with_event(project, 'storm.seen')}"
+    names = f"plugins.history,plugins.webhooks,{with_event(project, 'storm.seen')}"
     done = run(project, "-c", KNOWS_EVENTS, SECRET_KEY=SECRET, PLUGINS=names)
     assert done.returncode == 0, done.stderr
     shown = json.loads(done.stdout)

@@ -6,19 +6,12 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
+from plugins.history.sentences import Names, people_in, sentence
 from splits.models import Expense
-from splits.reports.sentences import Names, people_in, sentence
 from trips.models import JournalEntry, Trip
-from trips.models.events import Event, all_events, object_type_of, trip_objects
+from trips.models.events import Event, all_events, object_type_of, sees
 from trips.models.journal import JournalQuerySet
 from users.models import User, named
-from users.scopes import Scope
-
-
-def sees(reader: User, kind: str) -> bool:
-    """Whether `reader` sees objects of this type; a scoped token may not."""
-    known = trip_objects().get(kind)
-    return reader.covers(f"{known.area}:read" if known else Scope.EXPENSES_READ)
 
 
 class History:

@@ -5,9 +5,9 @@ from typing import ClassVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.history.report import History
+from plugins.history.serializers import HistoryEntrySerializer, HistoryQuery
 from splits.models import Expense
-from splits.reports.history import History
-from splits.serializers.history import HistoryEntrySerializer, HistoryQuery
 from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import InTripViewSet

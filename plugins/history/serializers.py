@@ -1,6 +1,5 @@
 """Serializers of the history."""
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from tripcompanion.api.serializers import (
@@ -9,12 +8,10 @@ from tripcompanion.api.serializers import (
     StrictChoice,
     StrictInstant,
 )
-from trips.models.events import all_events, object_type_of
+from trips.models.events import all_events
+from trips.serializers import ChangesField, ObjectSerializer
 from users.models import Via
 from users.serializers.account import UserSummary
-
-#: The types of objects.
-OBJECT_TYPES = sorted({object_type_of(event) for event, _label in all_events()})
 
 
 class HistoryQuery(CamelCaseSerializer):
@@ -25,29 +22,6 @@ class HistoryQuery(CamelCaseSerializer):
     )
     by = QueryId(required=False, help_text="Only what this user did.")
     event = StrictChoice(choices=all_events(), required=False, help_text="Only this event.")
-
-
-class ObjectSerializer(CamelCaseSerializer):
-    """What an event happened to."""
-
-    type = serializers.ChoiceField(choices=OBJECT_TYPES, help_text="A guest is a member.")
-    id = serializers.IntegerField(
-        help_text="The id that its path ends with: for a member, that of the user."
-    )
-
-
-@extend_schema_field(
-    {
-        "type": "object",
-        "additionalProperties": {
-            "type": "object",
-            "required": ["old", "new"],
-            "properties": {"old": {}, "new": {}},
-        },
-    }
-)
-class ChangesField(serializers.ReadOnlyField):
-    """`{field: {"old", "new"}}`; read-only."""
 
 
 class HistoryEntrySerializer(CamelCaseSerializer):

@@ -3,44 +3,19 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-from django.db import connection
 from django.utils import timezone
 
 from tests import citus
-from tests.bulk import analyse
 from tests.cast import Api
-from tests.factories import TripFactory, UserFactory, join, spend
+from tests.factories import spend
+from tests.long_journal import ROWS, long_journal
 from tests.test_plans import noted, scanning
 from trips.models import JournalEntry, Trip
-from trips.roles import TripRole
 from users.models import User
 
 pytestmark = citus.hides_plans
 
-ROWS = 100_000
-_FILL = (
-    "INSERT INTO trips_journalentry (trip_id, number, at, by_id, via, event, object_id, "
-    "expense_id, stored_changes) "
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %s) "
-    "SELECT %s, n, %s, %s, 'session', CASE WHEN n %% 50 = 0 THEN 'trip.changed' "
-    "ELSE 'split.added' END, n / 10, n / 10, '{}' FROM numbers"
-)
-
-
-@pytest.fixture
-def long_journal(transactional_db: None) -> tuple[Trip, User]:
-    """A trip with so many rows, most of them by somebody who left, and its owner."""
-    trip, owner, former = TripFactory(), UserFactory(), UserFactory()
-    join(trip, owner, TripRole.OWNER)
-    year_ago = connection.ops.adapt_datetimefield_value(timezone.now() - timedelta(days=365))
-    with connection.cursor() as cursor:
-        cursor.execute(_FILL, [ROWS, trip.pk, year_ago, former.pk])
-        # Without other trips, PostgreSQL would expect every condition to leave most rows.
-        for other in range(1, 301):
-            cursor.execute(_FILL, [10, trip.pk + other, year_ago, None])
-    analyse()
-    return trip, owner
+__all__ = ["long_journal"]
 
 
 def test_no_page_of_a_long_history_reads_the_journal_from_end_to_end(

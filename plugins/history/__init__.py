@@ -1,0 +1,1 @@
+"""What happened in a trip and to an expense, with a sentence for each change."""
