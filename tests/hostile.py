@@ -330,7 +330,6 @@ class World:
                     "profilePicture": "/pictures/olga.webp",
                     "currency": "JPY",
                     "mayBeAdded": False,
-                    "notices": {"email": "daily", "events": ["split.paid"]},
                     "currentPassword": PASSWORD,
                     "newPassword": f"{PASSWORD}-2",
                     "newPasswordConfirm": f"{PASSWORD}-2",

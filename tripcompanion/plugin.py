@@ -155,6 +155,19 @@ class MailText(NamedTuple):
     text: Any
     #: For a mail to an address without an account: its link, or empty if nothing is to be sent.
     link: Callable[[Any], str] | None = None
+    #: For mails that are sent as one: the message of a mail and its account with all that is due,
+    #: if one is to be sent now, and the rows that are done with it.
+    collect: Callable[[Any, Any], tuple[Any, "QuerySet[Any]"]] | None = None
+
+
+class AccountField(NamedTuple):
+    """A field of accounts, which other users see as null."""
+
+    #: The fields of a serializer in answers and in changes; in answers, its source is `*`.
+    response: Any
+    request: Any
+    #: The columns of an account that store a value.
+    stored: Callable[[Any], Mapping[str, Any]]
 
 
 class LoginMethod(NamedTuple):
@@ -374,10 +387,14 @@ class Plugin(AppConfig):
         return {}
 
     def notices(self) -> Mapping[str, Notice]:
-        """The events that members may be mailed about, beside those of the core.
+        """The events that members may be mailed about, if an app sends such mails.
 
         The command that writes the event sends `trips.signals.happened` with it.
         """
+        return {}
+
+    def account_fields(self) -> Mapping[str, AccountField]:
+        """Fields of accounts, by their names in snake case, before `may_be_added`."""
         return {}
 
     # -- Operating ---------------------------------------------------------------------------------

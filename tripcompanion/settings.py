@@ -39,6 +39,7 @@ PLUGINS = env.plugins(
     "PLUGINS",
     [
         "plugins.history",
+        "plugins.notices",
         "plugins.invitations",
         "plugins.attachments",
         "plugins.documents",
@@ -72,7 +73,7 @@ INSTALLED_APPS = [
     "users",
     "trips",
     "splits",
-    "tripcompanion.notices",
+    "tripcompanion.mail",
     *PLUGINS,
     "tripcompanion.api",
     "tripcompanion.adminsite",

@@ -23,7 +23,6 @@ from tripcompanion.api import error_views
 from tripcompanion.api.health import HealthViewSet
 from tripcompanion.api.url_map import ITEM, KEPT, LIST, REPLACED
 from tripcompanion.currency.views import CurrencyViewSet
-from tripcompanion.notices.unsubscribe import UnsubscribePage
 from tripcompanion.openapi.document import DocumentView
 from tripcompanion.plugin import Place, plugins
 from trips.views import (
@@ -167,7 +166,6 @@ API: list[Any] = [
 urlpatterns = [
     # Tried first, because most requests match it.
     path("api/", include(API)),
-    path("unsubscribe", UnsubscribePage.as_view()),
     path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/password_change/", admin.site.admin_view(OwnPassword.as_view())),

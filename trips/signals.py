@@ -17,7 +17,8 @@ expense_moved = Signal()
 trip_changed = Signal()
 
 #: `by` did something of which members may want a mail. `people` filters their accounts; `event` is
-#: a key of `NOTICES`, with `trip_id` and perhaps `expense_id`. It is sent under the trip's lock.
+#: a key of `Plugin.notices`, with `trip_id` and perhaps `expense_id`. It is sent under the lock of
+#: the trip.
 happened = Signal()
 
 #: The journal of the trip `trip_id` got rows. It is sent under the trip's lock.

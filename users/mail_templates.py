@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import plugins
+from tripcompanion.plugin import MailText, plugins
 
 
 class MailTemplate(models.TextChoices):
@@ -20,39 +20,23 @@ class MailTemplate(models.TextChoices):
     PASSWORD_CHANGED = "PASSWORD_CHANGED", gettext_lazy("password changed")
     EMAIL_CHANGED = "EMAIL_CHANGED", gettext_lazy("e-mail address changed")
     WRONG_PASSWORDS = "WRONG_PASSWORDS", gettext_lazy("many wrong passwords")
-    MEMBER_ADDED = "MEMBER_ADDED", gettext_lazy("notice: added to a trip")
-    SPLIT_PAID = "SPLIT_PAID", gettext_lazy("notice: split paid")
-    EXPENSE_CREATED = "EXPENSE_CREATED", gettext_lazy("notice: expense recorded")
-    EXPENSE_CHANGED = "EXPENSE_CHANGED", gettext_lazy("notice: expense changed")
+
+
+@cache
+def mails_of_plugins() -> Mapping[str, MailText]:
+    """The mails that plugins queue, by their names."""
+    return {name: mail for app in plugins() for name, mail in app.mails().items()}
 
 
 def letters() -> list[tuple[str, Any]]:
     """All mails that this release can write, with their labels: also those of plugins."""
-    added = [(name, mail.label) for app in plugins() for name, mail in app.mails().items()]
-    news = [(notice.letter, notice.label) for app in plugins() for notice in app.notices().values()]
-    return [*MailTemplate.choices, *added, *news]
-
-
-#: What accounts may be notified of, by the name of the event in the API; see `notice_letters`.
-NOTICES: Mapping[str, str] = {
-    "member.added": MailTemplate.MEMBER_ADDED,
-    "split.paid": MailTemplate.SPLIT_PAID,
-    "expense.created": MailTemplate.EXPENSE_CREATED,
-    "expense.changed": MailTemplate.EXPENSE_CHANGED,
-}
-
-
-@cache
-def notice_letters() -> Mapping[str, str]:
-    """The mails about all that accounts may be notified of, by the name of the event."""
-    added = ((event, notice) for app in plugins() for event, notice in app.notices().items())
-    return {**NOTICES, **{event: notice.letter for event, notice in added}}
+    return [*MailTemplate.choices, *((k, mail.label) for k, mail in mails_of_plugins().items())]
 
 
 def first_notices() -> str:
     """The events that an account is notified of at first, separated by spaces."""
-    added = [(event, notice) for app in plugins() for event, notice in app.notices().items()]
-    return " ".join([*NOTICES, *(event for event, notice in added if notice.at_first)])
+    found = [item for app in plugins() for item in app.notices().items()]
+    return " ".join(event for event, notice in found if notice.at_first)
 
 
 #: The front-end pages that the links open; each page sends the token back to the API.

@@ -120,7 +120,7 @@ LOCKS: Guards = {
             "tests/test_snapshots.py -k a_get",
         ),
     ],
-    "tripcompanion/notices/sending.py": [
+    "tripcompanion/mail/sending.py": [
         (
             "mail queued for a deleted account",
             "        with reader.locked(by=None) as account:\n            if not _is_for",

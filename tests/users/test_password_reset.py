@@ -25,7 +25,7 @@ from tests.mailserver import mail_server, token_in
 from tests.server import Server
 from tests.splits.journey import answers_at_once
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
-from tripcompanion.notices.sending import deliver
+from tripcompanion.mail.sending import deliver
 from trips.deletion import delete_account
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User

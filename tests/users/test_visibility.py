@@ -9,10 +9,11 @@ from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from trips.models import Trip
 from users.models import User
+from users.serializers.account import ADDED
 
 pytestmark = pytest.mark.either
 
-PRIVATE = dict.fromkeys(("role", "currency", "notices", "mayBeAdded", "createdAt", "updatedAt"))
+PRIVATE = dict.fromkeys(("role", "currency", *ADDED, "mayBeAdded", "createdAt", "updatedAt"))
 SHAPE = {"id", "name", "email", "profilePicture", *PRIVATE}
 
 

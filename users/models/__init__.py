@@ -2,7 +2,7 @@
 
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin
 from users.models.email_token import EmailToken, EmailTokenInvalid
-from users.models.notices import NoticeMode, Notices, current_language
+from users.models.notices import NoticeMode, current_language
 from users.models.outbox import Mail
 from users.models.session import Session, sessions_of
 from users.models.summary import named, summaries, summary_of

@@ -1,7 +1,5 @@
 """Notices by mail: what an account wants to be told about."""
 
-from typing import NamedTuple
-
 from django.conf import settings
 from django.db import models
 from django.utils import translation
@@ -19,12 +17,3 @@ class NoticeMode(models.TextChoices):
     OFF = "off", gettext_lazy("never")
     EACH = "each", gettext_lazy("at once")
     DAILY = "daily", gettext_lazy("once a day")
-
-
-class Notices(NamedTuple):
-    """What an account wants to be notified of."""
-
-    #: A value of `NoticeMode`.
-    email: str
-    #: Keys of `notice_letters()`.
-    events: list[str]

@@ -12,11 +12,10 @@ from uuid import UUID
 from django.conf import settings
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
-from django.core import signing
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
-from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
@@ -25,9 +24,9 @@ from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import CODES
 from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import MailTemplate, first_notices, notice_letters
+from users.mail_templates import MailTemplate, first_notices
 from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
-from users.models.notices import NoticeMode, Notices
+from users.models.notices import NoticeMode
 from users.passwords import HashedPassword, MaximumLengthValidator
 from users.signals import admin_ended, sessions_ended
 
@@ -35,7 +34,6 @@ MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 50
 #: How many previous names are stored.
 MAX_FORMER_NAMES = 20
 DELETED_NAME = "Deleted user"
-_SALT = "users.notices"
 
 #: Whether it has all rights, and the only trip that it is confined to.
 Access = tuple[bool, int | None]
@@ -152,7 +150,7 @@ class User(AbstractBaseUser):
         default=NoticeMode.OFF,
         db_default=NoticeMode.OFF,
     )
-    #: Keys of `notice_letters()`, separated by spaces.
+    #: Keys of `Plugin.notices()`, separated by spaces.
     notice_events = models.CharField(
         max_length=200, default=first_notices, blank=True, editable=False
     )
@@ -275,10 +273,13 @@ class User(AbstractBaseUser):
         return self.is_admin
 
     def hidden_from(self, viewer: "User", *, is_companion: bool) -> tuple[str, ...]:
-        """The fields that `viewer` may not see; `is_companion`: whether they share a trip."""
+        """The fields that `viewer` may not see, `*` for those of plugins.
+
+        `is_companion`: whether they share a trip.
+        """
         if viewer.pk == self.pk or viewer.is_admin:
             return ()
-        private = ("role", "currency", "notices", "may_be_added", "created_at", "updated_at")
+        private = ("role", "currency", "*", "may_be_added", "created_at", "updated_at")
         return private if is_companion else (*private, "email")
 
     @property
@@ -503,45 +504,9 @@ class User(AbstractBaseUser):
                 raise refusal
 
     @property
-    def notices(self) -> Notices:
-        return Notices(self.notice_mode, self.notice_events.split())
-
-    @property
     def may_want_notices(self) -> bool:
-        """Whether notices are turned on; what queues them checks the rest."""
+        """Whether the signal `happened` is worth sending; what receives it checks the rest."""
         return self.notice_mode != NoticeMode.OFF
-
-    def wants(self, event: str) -> bool:
-        """Whether the account gets mails about `event` now."""
-        is_reachable = self.is_active and self.email_verified_at is not None
-        return is_reachable and self.may_want_notices and event in self.notices.events
-
-    def unsubscribe_url(self) -> str:
-        """The page that turns the notices of this account off, without a log-in."""
-        token = signing.dumps([self.pk, _fingerprint(self)], salt=_SALT)
-        return f"{settings.PUBLIC_URL}/unsubscribe?token={token}"
-
-    @classmethod
-    def of_unsubscribe_token(cls, token: str) -> "User":
-        """The account of a token in a mail; raises `NotFound`.
-
-        A token works until the address of the account changes, however often it is used.
-        """
-        try:
-            pk, fingerprint = signing.loads(token, salt=_SALT)
-        except signing.BadSignature as error:
-            raise NotFound from error
-        account = cls.objects.active().filter(pk=pk).first()
-        if account is None or not constant_time_compare(fingerprint, _fingerprint(account)):
-            raise NotFound
-        return account
-
-    def turn_off_notices(self) -> None:
-        """Send no more notices; waiting ones are deleted. Repeating it changes nothing."""
-        with self.locked(by=None) as account:
-            account.notice_mode = NoticeMode.OFF
-            account.save(update_fields=["notice_mode"])
-            account.mails.filter(letter__in=notice_letters().values()).delete()
 
     @contextmanager
     def locked(
@@ -640,7 +605,3 @@ def _is_still_logged_in(caller: User, by: User) -> bool:
     if by.by_session is None:
         return False
     return caller.sessions.active().filter(pk=by.by_session, auth_hash=auth_hash).exists()
-
-
-def _fingerprint(account: User) -> str:
-    return salted_hmac(_SALT, account.email_key or "", algorithm="sha256").hexdigest()[:32]

@@ -1,6 +1,7 @@
 """Serializers of accounts."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from django.contrib.auth.password_validation import validate_password
@@ -13,8 +14,6 @@ from rest_framework import serializers
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     StrictBoolean,
-    StrictChoice,
-    StrictList,
     StrictText,
     UrlOrPath,
     describe,
@@ -22,21 +21,19 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.fields import CurrencyField
 from tripcompanion.plugin import plugins
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.mail_templates import notice_letters
 from users.models import (
     MAX_NAME_CHARS,
     MAX_PASSWORD_CHARS,
     MIN_NAME_CHARS,
     MIN_PASSWORD_CHARS,
-    NoticeMode,
     Role,
-    current_language,
 )
 from users.models.conflicts import LogInAgain, WrongPassword
 from users.models.session import has_just_logged_in
 from users.throttles import count_account_change, is_password_of
 
-NOTICE_EVENTS = [(event, event) for event in notice_letters()]
+#: See `Plugin.account_fields`. A field is shown where it was made, so each is copied there.
+ADDED = {name: field for app in plugins() for name, field in app.account_fields().items()}
 
 
 class EmailAddress(StrictText):
@@ -82,35 +79,6 @@ def user_name(**kwargs: Any) -> StrictText:
     return StrictText(min_length=MIN_NAME_CHARS, max_length=MAX_NAME_CHARS, **kwargs)
 
 
-_NOTICE_MODES = (
-    "`each`: at once, or five minutes after the last such mail; `daily`: one mail a day at 16:00 "
-    "UTC; `off`: never."
-)
-
-
-class NoticesSerializer(CamelCaseSerializer):
-    """What the account is notified of by mail."""
-
-    email = serializers.ChoiceField(choices=NoticeMode.choices, help_text=_NOTICE_MODES)
-    events = serializers.ListField(
-        child=serializers.ChoiceField(choices=NOTICE_EVENTS),
-        help_text="The events that are reported.",
-    )
-
-
-class NoticesRequest(CamelCaseSerializer):
-    """When to send mails about the trips of the account, and about what."""
-
-    email = StrictChoice(choices=NoticeMode.choices, help_text=_NOTICE_MODES)
-    events = StrictList(
-        child=StrictChoice(choices=NOTICE_EVENTS),
-        required=False,
-        allow_empty=False,
-        max_length=len(NOTICE_EVENTS),
-        help_text="The events to report. Omitted: as before; at first all but those of plugins.",
-    )
-
-
 class UserSerializer(CamelCaseSerializer):
     """An account. The user and an ADMIN see every field; for others some are null, none is missing.
 
@@ -135,9 +103,7 @@ class UserSerializer(CamelCaseSerializer):
         allow_null=True,
         help_text="The currency of new trips and of the total debt. Null for other users.",
     )
-    notices = NoticesSerializer(
-        allow_null=True, help_text="Which mails the account gets. Null for other users."
-    )
+    locals().update({name: deepcopy(field.response) for name, field in ADDED.items()})
     may_be_added = serializers.BooleanField(
         allow_null=True,
         help_text="Whether others may add the account to their trips. Null for other users.",
@@ -222,13 +188,7 @@ class UserUpdateRequest(CamelCaseSerializer):
     currency = CurrencyField(
         required=False, help_text="The currency of new trips and of the total debt."
     )
-    notices = NoticesRequest(
-        required=False,
-        help_text=(
-            "Mails about the trips, in the language of this request. Only to a confirmed address, "
-            "and never about what the user did."
-        ),
-    )
+    locals().update({name: deepcopy(field.request) for name, field in ADDED.items()})
     may_be_added = StrictBoolean(
         required=False,
         help_text="Whether others may add the account to their trips; they can still invite it.",
@@ -251,12 +211,8 @@ class UserUpdateRequest(CamelCaseSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if notices := attrs.pop("notices", None):
-            attrs |= {"notice_mode": notices["email"], "notice_language": current_language()}
-            if chosen := notices.get("events"):
-                attrs["notice_events"] = " ".join(
-                    event for event in notice_letters() if event in chosen
-                )
+        for name in ADDED.keys() & attrs.keys():
+            attrs |= ADDED[name].stored(attrs.pop(name))
         confirmation = attrs.pop("new_password_confirm", None)
         if confirmation is not None and confirmation != attrs.get("new_password", confirmation):
             raise serializers.ValidationError(

@@ -12,12 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from plugins.comments.models import MAX_COMMENTS, Comment
+from plugins.notices.tests.waiting import waiting, wanting
 from splits.models import DeletedEntry
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
-from tests.notices.waiting import waiting, wanting
 from tests.replay import Replay
 from tests.splits.ledger import Json, Ledger
 from trips.deletion import delete_account

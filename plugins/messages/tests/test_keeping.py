@@ -13,10 +13,10 @@ from django.utils import timezone
 from plugins.messages.apps import MessagesConfig
 from plugins.messages.models import Message, ReadMark
 from plugins.messages.tests.conftest import Say, trip_led_by
+from plugins.notices.tests.waiting import waiting, wanting
 from tests import citus
 from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
-from tests.notices.waiting import waiting, wanting
 from tests.test_plans import full_scans
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip

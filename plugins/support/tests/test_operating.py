@@ -23,7 +23,7 @@ from tests.admin_client import AdminClient, tables, text, told
 from tests.factories import TripFactory, UserFactory, join, overwrite, settle, spend
 from tests.users.logins import is_alive, log_in
 from tripcompanion.adminsite.base import page_url
-from tripcompanion.notices.sending import deliver
+from tripcompanion.mail.sending import deliver
 from trips.models import Member, Trip
 from trips.roles import TripRole
 from users.mail_templates import MailTemplate

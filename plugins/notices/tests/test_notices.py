@@ -6,12 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from plugins.notices.queueing import MAX_WAITING
+from plugins.notices.tests.waiting import ALL, waiting, wanting
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, join, overwrite, spend
-from tests.notices.waiting import ALL, waiting, wanting
 from tests.splits.ledger import Ledger
-from tripcompanion.notices.queueing import MAX_WAITING
 from trips.models import Trip
 from users.mail_templates import first_notices
 from users.models import Mail, User
@@ -49,6 +49,7 @@ def test_others_do_not_see_it(api: Api, trip: Trip, olga: User, ed: User) -> Non
         {"email": "each", "events": "split.paid"},
         {"email": "each", "events": []},
         {"email": "each", "events": ALL * 20},
+        {"email": "off", "evnts": ["split.paid"]},
         "each",
         [],
     ],

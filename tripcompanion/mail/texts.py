@@ -4,17 +4,13 @@ They contain no user input, not even a name: anybody can register somebody else'
 service would then deliver what they typed.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import plugins
-from users.mail_templates import MailTemplate
+from users.mail_templates import MailTemplate, mails_of_plugins
 
-#: Subject and text of each mail of the core but notices.
+#: Subject and text of each mail of the core.
 _TEXTS: dict[str, tuple[Any, Any]] = {
     MailTemplate.RESET: (
         gettext_lazy("Reset your Trip Companion password"),
@@ -65,39 +61,9 @@ _TEXTS: dict[str, tuple[Any, Any]] = {
     ),
 }
 
-#: What happened, in a mail with notices.
-_SENTENCES: dict[str, Any] = {
-    MailTemplate.MEMBER_ADDED: gettext_lazy("You were added to a trip:"),
-    MailTemplate.SPLIT_PAID: gettext_lazy("Your part of an expense was marked as paid:"),
-    MailTemplate.EXPENSE_CREATED: gettext_lazy("An expense that you take part in was recorded:"),
-    MailTemplate.EXPENSE_CHANGED: gettext_lazy("An expense that you take part in was changed:"),
-}
-
-
-def page_of(trip_id: int, expense_id: int | None) -> str:
-    """The URL of the front-end page with a trip, or with an expense of it."""
-    path = f"/trips/{trip_id}" + (f"/expenses/{expense_id}" if expense_id else "")
-    return f"{settings.FRONTEND_URL}{path}"
-
 
 def write(letter: str, url: str) -> tuple[str, str]:
     """Subject and text in the active language."""
-    added = {name: mail[1:3] for app in plugins() for name, mail in app.mails().items()}
-    subject, text = (_TEXTS | added)[letter]
+    added = mails_of_plugins().get(letter)
+    subject, text = added[1:3] if added else _TEXTS[letter]
     return str(subject), text.format(url=url)
-
-
-def write_notices(notices: Iterable[tuple[str, str]], unsubscribe_url: str) -> tuple[str, str]:
-    """The same for a mail with notices, each with the page that it leads to."""
-    added = {row.letter: row.sentence for app in plugins() for row in app.notices().values()}
-    sentences: dict[str, Any] = {**_SENTENCES, **added}
-    news = "\n\n".join(f"{sentences[letter]}\n{page}" for letter, page in notices)
-    text = _(
-        "Hello,\n\n"
-        "This happened in your trips:\n\n"
-        "{news}\n\n"
-        "You get this e-mail because your Trip Companion account asks for it. To get no more of "
-        "them, open this link:\n\n"
-        "{url}\n"
-    )
-    return _("News from your trips"), text.format(news=news, url=unsubscribe_url)

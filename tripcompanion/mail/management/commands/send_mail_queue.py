@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from tripcompanion.database.watching import WatchCommand
-from tripcompanion.notices.sending import deliver
+from tripcompanion.mail.sending import deliver
 from users.models import Mail
 
 logger = logging.getLogger(__name__)

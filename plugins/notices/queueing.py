@@ -8,8 +8,8 @@ from django.db.models import Count, Q
 from django.dispatch import receiver
 from django.utils import timezone
 
+from plugins.notices.kinds import LETTERS, NOTICES
 from trips.signals import happened
-from users.mail_templates import notice_letters
 from users.models import Mail, NoticeMode, User
 
 #: When the daily digest is due (UTC).
@@ -35,7 +35,7 @@ def notify(
     members = User.objects.filter(
         people, memberships__trip=trip_id, memberships__left_at=None
     ).exclude(pk=by and by.pk)
-    letter = notice_letters()[event]
+    letter = NOTICES[event].letter
     about = {"trip_id": trip_id, "expense_id": expense_id}
     same = Mail.objects.waiting().filter(user__isnull=False, letter=letter, **about)
     readers = _readers_of(event, members).exclude(pk__in=same.values("user")).order_by("pk")
@@ -60,7 +60,7 @@ def _readers_of(event: str, users: models.QuerySet[User]) -> models.QuerySet[Use
         .exclude(notice_mode=NoticeMode.OFF)
     )
     # No subquery refers to the outer one: Citus then reads the mails where they are.
-    waiting = wanting.filter(mails__letter__in=notice_letters().values(), mails__given_up_at=None)
+    waiting = wanting.filter(mails__letter__in=LETTERS, mails__given_up_at=None)
     counted: Any = waiting.values("pk").annotate(waiting=Count("mails"))
     full = counted.filter(waiting__gte=MAX_WAITING)
     return wanting.exclude(pk__in=full.values("pk"))

@@ -9,13 +9,13 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from plugins.notices.queueing import notify
 from tests import citus
 from tests.bulk import analyse
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import scans_of
 from tripcompanion.database.turns import Turns
-from tripcompanion.notices.queueing import notify
-from tripcompanion.notices.sending import send
+from tripcompanion.mail.sending import send
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, User

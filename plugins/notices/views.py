@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.exceptions import NotFound
 
+from plugins.notices.unsubscribing import account_of, turn_off_notices
 from tripcompanion.api.error_views import ProblemView, not_found
-from users.models import User
 
 #: The page runs no scripts and loads only its style sheet, and its form leads back to it.
 _POLICY = (
@@ -37,9 +37,9 @@ class UnsubscribePage(ProblemView):
 
     def _answer(self, request: HttpRequest, *, is_done: bool) -> HttpResponse:
         try:
-            account = User.of_unsubscribe_token(request.GET.get("token", ""))
+            account = account_of(request.GET.get("token", ""))
             if is_done:
-                account.turn_off_notices()
+                turn_off_notices(account)
         except NotFound:
             return not_found(request)
         language = get_language() or settings.LANGUAGE_CODE

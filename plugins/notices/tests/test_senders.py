@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from tests.locks import OtherProcess
+from tests.mail.test_outbox import sender
 from tests.mailserver import MailServer, mail_server
-from tests.notices.test_outbox import sender
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 

@@ -22,7 +22,7 @@ from tests.factories import PASSWORD
 from tests.mailserver import MailServer, mail_server
 from tests.server import ROOT, Server, free_port
 from tripcompanion.database.turns import BATCH, Turns
-from tripcompanion.notices.sending import GIVE_UP_AFTER
+from tripcompanion.mail.sending import GIVE_UP_AFTER
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 

@@ -1,15 +1,13 @@
 """Sends the mails of the outbox.
 
 A mail is written when it is sent, so the outbox contains no secret. It contains links and no text
-that a user entered, so nobody can make the service send their words to somebody else. All due
-notices of an account are sent in one mail.
+that a user entered, so nobody can make the service send their words to somebody else.
 """
 
 import logging
 import smtplib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import timedelta
-from functools import cache
 from typing import Any, NamedTuple
 
 from django.core.mail import EmailMessage, get_connection
@@ -19,18 +17,13 @@ from rest_framework.exceptions import NotFound
 
 from tripcompanion.database.turns import Turns
 from tripcompanion.database.watching import DATABASE_AWAY
-from tripcompanion.notices.texts import page_of, write, write_notices
-from tripcompanion.plugin import plugins
+from tripcompanion.mail.texts import write
 from users.emails import email_key
-from users.mail_templates import PAGES, MailTemplate, notice_letters, url_of
+from users.mail_templates import PAGES, MailTemplate, mails_of_plugins, url_of
 from users.models import EmailToken, Mail, User
 
 logger = logging.getLogger(__name__)
 
-#: The time between two mails with notices to one account.
-PAUSE = timedelta(minutes=5)
-#: When the notices of a mail that could not be sent are due again.
-RETRY_AFTER = timedelta(minutes=10)
 #: A mail that could not be sent for this long is given up.
 GIVE_UP_AFTER = timedelta(days=2)
 
@@ -96,13 +89,14 @@ def send(mail: Mail, connection: Any) -> bool:
     """
     message, reader = None, _reader_of(mail)
     rows: models.QuerySet[Mail] = Mail.objects.filter(pk=mail.pk)
-    if mail.letter in notice_letters().values():
+    added = mails_of_plugins().get(mail.letter)
+    if added and added.collect:
         if reader is not None:
             connection.open()
-            message, rows = _collect(mail, reader)
-    elif link := _links().get(mail.letter):
+            message, rows = added.collect(mail, reader)
+    elif added and added.link:
         connection.open()
-        url = link(mail)
+        url = added.link(mail)
         message = _written(mail, url, mail.address) if url else None
     elif reader is not None and _is_for(mail, reader):
         connection.open()
@@ -112,59 +106,6 @@ def send(mail: Mail, connection: Any) -> bool:
         message.send()
     rows.delete()
     return message is not None
-
-
-def _collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.QuerySet[Mail]]:
-    """One message with all notices that are due for `reader`, and the rows to delete afterwards.
-
-    The message is None if nothing is to be sent now; within `PAUSE` after the last mail, they are
-    postponed. The account is locked, so that two senders do not report the same rows.
-    """
-    try:
-        with reader.locked(by=None) as account:
-            now = timezone.now()
-            due = account.mails.due().filter(letter__in=notice_letters().values())
-            ids = [mail.pk, *due.values_list("pk", flat=True)]
-            rows = Mail.objects.filter(pk__in=ids)
-            if account.noticed_at is not None and now < account.noticed_at + PAUSE:
-                # All at once: thousands of one account would delay the mails of others.
-                rows.update(due_at=account.noticed_at + PAUSE)
-                return None, Mail.objects.none()
-            wanted = [letter for event, letter in notice_letters().items() if account.wants(event)]
-            present = account.memberships.filter(left_at=None)
-            # They may have left since the notice was written.
-            rows.exclude(letter__in=wanted, trip_id__in=present.values("trip")).delete()
-            notices = list(rows.order_by("id"))
-            if not notices:
-                return None, Mail.objects.none()
-            # They are due again like this one if it cannot be sent.
-            rows.exclude(pk=mail.pk).update(due_at=now + RETRY_AFTER)
-            account.noticed_at = now
-            account.save(update_fields=["noticed_at"])
-            return _news(account, notices), rows
-    except NotFound:
-        return None, Mail.objects.filter(pk=mail.pk)
-
-
-def _news(account: User, notices: Iterable[Mail]) -> EmailMessage:
-    url = account.unsubscribe_url()
-    lines = [(notice.letter, page_of(notice.trip_id or 0, notice.expense_id)) for notice in notices]
-    with translation.override(account.notice_language):
-        subject, text = write_notices(lines, url)
-    headers = {
-        "Auto-Submitted": "auto-generated",
-        # RFC 8058: mail programs offer a button that sends a POST to it.
-        "List-Unsubscribe": f"<{url}>",
-        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-    }
-    return EmailMessage(subject, text, to=[account.email or ""], headers=headers)
-
-
-@cache
-def _links() -> dict[str, Callable[[Any], str]]:
-    """What makes the link of a mail to an address, by the name of the mail."""
-    mails = ((name, mail) for app in plugins() for name, mail in app.mails().items())
-    return {name: mail.link for name, mail in mails if mail.link}
 
 
 def _reader_of(mail: Mail) -> User | None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from plugins.notices.tests.waiting import waiting, wanting
 from tests.document import problem_of
 from tests.factories import overwrite
-from tests.notices.waiting import waiting, wanting
 from tests.splits.ledger import Ledger
 from users.models import User
 
@@ -79,3 +79,9 @@ def test_a_token_is_of_one_account_and_address_and_cannot_be_made_up(
     problem_of(client.post(link), 404)
     assert mode_of(ed) == "each"
     problem_of(client.put(link), 405)
+
+
+@pytest.mark.django_db
+def test_the_form_of_a_stranger_is_short() -> None:
+    refused = Client().post("/unsubscribe", {"List-Unsubscribe": "a" * 16 * 1024})
+    assert problem_of(refused, 413)["detail"] == "The body is larger than 16384 bytes."

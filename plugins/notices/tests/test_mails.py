@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from plugins.notices.sending import PAUSE
+from plugins.notices.tests.waiting import waiting, wanting
 from tests.cast import Api
 from tests.factories import overwrite
-from tests.notices.waiting import waiting, wanting
 from tests.server import free_port
 from tests.splits.ledger import Ledger
-from tripcompanion.notices.sending import PAUSE
 from trips.deletion import delete_account
 from trips.models import Member, Trip
 from users.models import Mail, User

@@ -1,0 +1,1 @@
+"""Mails about what happens in the trips of an account, to those who want them."""

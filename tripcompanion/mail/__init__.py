@@ -1,0 +1,1 @@
+"""Mails to accounts: their texts, and sending what is in the outbox."""

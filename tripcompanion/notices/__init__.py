@@ -1,1 +1,0 @@
-"""Mails: sending the outbox, and notices of what happens in trips."""
