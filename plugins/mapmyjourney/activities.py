@@ -162,7 +162,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         chosen = self.query()
         chosen.pop("deleted")
-        found = list(planned_for(self.caller).filter(trip=trip, **chosen))
+        found = list(planned_for(self.caller, trip.activities).filter(**chosen))
         self.limits.charge_rows(len(found))
         return self.answer(found)
 

@@ -8,9 +8,9 @@ from users.models.user import User, UserQuerySet
 _COLUMNS = ("name", "email", "profile_picture", "is_guest", "is_unanswered")
 
 
-def summary_of(path: str) -> tuple[str, ...]:
-    """The columns of `UserSummary` for the user at `path`, as arguments of `only`."""
-    return tuple(f"{path}__{name}" for name in _COLUMNS)
+def summary_of(path: str = "") -> tuple[str, ...]:
+    """The columns of `UserSummary` for the user at `path`, or of users, as arguments of `only`."""
+    return tuple(f"{path}__{name}" if path else name for name in _COLUMNS)
 
 
 def summaries(user_ids: Iterable[int]) -> dict[int, User]:

@@ -114,6 +114,8 @@ class Activity(ClientNamed, Restorable):
     objects = ActivityQuerySet.as_manager()
 
     caller_role: str
+    #: Set by `with_costs`.
+    loaded_links: list[Any]
 
     class Meta:
         verbose_name = gettext_lazy("activity")
@@ -168,7 +170,7 @@ class Activity(ClientNamed, Restorable):
     @property
     def expense_ids(self) -> list[int]:
         """The expenses that belong to it; `with_costs` reads them."""
-        return [link.expense_id for link in self.links.all()]
+        return [link.expense_id for link in self.loaded_links]
 
     @classmethod
     def add(cls, trip: Trip, by: User, **fields: Any) -> "Activity":

@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from plugins.itinerary.models.activity import Activity, ActivityQuerySet
 from splits.models import Expense
 from trips.models import InTripQuerySet, ViewerParam, trip_key
-from users.models import User
+from users.models import User, summary_of
 from users.scopes import Scope
 
 
@@ -82,13 +82,17 @@ def link(expense: Expense, activity_id: int | None) -> None:
 def with_costs(reader: Any) -> "Prefetch[Any]":
     """What reads the expenses of activities: none if the token of `reader` may not see them."""
     rows = ActivityExpense.objects.recorded()
-    return Prefetch("links", rows if reader.covers(Scope.EXPENSES_READ) else rows.none())
+    may_see = reader.covers(Scope.EXPENSES_READ)
+    return Prefetch("links", rows if may_see else rows.none(), "loaded_links")
 
 
-def planned_for(reader: Any) -> "ActivityQuerySet":
-    """The activities in the order of the plan, with all that `reader` sees of them."""
-    rows = Activity.objects.kept().with_details().planned()
-    return rows.prefetch_related(with_costs(reader))
+def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQuerySet":
+    """The activities in the order of the plan, with all that `reader` sees of them.
+
+    Their trip is known if they are those of one. Joins would make a person and a trip of each row.
+    """
+    people: Prefetch[Any] = Prefetch("created_by", User.objects.only(*summary_of()))
+    return activities.kept().planned().prefetch_related(people, with_costs(reader))
 
 
 class ShownActivities(ActivityQuerySet):

@@ -78,7 +78,7 @@ class ItineraryDay(models.Model):
     @property
     def cost_minor(self) -> int:
         """What the expenses of its activities cost, in minor units of the trip's currency."""
-        return sum(link.amount_minor for row in self.activities for link in row.links.all())
+        return sum(link.amount_minor for row in self.activities for link in row.loaded_links)
 
     @classmethod
     def change(
@@ -135,11 +135,11 @@ def move_itinerary(
 
 
 class Itinerary:
-    """The plan of a trip by day. It takes three statements."""
+    """The plan of a trip by day. It takes four statements."""
 
     def __init__(self, trip: Trip, reader: User) -> None:
         self.trip, self.trip_id = trip, trip.pk
-        self.activities = list(planned_for(reader).filter(trip=trip))
+        self.activities = list(planned_for(reader, trip.activities))
         self._days = {row.date: row for row in trip.itinerary_days.all()}
         by_date: dict[datetime.date | None, list[Activity]] = defaultdict(list)
         for activity in self.activities:

@@ -230,7 +230,7 @@ def test_an_itinerary_takes_as_many_statements_with_300_activities(
 
     fill(1)
     ledger.answer(olga, "get", "itinerary")
-    with django_assert_num_queries(5) as few:
+    with django_assert_num_queries(6) as few:
         itinerary(ledger, olga)
     fill(299)
     with django_assert_num_queries(len(few)):
