@@ -18,6 +18,8 @@ from tripcompanion.plugin import plugins
 from trips.models import Trip
 from users.models import User
 
+pytestmark = pytest.mark.once
+
 DOCUMENT = (ROOT / "ARCHITECTURE.md").read_text()
 TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
 FOLDERS = (*PACKAGES, "benchmarks", "chaos")

@@ -6,6 +6,8 @@ import pytest
 
 from tripcompanion.database.connections import connection_settings
 
+pytestmark = pytest.mark.once
+
 URL = "postgres://user:password@db.example.com:5433/trips"
 POOLED = {"prepare": False, "pooler": "transaction"}
 

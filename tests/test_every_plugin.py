@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+import pytest
 from django.urls import get_resolver
 
 from tests.cast import Api
@@ -21,6 +22,8 @@ from trips.roles import TABLE, Access, TripRole
 from trips.viewsets import InTripViewSet
 from users.models import User
 from users.permissions import scopes_for
+
+pytestmark = pytest.mark.either
 
 MISSING = 10**9
 

@@ -14,6 +14,8 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import HOST, Wire
 
+pytestmark = pytest.mark.once
+
 STATIC = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui.css"
 PATHS = [
     ("/api/health", 200),

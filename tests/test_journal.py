@@ -15,6 +15,8 @@ from tests.walked import answers, merged
 from trips.models import JournalEntry, Trip
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 #: Who sends a request, if it is not Olga.
 CALLERS = {
     "DELETE /api/users/me": "ed",

@@ -23,6 +23,8 @@ from trips.roles import TripRole
 from users.models import ScopedToken, Session, User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.either
+
 #: More than a page has.
 SMALL, LARGE = 10, 110
 

@@ -14,6 +14,8 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 PATHS = ("/api/currencies", "/api/categories")
 
 

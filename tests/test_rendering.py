@@ -9,6 +9,8 @@ import pytest
 from tests.factories import TripFactory, join, overwrite, spend
 from trips.roles import TripRole
 
+pytestmark = pytest.mark.either
+
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 

@@ -11,6 +11,8 @@ import yaml
 
 from tests.server import ROOT
 
+pytestmark = pytest.mark.once
+
 UNITS = ROOT / "deploy" / "systemd"
 INSTALLED = "/opt/tripcompanion/.venv/bin/python"
 SERVICES = sorted(path.name for path in UNITS.glob("*.service"))

@@ -4,10 +4,13 @@ import re
 from collections import Counter
 from functools import cache
 
+import pytest
 from django.core.management import get_commands
 
 from tests.document import ROOT
 from tests.security.rows import docstrings, rows
+
+pytestmark = pytest.mark.once
 
 TEXT = (ROOT / "SECURITY.md").read_text()
 #: Rows up to this one are the core's own. Those beyond may go with what they are about.

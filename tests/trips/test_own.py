@@ -10,6 +10,8 @@ from trips.models import Trip
 from trips.roles import Access, Can, TripRole, access_of
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 @pytest.fixture
 def sam_too(trip: Trip, sam: User) -> User:
@@ -86,7 +88,6 @@ def test_an_own_expense_of_a_viewer_is_out_of_reach(
     assert may_change(api, ed, expense)
 
 
-@pytest.mark.either
 @pytest.mark.parametrize("role", list(TripRole))
 @pytest.mark.parametrize("act", ["pay", "unpay"])
 @pytest.mark.parametrize(

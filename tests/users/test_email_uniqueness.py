@@ -9,6 +9,8 @@ from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import try_to_log_in
 from users.models import User
 
+pytestmark = pytest.mark.either
+
 
 def register(email: str) -> Response:
     return APIClient().post("/api/users/register", {"email": email, "password": PASSWORD})

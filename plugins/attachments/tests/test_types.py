@@ -23,6 +23,8 @@ from plugins.attachments.tests.office import (
 )
 from plugins.attachments.tests.pictures import send
 
+pytestmark = pytest.mark.either
+
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
 

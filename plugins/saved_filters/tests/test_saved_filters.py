@@ -26,6 +26,8 @@ from users.export import exported
 from users.models import User
 from users.scopes import Scope
 
+pytestmark = pytest.mark.either
+
 FILTERS = "/api/users/me/filters"
 
 
@@ -129,7 +131,6 @@ def test_filters_of_others_are_as_if_there_were_none(
     assert ledger.answer(ed, "get", FILTERS).json()["total"] == 0
 
 
-@pytest.mark.either
 @pytest.mark.parametrize(
     "query",
     [
