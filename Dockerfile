@@ -10,8 +10,12 @@ COPY requirements.txt requirements-extras.txt /
 RUN /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r /${REQUIREMENTS}
 
 FROM ${PYTHON_IMAGE} AS service
+# In /data are SQLite and files, unless the settings name other places, and what `tripcompanion run` keeps.
 ENV PATH=/venv/bin:$PATH \
     PORT=8000 \
+    DATA_DIR=/data \
+    XDG_STATE_HOME=/data \
+    RUN_HOST=0.0.0.0 \
     PYTHONUNBUFFERED=1
 COPY --from=dependencies /venv /venv
 WORKDIR /app
@@ -20,7 +24,9 @@ COPY . .
 # are served from the installed packages.
 RUN python -m compileall -q . && groupadd --system --gid 10001 app \
     && useradd --system --no-create-home --uid 10001 --gid 10001 app \
-    && install --directory --owner=app --group=app --mode=700 /attachments
+    && install --directory --owner=app --group=app --mode=700 /attachments /data \
+    && printf '#!/bin/sh\ncd /app && exec python -m tripcompanion "$@"\n' > /usr/local/bin/tripcompanion \
+    && chmod 755 /usr/local/bin/tripcompanion
 # A number, so that an orchestrator can see that it is not root.
 USER 10001:10001
 EXPOSE 8000

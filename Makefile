@@ -17,35 +17,27 @@ export PORT DEBUG
 .PHONY: help run serve demo development test test-all check static short-fuzz \
 	short-chaos lint format schema screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports \
 	mutate test-core plugins-out lines chaos backup-drill \
-	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients node
+	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients release node
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
 # -- Running --------------------------------------------------------------------------------------
 
-run: override DEBUG := true
-run: .venv/.runtime development ## Serve with demo data on localhost (PORT=8000); no setup needed
-	@$(BIN)/python -m tripcompanion.serving.preflight 127.0.0.1
-	@$(MANAGE) migrate_safely --verbosity 0
-	@! $(MANAGE) help --commands | grep -qx demo || $(MANAGE) demo --splitwise
-	@echo
-	@echo '  API docs    http://localhost:$(PORT)/api/docs'
-	@echo '  Admin site  http://localhost:$(PORT)/admin'
-	@echo
-	@exec $(BIN)/python -m tripcompanion --bind 127.0.0.1:$(PORT)
+run: override DEBUG := $(GIVEN_DEBUG)
+run: .venv/.runtime ## Serve with demo data on localhost (PORT=8000); no setup needed
+	@exec $(BIN)/python -m tripcompanion run
 
 serve: override DEBUG := false
 serve: .venv/.runtime ## Serve with production settings, from the environment or .env
 	@echo 'Migrating the database ...'
-	@rm -f .venv/.development
-	@$(MANAGE) migrate_safely --verbosity 0
+	@$(BIN)/python -m tripcompanion migrate --verbosity 0
 	@echo
 	@echo '  Serves      port $(PORT), for the proxy of $(PUBLIC_URL)'
 	@echo '  API docs    $(PUBLIC_URL)/api/docs'
 	@echo '  Admin site  $(PUBLIC_URL)/admin'
 	@echo
-	@exec $(BIN)/python -m tripcompanion $(ARGS)
+	@exec $(BIN)/python -m tripcompanion serve $(ARGS)
 
 demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--scale 10" for more)
 	@$(MANAGE) migrate_safely --verbosity 0
@@ -55,7 +47,7 @@ demo: .venv/.runtime development ## Load the demo data; safe to repeat (ARGS="--
 development: override DEBUG := $(GIVEN_DEBUG)
 development: .venv/.runtime
 	@$(BIN)/python -m tripcompanion.environment
-	@touch .venv/.development
+	@touch .development
 
 # -- Checking -------------------------------------------------------------------------------------
 
@@ -113,6 +105,7 @@ static: lint
 	$(MANAGE) spectacular --validate --fail-on-warn --file .venv/openapi.yaml
 	@cmp -s openapi.yaml .venv/openapi.yaml \
 		|| { echo 'openapi.yaml is not up to date: run `make schema` and commit it.' >&2; exit 1; }
+	$(BIN)/python -m clients.breaking
 
 short-fuzz:
 	@MINUTES=0.4 $(BIN)/python -m tests.fuzz --seed 20260514
@@ -172,6 +165,9 @@ trace: .venv/.dev ## Count how often a request moves between files (ARGS=--pairs
 CLIENT_TOOLS := clients/node_modules/.package-lock.json .venv/clients/.installed .venv/clients-3.13/.installed
 clients: node $(CLIENT_TOOLS) .venv/.dev ## Generate clients, compile them and use them (needs Node.js 20)
 	@$(BIN)/python -m clients $(ARGS)
+
+release: node $(CLIENT_TOOLS) .venv/.dev ## Build packages and image in dist/, and try each (needs Node.js 20)
+	@$(BIN)/python -m clients.release
 
 node:
 	@node -e 'process.exit(+(process.version.localeCompare("v20.19", "en", { numeric: true }) < 0))' \

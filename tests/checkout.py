@@ -65,11 +65,8 @@ def with_event(project: Path, event: str) -> str:
     return "plugins.weather"
 
 
-#: Python, but for what `make run` and `make serve` end with: the real one would serve.
-PYTHON = f"""#!/bin/sh
-if [ "$1 $2" = "-m tripcompanion" ]; then echo "serving with DEBUG=$DEBUG"; exit; fi
-exec {sys.executable} "$@"
-"""
+#: In place of gunicorn, which would serve.
+SERVER = "import os\n\nprint(f'serving with DEBUG={os.environ[\"DEBUG\"]}')\n"
 
 
 def newcomers_checkout(root: Path) -> Path:
@@ -80,8 +77,9 @@ def newcomers_checkout(root: Path) -> Path:
         shutil.copy(ROOT / name, root / name)
     tools = root / ".venv" / "bin"
     tools.mkdir(parents=True)
-    (tools / "python").write_text(PYTHON)
+    (tools / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tools / "python").chmod(0o755)
+    (root / "gunicorn.py").write_text(SERVER)
     (root / ".venv" / ".runtime").touch()
     return root
 

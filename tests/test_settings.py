@@ -176,7 +176,7 @@ def test_a_wrong_value_for_the_server_stops_it_too(project, name, value):
 @pytest.mark.parametrize(
     "start",
     [
-        ("-m", "tripcompanion.serving.preflight", "127.0.0.1"),
+        ("-m", "tripcompanion", "run"),
         ("-m", "tripcompanion", "--bind", "127.0.0.1:{port}"),
         ("-m", "tripcompanion", "--bind", "[::1]:0", "--bind", "127.0.0.1:{port}"),
     ],

@@ -30,6 +30,18 @@ _KNOWN: set[str] = set()
 #: How similar a misspelt name is to the setting.
 _NEARLY = 0.92
 BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def _user_folder(variable: str, usual: str) -> Path:
+    """The service's folder below one that the XDG Base Directory Specification names."""
+    return Path(os.environ.get(variable) or Path.home() / usual) / "tripcompanion"
+
+
+#: Where `.env` is, and by default the SQLite database and files: the checkout, or a folder of the
+#: user if the service is installed as a package.
+DATA_DIR = Path(os.environ.get("DATA_DIR") or BASE_DIR).absolute()
+if DATA_DIR == BASE_DIR and not (BASE_DIR / "manage.py").exists():
+    DATA_DIR = _user_folder("XDG_DATA_HOME", ".local/share")
 #: The value of a time-out that disables it.
 NEVER = 0
 #: Variables that a `.env` sets in production only; see `.env.example`.
@@ -38,7 +50,7 @@ _PRODUCTION_NAMES = (
     *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "NUM_PROXIES"),
 )
 #: `make run` leaves it; it is neither in the repository nor in an image.
-DEVELOPMENT_MARK = ".venv/.development"
+DEVELOPMENT_MARK = DATA_DIR / ".development"
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
 #: The form of an origin.
@@ -121,7 +133,7 @@ def require_development(env_file: Path) -> None:
     command with `DEBUG=true` in a folder whose `.env` points to the production database.
     """
     in_file = {name: value for name, value in dotenv_values(env_file).items() if value}
-    for place, raw in (("environment", os.environ.get("DEBUG")), (".env", in_file.get("DEBUG"))):
+    for place, raw in ((".env", in_file.get("DEBUG")), ("environment", os.environ.get("DEBUG"))):
         word = (raw or "true").strip().lower() or "true"
         if word not in _WORDS:
             refuse(f"DEBUG must be true or false, not {raw!r}.")
@@ -135,16 +147,17 @@ def require_development(env_file: Path) -> None:
         )
 
 
-def assume_development(checkout: Path) -> None:
-    """Set DEBUG for `manage.py` in a checkout that `make run` has served, as `make run` does.
+def assume_development() -> None:
+    """Set DEBUG for `manage.py` with data that `make run` has served, as `make run` does.
 
     Only if nothing is configured, neither in the environment nor in `.env`, as in production. A
     server never assumes it, and `make serve` ends it.
     """
-    in_file = dotenv_values(checkout / ".env") if (checkout / ".env").is_file() else {}
+    env_file = DATA_DIR / ".env"
+    in_file = dotenv_values(env_file) if env_file.is_file() else {}
     configured = {name for name, value in (in_file | os.environ).items() if value}
     is_configured = not configured.isdisjoint({"DEBUG", *_PRODUCTION_NAMES})
-    if (checkout / DEVELOPMENT_MARK).exists() and not is_configured:
+    if DEVELOPMENT_MARK.exists() and not is_configured:
         os.environ["DEBUG"] = "true"
 
 
@@ -324,8 +337,7 @@ def strong(name: str, key: str) -> str:
 
 
 def _development_key() -> str:
-    state_dir = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    path = state_dir / "tripcompanion" / "secret_key"
+    path = _user_folder("XDG_STATE_HOME", ".local/state") / "secret_key"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         # Written to a draft and hard-linked, so that processes that start at once share one key.
@@ -342,4 +354,4 @@ def _development_key() -> str:
 
 
 if __name__ == "__main__":
-    require_development(BASE_DIR / ".env")
+    require_development(DATA_DIR / ".env")

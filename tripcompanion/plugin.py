@@ -399,6 +399,11 @@ class Plugin(AppConfig):
 
     # -- Operating ---------------------------------------------------------------------------------
 
+    #: Its commands that are a `WatchCommand`; `tripcompanion work` runs all in one process.
+    watchers: ClassVar[tuple[str, ...]] = ()
+    #: Commands with arguments that `tripcompanion run` and `make run` begin with.
+    first_commands: ClassVar[tuple[tuple[str, ...], ...]] = ()
+
     def outdated(
         self, now: datetime, month_ago: datetime
     ) -> Iterator[tuple[str, list["QuerySet[Any]"]]]:

@@ -11,8 +11,8 @@ from tripcompanion.observability.logs import FORMATS, log_format, logging_settin
 from tripcompanion.openapi import description
 from users.signing_keys import read_keys, signing_key
 
-BASE_DIR = env.BASE_DIR
-env.load(BASE_DIR / ".env")
+BASE_DIR, DATA_DIR = env.BASE_DIR, env.DATA_DIR
+env.load(DATA_DIR / ".env")
 
 # -- Process ----------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ TEMPLATES = [
 
 # -- Data -------------------------------------------------------------------------------------
 
-DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{BASE_DIR / 'db.sqlite3'}"
+DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'db.sqlite3'}"
 DATABASE_POOL_SIZE = env.count("DATABASE_POOL_SIZE", 4)
 # The statement time-out in seconds; 0 means none. Only the server process sets it, since commands
 # such as an audit may run longer than a request may.
@@ -328,6 +328,8 @@ CORS_ALLOW_HEADERS = [
     "x-app-client",
 ]
 CORS_EXPOSE_HEADERS = [
+    "deprecation",
+    "sunset",
     "etag",
     "location",
     "retry-after",

@@ -28,6 +28,7 @@ def note_failed_log_in(credentials: Any, request: Any = None, **kwargs: Any) -> 
 class UsersConfig(Plugin):
     name = "users"
     verbose_name = gettext_lazy("Accounts")
+    watchers = ("send_mail_queue",)
 
     def ready(self) -> None:
         super().ready()

@@ -17,6 +17,7 @@ from trips.roles import Table
 class AttachmentsConfig(Plugin):
     name = "plugins.attachments"
     verbose_name = gettext_lazy("Attachments")
+    watchers = ("process_attachments",)
 
     def rights(self) -> Table:
         from plugins.attachments.rights import TABLE

@@ -48,7 +48,7 @@ def file_store(name: str, default: Path) -> dict[str, Any]:
 
 
 # A folder, or a bucket: s3://bucket/prefix?region=…&endpoint=…
-ATTACHMENTS_STORE = file_store("ATTACHMENTS_STORE", env.BASE_DIR / "attachments")
+ATTACHMENTS_STORE = file_store("ATTACHMENTS_STORE", env.DATA_DIR / "attachments")
 STORAGES = {"attachments": ATTACHMENTS_STORE}
 LARGE_BODIES = [r"/api/(expenses|trips)/[0-9]{1,19}/attachments"]
 THROTTLE_RATES = {"upload": env.rate("THROTTLE_UPLOAD", "120/hour")}

@@ -25,6 +25,7 @@ from trips.roles import Table
 class DocumentsConfig(Plugin):
     name = "plugins.documents"
     verbose_name = gettext_lazy("Documents")
+    watchers = ("remind_documents",)
     requires = ("plugins.attachments",)
 
     def ready(self) -> None:

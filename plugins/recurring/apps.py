@@ -12,6 +12,7 @@ from tripcompanion.plugin import MailText, PersonalList, Plugin, TripTable
 class RecurringConfig(Plugin):
     name = "plugins.recurring"
     verbose_name = gettext_lazy("Recurring expenses")
+    watchers = ("record_recurring",)
 
     def trip_tables(self) -> Iterable[TripTable]:
         from plugins.recurring.body import stored_text

@@ -14,6 +14,7 @@ class WebhooksConfig(Plugin):
     name = "plugins.webhooks"
     verbose_name = gettext_lazy("Webhooks")
     requires = ("plugins.history",)
+    watchers = ("deliver_webhooks",)
 
     def mails(self) -> Mapping[str, MailText]:
         from plugins.webhooks.mails import MAILS

@@ -3,12 +3,13 @@
 import logging
 import signal
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.db import InternalError as DatabaseState
 
 logger = logging.getLogger(__name__)
@@ -30,6 +31,33 @@ PAUSE_SECONDS = 2
 PAUSE_AFTER_FAILURE_SECONDS = 30
 
 
+def until_stopped() -> Event:
+    """An event that SIGTERM or SIGINT sets."""
+    ended = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_signal: ended.set())
+    return ended
+
+
+def watch_all(watches: Iterable[Callable[[Event], None]], ended: Event) -> None:
+    """Call each in a thread, with a database connection of its own, until `ended` is set.
+
+    After an error in one thread the others end too, and the operator's supervisor restarts all.
+    """
+
+    def serve(watch: Callable[[Event], None]) -> None:
+        try:
+            watch(ended)
+        finally:
+            ended.set()
+            connection.close()
+
+    started = list(watches)
+    with ThreadPoolExecutor(len(started)) as threads:
+        for served in [threads.submit(serve, watch) for watch in started]:
+            served.result()
+
+
 class WatchCommand(BaseCommand):
     """A command that works once or, with `--watch`, until SIGTERM or SIGINT."""
 
@@ -42,10 +70,7 @@ class WatchCommand(BaseCommand):
         if not options["watch"]:
             self.work_once()
             return
-        ended = Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_signal: ended.set())
-        self.watch(ended)
+        self.watch(until_stopped())
 
     def watch(self, ended: Event) -> None:
         """Work until `ended` is set; what is in progress is finished first.

@@ -1,18 +1,14 @@
 """What prevents the server from starting: an invalid PORT or WEB_CONCURRENCY, or a port in use.
 
-`python -m tripcompanion.serving.preflight 127.0.0.1` checks one address, as `make run` does;
-gunicorn.conf.py checks every address again, immediately before the server listens.
+`tripcompanion run` checks its address; gunicorn.conf.py checks every address again, immediately
+before the server listens.
 """
 
 import errno
 import os
 import socket
-import sys
-from pathlib import Path
 
 from tripcompanion import environment as env
-
-_ENV_FILE = Path(__file__).resolve().parents[2] / ".env"
 
 
 def _drop_empty() -> None:
@@ -22,7 +18,7 @@ def _drop_empty() -> None:
 
 
 _drop_empty()
-env.load(_ENV_FILE)
+env.load(env.DATA_DIR / ".env")
 _drop_empty()
 
 _MAX_PORT = 65535
@@ -51,8 +47,3 @@ def require_free(host: str, number: int) -> None:
                 other = number + 1000 if number + 1000 <= _MAX_PORT else 8000
                 env.refuse(f"Port {number} is in use; choose another, for example PORT={other}.")
             env.refuse(f"The server cannot listen on {host}:{number}: {error.strerror}.")
-
-
-if __name__ == "__main__":
-    processes()
-    require_free(sys.argv[1], port())

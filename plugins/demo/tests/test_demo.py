@@ -38,7 +38,7 @@ def demo(db: None, settings: Settings, tmp_path: Path) -> Callable[..., str]:
     """`demo(scale=2)` runs the command as in development, and gives what it says."""
     settings.DEBUG = True
     # The folder of the checkout may have a `.env` of its own.
-    settings.BASE_DIR = tmp_path
+    settings.DATA_DIR = tmp_path
     return load
 
 

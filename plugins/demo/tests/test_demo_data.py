@@ -32,7 +32,7 @@ def said(
     """What the command said; the data is in a transaction around those of the tests."""
     # The folder of the checkout may have a `.env` of its own.
     folder = tmp_path_factory.mktemp("demo")
-    with ExitStack() as stack, override_settings(DEBUG=True, BASE_DIR=folder):
+    with ExitStack() as stack, override_settings(DEBUG=True, DATA_DIR=folder):
         with django_db_blocker.unblock():
             stack.enter_context(transaction.atomic())
             said = load()

@@ -76,7 +76,7 @@ def demo(django_db_reset_sequences: None, settings: Settings, tmp_path: Path) ->
     """A fresh service with the demo data."""
     settings.DEBUG = True
     # The folder of the checkout may have a `.env` of its own.
-    settings.BASE_DIR = tmp_path
+    settings.DATA_DIR = tmp_path
     call_command("demo", stdout=StringIO())
 
 

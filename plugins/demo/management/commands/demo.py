@@ -71,7 +71,7 @@ class Command(BaseCommand):
         if not 1 <= scale <= MAX_SCALE:
             raise CommandError(f"--scale must be from 1 to {MAX_SCALE}.")
         if not force:
-            require_development(settings.BASE_DIR / ".env")
+            require_development(settings.DATA_DIR / ".env")
         keys = {email_key(_email(person, copy)) for copy in range(scale) for person in PEOPLE}
         here = set(User.objects.filter(email_key__in=keys).values_list("email_key", flat=True))
         left_out: dict[str, list[str]] = defaultdict(list)

@@ -1,13 +1,10 @@
 """Sends the messages of webhooks, once or continuously."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from django.db import connection
-
 from plugins.webhooks.sending import deliver
-from tripcompanion.database.watching import WatchCommand
+from tripcompanion.database.watching import WatchCommand, watch_all
 
 #: How many webhooks one process serves at the same time, each with a database connection.
 THREADS = 4
@@ -31,17 +28,4 @@ class Command(WatchCommand):
         return True
 
     def watch(self, ended: Event) -> None:
-        watch = super().watch
-
-        def serve() -> None:
-            try:
-                watch(ended)
-            finally:
-                # After an error in one thread the others end too, and the operator's supervisor
-                # restarts all.
-                ended.set()
-                connection.close()
-
-        with ThreadPoolExecutor(THREADS) as threads:
-            for served in [threads.submit(serve) for _number in range(THREADS)]:
-                served.result()
+        watch_all([super().watch] * THREADS, ended)
