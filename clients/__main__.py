@@ -24,12 +24,12 @@ PYTHON = FOLDER.parent / ".venv" / "clients" / "bin" / "python"
 NEWER_PYTHON = FOLDER.parent / ".venv" / "clients-3.13" / "bin" / "python"
 
 
-def run(title: str, *command: str | Path, **environment: str) -> None:
-    """Run a command in `clients`; if it fails, print its output and exit."""
+def run(title: str, *command: str | Path, cwd: Path = FOLDER, **environment: str) -> None:
+    """Run a command in `cwd`; if it fails, print its output and exit."""
     started = time.monotonic()
     done = subprocess.run(
         command,
-        cwd=FOLDER,
+        cwd=cwd,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -19,7 +19,7 @@ REQUEST_HEADERS = {
 EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),
     *("ratelimit", "ratelimit-policy", "x-request-id"),
-    *("content-disposition", "preference-applied"),
+    *("content-disposition", "preference-applied", "deprecation", "sunset"),
 }
 PAGE = """<!doctype html><meta charset="utf-8"><title>Front end</title><pre></pre><script>
 const base = "BASE_URL/api";

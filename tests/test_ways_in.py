@@ -4,6 +4,7 @@ import re
 import struct
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -53,7 +54,9 @@ def test_pages_name_the_icon(client: Client, db: None, path: str) -> None:
 def links_of(client: APIClient) -> dict[str, str]:
     response = client.get("/api")
     assert response.status_code == 200
-    return response.json()
+    links = response.json()
+    assert links.pop("version") == settings.SPECTACULAR_SETTINGS["VERSION"]
+    return links
 
 
 def test_the_root_names_what_the_caller_may_use(
@@ -74,7 +77,7 @@ def test_the_root_names_what_the_caller_may_use(
 @pytest.mark.parametrize("header", ["Bearer stale", "Basic eDp5", "Bearer tc_none", "Bearer é"])
 def test_a_stale_token_at_the_root_is_ignored(client: Client, db: None, header: str) -> None:
     response = client.get("/api", headers={"Authorization": header.encode().decode("latin-1")})
-    assert response.json().keys() == OPEN | {"register", "login"}
+    assert response.json().keys() == OPEN | {"version", "register", "login"}
 
 
 def test_every_link_of_the_root_is_there_and_may_be_followed(api: Api, olga: User) -> None:

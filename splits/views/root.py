@@ -1,8 +1,9 @@
-"""The root of the API: links to what the caller may use."""
+"""The root of the API: its version, and links to what the caller may use."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -39,13 +40,16 @@ _BY_SCOPE = {
 
 
 class LinksSerializer(serializers.BaseSerializer):
-    """Addresses by name."""
+    """The version of the service, and addresses by name."""
 
     json_schema: ClassVar = {
         "type": "object",
+        "properties": {"version": {"type": "string"}},
+        "required": ["version"],
         "additionalProperties": {"type": "string", "format": "uri"},
         "examples": [
             {
+                "version": settings.SPECTACULAR_SETTINGS["VERSION"],
                 "docs": "https://api.example.com/api/docs",
                 "trips": "https://api.example.com/api/trips",
             }
@@ -57,7 +61,7 @@ class LinksSerializer(serializers.BaseSerializer):
 
 
 class RootViewSet(ApiViewSet):
-    """Links to what the caller may use."""
+    """The version, and links to what the caller may use."""
 
     tag = "reference"
     operation_ids: ClassVar = {"links": "listLinks"}
@@ -68,13 +72,14 @@ class RootViewSet(ApiViewSet):
     without_snapshot: ClassVar = frozenset({"links"})
 
     def links(self, request: Request) -> Response:
-        """Links to what the caller may use.
+        """The version of the service, and links to what the caller may use.
 
         Without a token, or with one that is no longer valid, these are the links that are open to
         everybody. A scoped token gets those that its scopes allow to read.
         """
         names = dict(_links_for(self.caller, request.auth))
-        return self.answer({name: request.build_absolute_uri(path) for name, path in names.items()})
+        links = {name: request.build_absolute_uri(path) for name, path in names.items()}
+        return self.answer({"version": settings.SPECTACULAR_SETTINGS["VERSION"], **links})
 
 
 def _links_for(user: Any, auth: Any) -> Links:

@@ -1,16 +1,19 @@
 """The base of every viewset: two tables declare each action's request and response serializers."""
 
+import calendar
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from functools import cache, partial
 from io import SEEK_END
 from time import thread_time
-from typing import IO, Any, ClassVar
+from typing import IO, Any, ClassVar, NamedTuple
 from weakref import proxy
 
 from django import forms
 from django.http import FileResponse
+from django.utils.http import http_date
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS
@@ -39,6 +42,18 @@ from tripcompanion.api.throttling import (
 from tripcompanion.api.unknown_names import LENIENT, prefers_leniency, refused_names
 from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database.snapshots import in_snapshot
+
+
+class Deprecation(NamedTuple):
+    """That an action will go: the days from which it is deprecated, and on which it ends."""
+
+    since: date
+    until: date
+
+    def headers(self) -> dict[str, str]:
+        """Those of RFC 9745 and RFC 8594; a day begins at midnight UTC."""
+        since, until = (calendar.timegm(day.timetuple()) for day in self)
+        return {"Deprecation": f"@{since}", "Sunset": http_date(until)}
 
 
 class ApiViewSet(GenericViewSet):
@@ -76,6 +91,8 @@ class ApiViewSet(GenericViewSet):
     files: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     #: What `?format=` calls the only type that this route answers with: its path ends with it.
     only_format: ClassVar[str | None] = None
+    #: Actions that will go; their responses say so, and the document.
+    deprecated: ClassVar[Mapping[str, Deprecation]] = {}
     #: The serializer of the query parameters of an action without pagination.
     query_serializers: ClassVar[Mapping[str, type[CamelCaseSerializer]]] = {}
     #: The filters of a list.
@@ -154,6 +171,9 @@ class ApiViewSet(GenericViewSet):
             # Outside of the snapshot of an export, which only reads.
             self.limits.charge_time(thread_time() - self._started)
             for name, value in self.limits.headers.items():
+                response[name] = value
+        if deprecation := self.deprecated.get(self.action):
+            for name, value in deprecation.headers().items():
                 response[name] = value
         if prefers_leniency(self.request):
             response["Preference-Applied"] = LENIENT

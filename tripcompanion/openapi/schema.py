@@ -154,6 +154,9 @@ class ProblemAwareSchema(AutoSchema):
         """The name of a method in generated clients, from the declaration of the view."""
         return self.view.operation_ids[self.view.action]
 
+    def is_deprecated(self) -> bool:
+        return self.view.action in self.view.deprecated
+
     def get_tags(self) -> list[str]:
         return [self.view.tag]
 

@@ -264,6 +264,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/login/methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How people can log in here
+         * @description How people can log in here.
+         */
+        get: operations["getLoginMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users/token/refresh": {
         parameters: {
             query?: never;
@@ -3288,8 +3308,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Links to what the caller may use
-         * @description Links to what the caller may use.
+         * The version of the service, and links to what the caller may use
+         * @description The version of the service, and links to what the caller may use.
          *
          *     Without a token, or with one that is no longer valid, these are the links that are open to
          *     everybody. A scoped token gets those that its scopes allow to read.
@@ -5149,6 +5169,11 @@ export interface components {
             at: string;
             /** @description The status of the response; null if there was none. */
             status: number | null;
+        };
+        /** @description How people can log in. Plugins add fields. */
+        LoginMethods: {
+            /** @description With address and password: always. */
+            password: boolean;
         };
         /** @description The credentials of an account. */
         LoginRequest: {
@@ -10425,6 +10450,33 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getLoginMethods: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How people can log in. Plugins add fields. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginMethods"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     refreshToken: {
@@ -17345,13 +17397,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Addresses by name. */
+            /** @description The version of the service, and addresses by name. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
+                        version: string;
+                    } & {
                         [key: string]: string;
                     };
                 };
