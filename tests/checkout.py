@@ -26,7 +26,7 @@ LOAD = "from django.conf import settings; settings.DEBUG"
 def checked_out(root: Path) -> Path:
     """A fresh checkout at `root`, without a `.env`, but with bytecode: compiling is slow."""
     for name in CODE:
-        shutil.copytree(ROOT / name, root / name)
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("tests"))
     for name in ("manage.py", "gunicorn.conf.py"):
         shutil.copy(ROOT / name, root / name)
     return root
@@ -72,7 +72,7 @@ SERVER = "import os\n\nprint(f'serving with DEBUG={os.environ[\"DEBUG\"]}')\n"
 def newcomers_checkout(root: Path) -> Path:
     """A fresh checkout with bytecode at `root`; its `.venv` has the packages of this process."""
     for name in CODE:
-        shutil.copytree(ROOT / name, root / name)
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("tests"))
     for name in ("manage.py", "Makefile", "requirements.txt"):
         shutil.copy(ROOT / name, root / name)
     tools = root / ".venv" / "bin"
