@@ -65,6 +65,7 @@ PLUGINS = env.plugins(
         "plugins.demo",
         "plugins.support",
         "plugins.second_factor",
+        "plugins.passkeys",
         "plugins.citus",
         "plugins.tracing",
     ],
@@ -339,7 +340,6 @@ CORS_EXPOSE_HEADERS = [
     "ratelimit",
     "ratelimit-policy",
     "x-request-id",
-    "preference-applied",
 ]
 
 # -- Languages and time -----------------------------------------------------------------------

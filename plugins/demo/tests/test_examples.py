@@ -238,7 +238,7 @@ def shown(actual: Any, path: str = "", *, shortened: bool) -> Any:
     if isinstance(actual, list):
         rows = actual[:SHORTENED_ROWS] if shortened else actual
         return [shown(row, shortened=shortened) for row in rows]
-    if path.endswith(".id") and isinstance(actual, str):
+    if path.endswith(".id") and isinstance(actual, str) and len(actual) == len(SESSION_ID):
         return SESSION_ID
     name = volatile_name(path)
     # A `messageId` is also the number of a message of a trip.

@@ -1,0 +1,1 @@
+"""Log-in with passkeys (WebAuthn)."""

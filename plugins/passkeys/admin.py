@@ -1,0 +1,21 @@
+"""Passkeys in the admin site, without their keys."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from plugins.passkeys.models import Passkey
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import named
+from trips.admin import person
+
+
+@admin.register(Passkey)
+class PasskeyAdmin(ReadOnlyAdmin):
+    """Who has passkeys, and which were blocked."""
+
+    csv_columns = named("id", "user_id", "name", "created_at", "used_at", "blocked_at")
+    fields = ("user", "name", "created_at", "used_at", "blocked_at")
+    list_display = ("id", person("user", gettext_lazy("user")), *fields[1:])
+    list_select_related = ("user",)
+    search_fields = ("user__email", "user__name")
+    ordering = ("-id",)

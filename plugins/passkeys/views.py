@@ -1,0 +1,114 @@
+"""The caller's passkeys, and the log-in with one."""
+
+from types import SimpleNamespace
+from typing import ClassVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework.exceptions import NotAuthenticated, NotFound, ValidationError
+from rest_framework.generics import get_object_or_404
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from plugins.passkeys import serializers
+from plugins.passkeys.ceremonies import CredentialRefused, creation_options, request_options
+from plugins.passkeys.models import Passkey
+from tripcompanion.api.problems import LimitReached
+from tripcompanion.api.viewsets import ApiViewSet
+from users.models.conflicts import LogInAgain
+from users.models.session import has_just_logged_in
+from users.random_tokens import digest_of
+from users.serializers.session import LoginResponse
+from users.throttles import LoginThrottle
+from users.views import BadCredentials
+
+
+class PasskeyRefused(BadCredentials):
+    """401 `bad_credentials`: the passkey is unknown or blocked, or proves nothing."""
+
+    default_detail = gettext_lazy("This passkey cannot log in here.")
+
+
+class PasskeyLoginViewSet(ApiViewSet):
+    """Logs in with a passkey. Open to everybody."""
+
+    tag = "sessions"
+    operation_ids: ClassVar = {"prepare": "getPasskeyLoginOptions", "log_in": "logInWithPasskey"}
+    safe_retries = False
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    request_serializers: ClassVar = {"log_in": serializers.PasskeyLoginRequest}
+    response_serializer = LoginResponse
+    response_serializers: ClassVar = {"prepare": serializers.RequestOptions}
+    problems: ClassVar = {"log_in": [PasskeyRefused]}
+
+    def prepare(self, request: Request) -> Response:
+        """What a browser needs to log in with a passkey: the same for everybody."""
+        return self.answer(SimpleNamespace(**request_options()))
+
+    def log_in(self, request: Request) -> Response:
+        """Log in with a passkey.
+
+        The authenticator has verified the user, so no other factor is asked for.
+        """
+        credential = self.body()["credential"]
+        rows = Passkey.objects.filter(digest=digest_of(credential["rawId"])).select_related("user")
+        passkey = rows.first()
+        LoginThrottle().require_under(request, passkey.user.email or "" if passkey else "")
+        try:
+            if passkey is None:
+                raise CredentialRefused
+            return self.answer(passkey.log_in(credential, request))
+        except (CredentialRefused, NotAuthenticated, NotFound) as error:
+            raise PasskeyRefused from error
+
+
+class PasskeyViewSet(ApiViewSet):
+    """The caller's own passkeys."""
+
+    tag = "sessions"
+    operation_ids: ClassVar = {
+        "prepare": "getPasskeyOptions",
+        "list": "listPasskeys",
+        "create": "addPasskey",
+        "destroy": "removePasskey",
+    }
+    only_reads: ClassVar = frozenset({"prepare"})
+    request_serializers: ClassVar = {"create": serializers.NewPasskeyRequest}
+    response_serializer = serializers.PasskeySerializer
+    response_serializers: ClassVar = {"prepare": serializers.CreationOptions}
+    problems: ClassVar = {"prepare": [LogInAgain], "create": [LogInAgain, LimitReached]}
+
+    def prepare(self, request: Request) -> Response:
+        """What a browser needs to make a passkey; only within ten minutes of a log-in."""
+        self._require_recent_log_in(request)
+        known = [row.credential_data for row in self.caller.passkeys.all()]
+        return self.answer(SimpleNamespace(**creation_options(self.caller, known)))
+
+    def list(self, request: Request) -> Response:
+        """The caller's passkeys, oldest first."""
+        return self.page(self.caller.passkeys.order_by("id"))
+
+    def create(self, request: Request) -> Response:
+        """Add a passkey, which logs in without address, password and code; at most 20.
+
+        Only within ten minutes of a log-in, so that a stolen token is not enough.
+        """
+        self._require_recent_log_in(request)
+        body = self.body()
+        try:
+            passkey = Passkey.add(self.caller, **body)
+        except CredentialRefused as error:
+            text = _("This is no new passkey for this site, or its challenge no longer works.")
+            raise ValidationError({"credential": [text]}) from error
+        return self.answer(passkey, location=f"/api/users/me/passkeys/{passkey.pk}")
+
+    def destroy(self, request: Request, passkey_id: int) -> Response:
+        """Remove a passkey. Sessions that it started go on."""
+        get_object_or_404(self.caller.passkeys, pk=passkey_id).delete()
+        return self.no_content()
+
+    def _require_recent_log_in(self, request: Request) -> None:
+        if not has_just_logged_in(self.caller, request.auth):
+            raise LogInAgain(_("Please log in again first."))
