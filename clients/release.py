@@ -24,7 +24,7 @@ from tests.releases import PREVIOUS_RELEASE
 from tests.server import ROOT, free_port, running_server
 
 DIST = ROOT / "dist"
-_START_SECONDS = 60
+_START_SECONDS = 300
 _TEST = (sys.executable, "-m", "pytest", "-q", "-n0", "plugins/demo/tests/test_installed.py")
 
 
