@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, Searched, TripObject, until
+from tripcompanion.plugin import Plugin, Searched, TripObject, until
 
 
 class SplitsConfig(Plugin):
@@ -50,8 +50,3 @@ class SplitsConfig(Plugin):
 
         days = timedelta(days=settings.DELETED_ENTRY_DAYS)
         yield "deleted entries", [until(now - days, DeletedEntry, "deleted_at")]
-
-    def personal_data(self) -> Iterable[PersonalList]:
-        from splits.personal_data import PERSONAL_DATA
-
-        return PERSONAL_DATA

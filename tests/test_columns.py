@@ -9,7 +9,6 @@ from django.db.models import Model
 
 from splits.models import Expense, Payer, Settlement, Split
 from splits.models.plugin_fields import plugin_fields
-from splits.personal_data import ExportedExpense, ExportedPayment, ExportedSettlement, ExportedSplit
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.expense_response import ExpenseSerializer, PayerSerializer
 from splits.serializers.settlement import SettlementRequest, SettlementSerializer
@@ -55,21 +54,6 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
                 *("expenses_recorded", "expenses_that_day", "counted_on", "claimed_guests"),
                 "deleted_at",
             },
-        ),
-    },
-    "personal export": {
-        Expense: (
-            sources_of(ExportedExpense),
-            {"number", "divided", "merged_guests", "created_by"},
-        ),
-        Payer: (sources_of(ExportedPayment), {"id", "trip", "user"}),
-        Split: (
-            sources_of(ExportedSplit),
-            {"trip", "participant", "entered_minor", "weight_e4"},
-        ),
-        Settlement: (
-            sources_of(ExportedSettlement) | ENTERED,
-            {"credit_minor", "split", "closing"},
         ),
     },
 }

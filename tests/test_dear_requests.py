@@ -31,7 +31,7 @@ pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 MOST_OF_A_CORE = 0.25
 PEOPLE, EXPENSES = 200, 3_000
-GENERAL, EXPORT = (600, 60), (60, 3600)
+GENERAL = (600, 60)
 TRIP = "/api/trips/{trip_id}"
 
 
@@ -111,7 +111,6 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
     ),
     "a page of 100": ("get", f"{TRIP}/expenses?pageSize=100", lambda _wide: None, GENERAL),
     "an explanation": ("get", f"{TRIP}/balances/{{user_id}}", lambda _wide: None, GENERAL),
-    "an account": ("get", "/api/users/me/export", lambda _wide: None, EXPORT),
     **merged("DEAR"),
 }
 

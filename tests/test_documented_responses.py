@@ -240,7 +240,6 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore")
     as_ed("POST", f"{trip}/settlements/{settlement['id']}/restore", status=409)
     as_ed("DELETE", f"{trip}/settlements/{settlement['id']}", status=204)
-    as_ed("GET", "users/me/export")
     for use in answers("use"):
         as_new = Caller(api(UserFactory()), answered)
         use(Used(as_olga, as_ed, trip, expense, dinner, as_new, anybody))

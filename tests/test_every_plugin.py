@@ -14,7 +14,6 @@ from django.urls import get_resolver
 from tests.cast import Api
 from tests.scoped import ALL, script_of
 from tests.users.logins import bearer
-from tripcompanion.api.serializers import camel_case
 from tripcompanion.api.url_map import routes_of
 from tripcompanion.plugin import plugins
 from trips.models import Trip
@@ -103,11 +102,6 @@ def test_what_a_plugin_adds_has_words() -> None:
         for name, mail in app.mails().items():
             assert re.fullmatch("[A-Z_]{1,16}", name)
             assert all(map(str, mail))
-
-
-def test_the_export_has_what_every_app_keeps(api: Api, olga: User) -> None:
-    lists = {camel_case(rows.name) for app in plugins() for rows in app.personal_data()}
-    assert lists <= api(olga).get("/api/users/me/export").json().keys()
 
 
 def test_the_document_says_what_may_be_null_in_the_export(olga: User) -> None:

@@ -14,7 +14,7 @@ from users.models import User
 
 pytestmark = pytest.mark.once
 
-#: The paths by how they are addressed; the export is a file.
+#: The paths by how they are addressed; exports are files.
 PATHS = {operation.path: operation for operation in OPERATIONS}
 FILES = dict.fromkeys(("/api/users/me/export", "/api/trips/{tripId}/export"), "application/json")
 #: The bodies of forms: an empty object, nothing at all, and what is no JSON.

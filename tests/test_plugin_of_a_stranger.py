@@ -17,6 +17,7 @@ PAGE = (ROOT / "docs" / "plugins.md").read_text()
 FILES = dict(re.findall(r"^`(packing/[\w.]+)`.*?^```\w+\n(.*?)^```", PAGE, re.S | re.M))
 USE = """
 from tests.factories import PASSWORD
+from tests.own_data import own_data
 
 
 def test_it_is_used(api, trip, olga, ed, vera):
@@ -29,7 +30,7 @@ def test_it_is_used(api, trip, olga, ed, vera):
     news = api(vera).get(f"/api/trips/{trip.pk}/history")
     if news.status_code != 404:  # no other plugin must be there
         assert news.json()["items"][0]["text"] == "Ed Editor added something to pack."
-    assert api(ed).get("/api/users/me/export").json()["packing"][0]["name"] == "Tent"
+    assert own_data(ed)["packing"][0]["name"] == "Tent"
     assert api(vera).delete(made["Location"]).status_code == 403
     tool = {"name": "add_thing", "arguments": {"trip": trip.title, "name": "Map"}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}

@@ -17,7 +17,6 @@ from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
 from tests.users.logins import bearer
 from tests.walked import all_of, answers, merged
-from tripcompanion.plugin import plugins
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import ScopedToken, Session, User
@@ -31,7 +30,6 @@ SMALL, LARGE = 10, 110
 #: Queries of each GET. The first of those that need a log-in finds the session with its user.
 QUERIES = {
     "/api/users/me": 1,
-    "/api/users/me/export": 1 + sum(len([*app.personal_data()]) for app in plugins()),
     "/api/users/me/sessions": 3,
     "/api/users/me/tokens": 3,
     "/api/users/me/tokens/{token_id}": 2,

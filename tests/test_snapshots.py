@@ -160,7 +160,6 @@ class Flipping:
                 name: (self.ed, shown.format(path=path, olga=self.olga.id))
                 for name, shown in merged("SHOWN").items()
             },
-            "export": (self.vera, "/users/me/export"),
             "trip": (self.olga, path),
             "members": (self.olga, f"{path}/members"),
         }

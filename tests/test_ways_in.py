@@ -19,7 +19,7 @@ from users.models import User
 pytestmark = pytest.mark.once
 
 OPEN = {"docs", "schema", "health", "currencies", "categories"}
-ACCOUNT = {"me", "sessions", "tokens", "export", *all_of("LINKS")}
+ACCOUNT = {"me", "sessions", "tokens", *all_of("LINKS")}
 DEBTS = {"pendingDebts", "totalDebt"}
 
 

@@ -45,7 +45,8 @@ That module may have any of these names:
   its constraints are violated, if not by `VIOLATIONS`; `VIOLATED_ELSEWHERE`: which ones.
 - `claim(api, trip, by, guest, user)`: has the user take the place of the guest, as `by` lets them;
   the answer. `LOCKS_CALLER`: the commands that lock the account of the caller before the trip.
-- `UNCHANGED`: paths below that of a trip whose answers stay the same when a deletion is undone, and
+- `UNCHANGED`: paths below that of a trip whose answers stay the same when a deletion is undone,
+  `OF_ACCOUNT` those of the caller, and
   `begin_history(history, expense)` makes what they show of a `tests.splits.undoing.History`;
   `read_history(history)` reads what else is shown of it. `RESTORABLE`: the paths of lists of rows
   that can be deleted and restored; `STEPS`: what happens to such rows, each a function of the

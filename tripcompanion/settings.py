@@ -40,6 +40,7 @@ PLUGINS = env.plugins(
     [
         "plugins.history",
         "plugins.notices",
+        "plugins.personal_data",
         "plugins.invitations",
         "plugins.attachments",
         "plugins.documents",

@@ -45,7 +45,6 @@ def added(place: Place) -> list[Any]:
 ME = [
     path("", AccountViewSet.as_view(KEPT)),
     path("/verify-email", AccountViewSet.as_view({"post": "verify_email"})),
-    path("/export", AccountViewSet.as_view({"get": "export"})),
     path("/logout-everywhere", OwnSessionViewSet.as_view({"post": "logout_everywhere"})),
     path("/sessions", OwnSessionViewSet.as_view({"get": "list"})),
     path("/sessions/<uuid:session_uuid>", OwnSessionViewSet.as_view({"delete": "destroy"})),

@@ -1,13 +1,13 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, Searched, TripObject, plugins
+from tripcompanion.plugin import Plugin, Searched, TripObject, plugins
 from trips.roles import TABLE
 
 
@@ -55,8 +55,3 @@ class TripsConfig(Plugin):
 
         yield "deleted trips", [Trip.objects.outdated().order_by("deleted_at")]
         yield "journal entries of deleted trips", [JournalEntry.objects.outdated(month_ago)]
-
-    def personal_data(self) -> Iterable[PersonalList]:
-        from trips.personal_data import PERSONAL_DATA
-
-        return PERSONAL_DATA

@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from importlib import import_module
 from typing import Any
@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, until
+from tripcompanion.plugin import Plugin, until
 
 
 def note_browser_log_in(sender: Any, user: Any, **kwargs: Any) -> None:
@@ -58,8 +58,3 @@ class UsersConfig(Plugin):
         yield "links", [until(now, EmailToken, "expires_at")]
         yield "mails", [until(month_ago, Mail, "given_up_at")]
         yield "browser sessions", [until(now, BrowserSession, "expire_date")]
-
-    def personal_data(self) -> Iterable[PersonalList]:
-        from users.personal_data import PERSONAL_DATA
-
-        return PERSONAL_DATA

@@ -28,7 +28,6 @@ _ACCOUNT = {
     "me": "/api/users/me",
     "sessions": "/api/users/me/sessions",
     "tokens": "/api/users/me/tokens",
-    "export": "/api/users/me/export",
 }
 _BY_SCOPE = {
     Scope.TRIPS_READ: {"trips": "/api/trips"},

@@ -217,7 +217,7 @@ class History:
         for user in self.accounts:
             for name in ("pending-debts", "total-debt?currency=EUR"):
                 found[f"/api/users/{user.pk}/{name}"] = self.read(f"/api/users/{user.pk}/{name}")
-            for path in ("/api/users/me/export", "/api/trips/my-trips"):
+            for path in ("/api/trips/my-trips", *all_of("OF_ACCOUNT")):
                 found[f"{path} of {user.pk}"] = exact(self.ledger.answer(user, "get", path))
         for read in answers("read_history"):
             found |= read(self)

@@ -28,7 +28,6 @@ ROWS = [
     Row("DELETE", "/api/users/me", body=just(password=PASSWORD),
         statuses=everybody(204, owner=409, anonymous=401, admin=409)),
     Row("POST", "/api/users/me/verify-email", statuses=everybody(202, anonymous=401)),
-    Row("GET", "/api/users/me/export", statuses=USER),
     Row("POST", ME + "/logout-everywhere", statuses=everybody(204, anonymous=401)),
     Row("GET", ME + "/sessions", statuses=USER),
     Row("DELETE", ME + "/sessions/{session_uuid}", statuses=ALIEN, own=everybody(204)),

@@ -322,12 +322,3 @@ def test_nothing_waits_to_be_told_of_a_deleted_trip(
     Mail.objects.create(user=vera, letter="NEWS", address=vera.email, trip_id=trip.pk)
     delete(api, trip, olga)
     assert not Mail.objects.filter(trip_id=trip.pk).exists()
-
-
-def test_the_export_has_what_is_still_stored(api: Api, lived: Trip, olga: User, ed: User) -> None:
-    delete(api, lived, olga)
-    data = api(ed).get("/api/users/me/export").json()
-    [membership] = data["memberships"]
-    assert membership["tripId"] == lived.pk
-    assert membership["leftAt"] is not None
-    assert len(data["splits"]) == 1

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.http import FileResponse
 from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import BasePermission
@@ -12,10 +11,9 @@ from rest_framework.response import Response
 
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.deletion import AccountInUse, delete_account
-from trips.models import show_addresses_to, with_companionship
+from trips.models import with_companionship
 from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle
-from users.export import AccountExport, archive_of, exported, file_problems
 from users.models import EmailTaken, LastAdmin, Session, User
 from users.models.conflicts import LogInAgain
 from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
@@ -25,7 +23,7 @@ from users.serializers.account import (
     UserSerializer,
     UserUpdateRequest,
 )
-from users.throttles import ExportThrottle, MailThrottle
+from users.throttles import MailThrottle
 
 
 class AccountViewSet(ApiViewSet):
@@ -36,15 +34,13 @@ class AccountViewSet(ApiViewSet):
         "retrieve": "getMe",
         "destroy": "deleteMe",
         "verify_email": "resendVerification",
-        "export": "exportMe",
     }
     request_serializers: ClassVar = {"destroy": DeleteAccountRequest}
-    response_serializers: ClassVar = {"retrieve": UserSerializer, "export": AccountExport}
-    files: ClassVar = {"export": {"zip": "application/zip"}}
+    response_serializers: ClassVar = {"retrieve": UserSerializer}
     single_statement: ClassVar = frozenset({"retrieve"})
     accepts: ClassVar = frozenset({"verify_email"})
-    throttles: ClassVar = {"verify_email": [MailThrottle], "export": [ExportThrottle]}
-    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin], "export": file_problems()}
+    throttles: ClassVar = {"verify_email": [MailThrottle]}
+    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin]}
 
     def retrieve(self, request: Request) -> Response:
         """The caller's account, with all fields."""
@@ -54,16 +50,6 @@ class AccountViewSet(ApiViewSet):
         """Resend the link that confirms the caller's e-mail address."""
         self.caller.ask_to_verify(by=self.caller)
         return self.no_content()
-
-    def export(self, request: Request) -> FileResponse:
-        """All data that is stored about the caller, as a file.
-
-        With `Accept: application/zip`, or `?format=zip`, it is an archive that also has each trip
-        of the caller, as `exportTrip` writes it, and the files that the caller attached.
-        """
-        show_addresses_to(self.caller)
-        write = archive_of if request.accepted_renderer.format == "zip" else exported
-        return self.file(write(self.caller), "trip-companion")
 
     def destroy(self, request: Request) -> Response:
         """Delete the caller's account.

@@ -12,6 +12,7 @@ from plugins.attachments.models import Attachment
 from plugins.attachments.storage import discard
 from plugins.attachments.tests.pictures import PDF, send
 from tests.cast import Api
+from tests.own_data import PATH, archived
 from trips.models import Trip
 from users.models import User
 
@@ -19,17 +20,18 @@ pytestmark = pytest.mark.either
 
 
 def export(client: APIClient) -> Any:
-    response = client.get("/api/users/me/export")
+    response = client.get(PATH)
     assert response.status_code == 200
     return json.loads(response.content)
 
 
+@archived
 def test_an_archive_has_ones_own_files(api: Api, trip: Trip, olga: User, ed: User) -> None:
     client = api(ed)
     for user in (ed, olga):
         assert send(api(user), f"/api/trips/{trip.pk}/attachments", PDF).status_code == 201
     own = Attachment.objects.get(created_by=ed)
-    response = client.get("/api/users/me/export", headers={"accept": "application/zip"})
+    response = client.get(PATH, headers={"accept": "application/zip"})
     assert response["Content-Type"] == "application/zip"
     with ZipFile(BytesIO(response.content)) as archive:
         assert archive.testzip() is None
@@ -38,5 +40,5 @@ def test_an_archive_has_ones_own_files(api: Api, trip: Trip, olga: User, ed: Use
         assert archive.read(files[0]) == PDF
         assert json.loads(archive.read("account.json")) == export(client)
     discard(own.file)
-    answer = client.get("/api/users/me/export?format=zip")
+    answer = client.get(f"{PATH}?format=zip")
     assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")

@@ -25,6 +25,7 @@ from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from splits.models import DeletedEntry, Expense
 from tests.factories import PASSWORD, TripFactory, join, spend
+from tests.own_data import own_data
 from trips.models import JournalEntry, Member, Trip
 from trips.roles import TripRole
 from users.models import User
@@ -309,7 +310,7 @@ def test_an_export_lists_attachments_and_says_that_files_are_left_out(
     assert not {"file", "thumbnail"} & row.keys()
     plan = send_form(client, answer.content, asNewTrip=True)
     assert text_of("files_left_out", []) in plan.json()["notes"]
-    [own] = client.get("/api/users/me/export").json()["attachments"][:1]
+    [own] = own_data(olga)["attachments"][:1]
     assert (own["id"], own["tripId"]) == (made["id"], trip.pk)
 
 

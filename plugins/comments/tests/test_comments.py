@@ -1,6 +1,5 @@
 """Comments on expenses: who writes, changes and deletes them, and when they go."""
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import quote
@@ -18,11 +17,11 @@ from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
+from tests.own_data import own_data
 from tests.replay import Replay
 from tests.splits.ledger import Json, Ledger
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
-from users.export import exported, personal_data
 from users.mail_templates import first_notices
 from users.models import Role, User
 
@@ -134,8 +133,7 @@ def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, ver
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, vera, "My telephone number")
     ledger.comment(expense, olga, "Noted")
-    [comments] = [rows.of(vera) for rows in personal_data() if rows.name == "comments"]
-    assert [row.text for row in comments] == ["My telephone number"]
+    assert [row["text"] for row in own_data(vera)["comments"]] == ["My telephone number"]
     gone = ledger.comment(expense, vera, "My address")
     ledger.answer(olga, "delete", url_of(gone))
     delete_account(vera, by=None)
@@ -205,11 +203,9 @@ def test_what_they_wrote_on_deleted_expenses_is_in_the_history(
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, vera, "Six of them.")
     ledger.delete(expense, olga)
-    with exported(vera) as file:
-        held = json.load(file)
-    assert held["comments"] == []
-    [written] = [row for row in held["history"] if row["event"] == "comment.created"]
-    assert written["changes"]["text"]["new"] == "Six of them."
+    assert own_data(vera)["comments"] == []
+    written = JournalEntry.objects.get(by=vera, event="comment.created")
+    assert written.changes["text"]["new"] == "Six of them."
 
 
 def test_they_move_along_with_the_names_of_their_authors(
@@ -253,8 +249,7 @@ def test_those_of_an_expense_that_was_deleted_without_them_are_not_shown_and_go(
         trip=ledger.trip, expense_id=expense["id"], created_by=olga, text="Tasty."
     )
     assert list(differences()) == []
-    with exported(olga) as file:
-        assert json.load(file)["comments"] == []
+    assert own_data(olga)["comments"] == []
     assert not Comment.objects.outdated().exists()
     DeletedEntry.objects.all().delete()
     assert Comment.objects.outdated().count() == 1

@@ -18,6 +18,7 @@ from plugins.documents.models import Document, DocumentFile
 from plugins.documents.tests.asking import Folder, attach, names, stored
 from tests.cast import Api
 from tests.factories import PASSWORD, add_guest
+from tests.own_data import PATH, archived, own_data
 from trips.models import Trip
 from users.models import Mail, User
 
@@ -66,15 +67,20 @@ def test_an_account_that_ends_leaves_no_content(
 def test_a_person_gets_what_is_theirs(api: Api, ask: Any, ed: User, vera: User) -> None:
     path = ask()
     attach(api(vera), path)
-    other = attach(api(ed), path, userId=vera.pk).json()["id"]
-    found = one(api(vera), "/api/users/me/export")
+    attach(api(ed), path, userId=vera.pk)
+    found = own_data(vera)
     assert [row["document"] for row in found["documentFiles"]] == ["Copy of the passport"] * 2
     assert [row["name"] for row in found["attachments"]] == ["me.pdf"]
     assert found["documents"] == []
-    assert [row["name"] for row in one(api(ed), "/api/users/me/export")["documents"]] == [
-        "Copy of the passport"
-    ]
-    archive = api(vera).get("/api/users/me/export?format=zip")
+    assert [row["name"] for row in own_data(ed)["documents"]] == ["Copy of the passport"]
+
+
+@archived
+def test_an_archive_has_what_is_kept_for_its_owner(
+    api: Api, ask: Any, ed: User, vera: User
+) -> None:
+    other = attach(api(ed), ask(), userId=vera.pk).json()["id"]
+    archive = api(vera).get(f"{PATH}?format=zip")
     content = b"".join(archive.streaming_content) if archive.streaming else archive.content
     with ZipFile(BytesIO(content)) as file:
         assert file.read(f"attachments/{other}.pdf") == PDF

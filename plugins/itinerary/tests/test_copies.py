@@ -5,6 +5,7 @@ import pytest
 from plugins.itinerary.models import Activity, ActivityExpense
 from plugins.itinerary.tests.conftest import Plan
 from tests.cast import Api
+from tests.own_data import own_data
 from tests.scoped import script_of
 from tests.splits.ledger import Json, Ledger
 from tests.users.logins import bearer
@@ -86,7 +87,7 @@ def test_what_somebody_planned_is_in_their_export_and_outlives_them(
     ledger: Ledger, plan: Plan, api: Api, olga: User, ed: User, ada: User
 ) -> None:
     castle = plan("Castle", by=ed)
-    assert api(ed).get("/api/users/me/export").json()["activities"] == [castle]
+    assert own_data(ed)["activities"] == [castle]
     assert api(ada).delete(f"/api/users/{ed.pk}").status_code == 204
     kept = ledger.answer(olga, "get", f"activities/{castle['id']}").json()
     assert (kept["title"], kept["createdBy"]["name"]) == ("Castle", "Deleted user")

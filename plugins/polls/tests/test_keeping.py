@@ -9,6 +9,7 @@ from plugins.polls.models import Poll, Vote
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
 from tests.cast import Api
 from tests.factories import PASSWORD, add_guest
+from tests.own_data import own_data
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -33,7 +34,7 @@ def test_nobody_learns_who_voted_in_an_anonymous_poll(
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
     assert file["votes"] == []
     assert file["polls"][0]["options"]["2"] == {"text": "Hills", "votes": 1}
-    assert api(vera).get("/api/users/me/export").json()["votes"] == []
+    assert own_data(vera)["votes"] == []
 
 
 def test_an_account_that_ends_takes_its_anonymous_choice_along(

@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
+from plugins.personal_data.export import archive_of
 from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS
 from plugins.support.admin.session import accounts_locked
@@ -41,7 +42,6 @@ from trips.admin import caller_of
 from trips.deletion import delete_account
 from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.emails import email_key
-from users.export import archive_of
 from users.models import EmailTaken, Session, User
 from users.serializers.account import EmailAddress, NewPassword
 

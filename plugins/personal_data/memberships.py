@@ -1,4 +1,4 @@
-"""What trips say about a user, for the export of their data."""
+"""What is stored about the trips of an account, for its export."""
 
 from rest_framework import serializers
 
@@ -32,8 +32,7 @@ class ExportedMembership(CamelCaseSerializer):
     )
 
 
-#: See `Plugin.personal_data`.
-PERSONAL_DATA = (
+LISTS = (
     PersonalList(
         "memberships",
         ExportedMembership,

@@ -1,4 +1,4 @@
-"""What an account says about its owner, for the export of their data."""
+"""What is stored about an account itself, for its export."""
 
 from rest_framework import serializers
 
@@ -37,8 +37,7 @@ class ExportedToken(CamelCaseSerializer):
     expires_at = serializers.DateTimeField(help_text="When it expires.")
 
 
-#: See `Plugin.personal_data`.
-PERSONAL_DATA = (
+LISTS = (
     PersonalList(
         "log_ins",
         ExportedLogIn,

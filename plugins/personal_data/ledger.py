@@ -1,4 +1,4 @@
-"""What the ledger says about a user, for the export of their data."""
+"""What is stored about the expenses, debts and settlements of an account, for its export."""
 
 from typing import Any
 
@@ -123,8 +123,7 @@ def _settlements_of(user: Any) -> QuerySet[Settlement]:
     return found.select_related("trip", "sender", "receiver", "created_by").order_by("id")
 
 
-#: See `Plugin.personal_data`.
-PERSONAL_DATA = (
+LISTS = (
     PersonalList(
         "expenses",
         ExportedExpense,

@@ -1,0 +1,18 @@
+"""App configuration."""
+
+from collections.abc import Iterable, Mapping
+
+from tripcompanion.plugin import PersonalList, Plugin
+
+
+class PersonalDataConfig(Plugin):
+    name = "plugins.personal_data"
+
+    def links(self) -> Mapping[str, str]:
+        return {"export": "/api/users/me/export"}
+
+    def personal_data(self) -> Iterable[PersonalList]:
+        """What the core keeps; each other plugin adds its own."""
+        from plugins.personal_data import accounts, ledger, memberships
+
+        return (*accounts.LISTS, *memberships.LISTS, *ledger.LISTS)

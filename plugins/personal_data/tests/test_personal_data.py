@@ -1,0 +1,192 @@
+"""One's own data as a file."""
+
+import json
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.db.models import Model
+from rest_framework.test import APIClient
+
+from plugins.personal_data.export import personal_data
+from plugins.personal_data.ledger import (
+    ExportedExpense,
+    ExportedPayment,
+    ExportedSettlement,
+    ExportedSplit,
+)
+from splits.models import Expense, Payer, Settlement, Split
+from tests.cast import Api
+from tests.factories import TripFactory, join, settle, spend
+from tests.walked import all_of
+from tripcompanion.api.serializers import camel_case
+from tripcompanion.plugin import plugins
+from trips.models import Trip
+from trips.roles import TripRole
+from users.mail_templates import MailTemplate
+from users.models import EmailToken, Session, User
+
+pytestmark = pytest.mark.either
+
+Limits = Callable[..., None]
+
+
+@pytest.fixture
+def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+    """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
+    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
+    spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
+    settle(trip, ed, olga, 400, note="In cash")
+    settle(trip, vera, olga, 100)
+    return trip
+
+
+def export(client: APIClient) -> Any:
+    response = client.get("/api/users/me/export")
+    assert response.status_code == 200
+    return json.loads(response.content)
+
+
+def test_it_is_a_file_of_everything_about_the_caller(
+    api: Api, ledgers: Trip, olga: User, ed: User, vera: User
+) -> None:
+    response = api(ed).get("/api/users/me/export")
+    assert response["Content-Type"] == "application/json"
+    assert response["Content-Disposition"] == 'attachment; filename="trip-companion.json"'
+    held = json.loads(response.content)
+    assert held["account"]["email"] == "ed@example.com"
+    assert held["account"]["emailVerifiedAt"] is None
+    assert len(held["logIns"]) == 1
+    [membership] = held["memberships"]
+    assert (membership["tripId"], membership["role"]) == (ledgers.pk, "EDITOR")
+    sums = ("paid", "share", "sent", "received", "balance")
+    assert [membership[name] for name in sums] == [9, 14.5, 4, 0, -1.5]
+    assert [(row["description"], row["amount"]) for row in held["expenses"]] == [("Tarts", 9)]
+    assert [(row["description"], row["amount"]) for row in held["payments"]] == [("Tarts", 9)]
+    parts = [(row["description"], row["amount"]) for row in held["splits"]]
+    assert parts == [("Boat", 10), ("Tarts", 4.5)]
+    people = {user.pk: {"id": user.pk, "name": user.name} for user in (olga, ed, vera)}
+    debts = [(row["from"], row["to"], row["amount"], row["open"]) for row in held["debts"]]
+    assert debts == [
+        (people[ed.pk], people[olga.pk], 10, 6),
+        (people[vera.pk], people[ed.pk], 4.5, 4.5),
+    ]
+    [settlement] = held["settlements"]
+    assert (settlement["to"], settlement["amount"]) == (people[olga.pk], 4)
+    assert (settlement["note"], settlement["recordedBy"]) == ("In cash", people[ed.pk])
+
+
+def test_an_expense_in_another_currency_has_its_rate_and_the_amount_of_the_trip(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 3000, paid_by=ed, among=[olga], currency="USD", exchange_rate=Decimal("0.5"))
+    held = export(api(ed))
+    [expense], [payment] = held["expenses"], held["payments"]
+    assert (expense["exchangeRate"], expense["exchangeRateSource"]) == (0.5, "ENTERED")
+    for row in (expense, payment):
+        assert (row["amount"], row["currency"]) == (30, "USD")
+        assert (row["tripAmount"], row["tripCurrency"]) == (15, "EUR")
+    assert expense.keys().isdisjoint({"paidBy", "payers", "splits"})
+
+
+def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(
+    api: Api, ledgers: Trip, ed: User
+) -> None:
+    EmailToken.make(ed, MailTemplate.RESET)
+    text = api(ed).get("/api/users/me/export").content.decode()
+    for other in ("olga@example.com", "vera@example.com"):
+        assert other not in text
+    ed.refresh_from_db()
+    session = Session.objects.get(user=ed)
+    secrets = [ed.password, session.refresh_jti, session.auth_hash, EmailToken.objects.get().digest]
+    for secret in secrets:
+        assert secret not in text
+
+
+def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> None:
+    held = export(api(sam))
+    empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
+    assert empty == dict.fromkeys(empty, [])
+    lists = [rows.name for app in plugins() for rows in app.personal_data()]
+    assert len(empty) == len(lists) - 1
+
+
+def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: User) -> None:
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    join(trip, ed)
+    api(ed).post(f"/api/trips/{trip.pk}/members/leave")
+    [membership] = export(api(ed))["memberships"]
+    assert membership["leftAt"] is not None
+
+
+def test_it_is_limited_per_user(api: Api, limits: Limits, olga: User, ed: User) -> None:
+    limits(export="2/hour")
+    client = api(olga)
+    statuses = [client.get("/api/users/me/export").status_code for _time in range(3)]
+    assert statuses == [200, 200, 429]
+    assert api(ed).get("/api/users/me/export").status_code == 200
+    assert client.get("/api/users/me").status_code == 200
+
+
+def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: User) -> None:
+    """A model that comes to hold something about people must be thought of here."""
+    shown = {rows.of(ed).model._meta.label for rows in personal_data()}
+    naming = {
+        relation.related_model._meta.label
+        for relation in User._meta.get_fields(include_hidden=True)
+        if relation.one_to_many
+    }
+    # Hashes, answers of a day, what is to be mailed, the log of the administrators' doings, and
+    # second factors.
+    assert naming - shown == {
+        "users.EmailToken",
+        "users.Mail",
+        "kit.IdempotencyRecord",
+        "admin.LogEntry",
+        "otp_static.StaticDevice",
+        *all_of("NOT_EXPORTED"),
+    }
+
+
+SHOWN: Mapping[type[Model], tuple[type[Any], set[str], set[str]]] = {
+    Expense: (ExportedExpense, set(), {"number", "divided", "merged_guests", "created_by"}),
+    Payer: (ExportedPayment, set(), {"id", "trip", "user"}),
+    Split: (ExportedSplit, set(), {"trip", "participant", "entered_minor", "weight_e4"}),
+    Settlement: (
+        ExportedSettlement,
+        # What `entered_minor` and `currency` read.
+        {"foreign_minor", "foreign_currency"},
+        {"credit_minor", "split", "closing"},
+    ),
+}
+
+
+@pytest.mark.parametrize("model", SHOWN)
+def test_every_column_is_shown_or_left_out_on_purpose(model: type[Model]) -> None:
+    serializer, more, left_out = SHOWN[model]
+    shown = {str(field.source).split(".")[0] for field in serializer().fields.values()} | more
+    columns = {field.name: {field.name, field.attname} for field in model._meta.concrete_fields}
+    assert {name for name, names in columns.items() if not names & shown} == left_out
+
+
+def test_it_has_what_every_app_keeps(api: Api, olga: User) -> None:
+    lists = {camel_case(rows.name) for app in plugins() for rows in app.personal_data()}
+    assert lists <= export(api(olga)).keys()
+
+
+def test_it_has_what_is_still_stored_of_a_deleted_trip(
+    api: Api, ledgers: Trip, olga: User, ed: User
+) -> None:
+    assert api(olga).delete(f"/api/trips/{ledgers.pk}").status_code == 204
+    held = export(api(ed))
+    [membership] = held["memberships"]
+    assert membership["tripId"] == ledgers.pk
+    assert membership["leftAt"] is not None
+    assert len(held["splits"]) == 2
+
+
+def test_it_says_when_the_address_was_confirmed(api: Api, olga: User) -> None:
+    olga.verify_email()
+    assert export(api(olga))["account"]["emailVerifiedAt"] is not None
