@@ -346,7 +346,6 @@ class World:
             ],
             "POST /api/trips/{tripId}/guests": [{"name": "Grandma"}],
             "PUT /api/trips/{tripId}/guests/{userId}": [{"name": "Granny"}],
-            "POST /api/trips/{tripId}/guests/{userId}/merge": [{"userId": ed.pk, "dryRun": True}],
             "PUT /api/trips/{tripId}/members/{userId}/role": [{"role": "VIEWER"}],
             "POST /api/trips/{tripId}/expenses": [by_amount, equally, by_items],
             "PUT /api/trips/{tripId}/expenses/{expenseId}": [by_amount, equally, by_items],

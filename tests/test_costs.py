@@ -13,7 +13,7 @@ from splits.models import Expense
 from splits.reports.balances import Plan
 from tests.cast import Api
 from tests.document import Operation, operations, resolved
-from tests.factories import add_guest, spend
+from tests.factories import spend
 from tripcompanion.api.throttling import requests_of
 from trips.models import Trip
 from users.models import User
@@ -159,7 +159,6 @@ def payment_of_all(trip: Trip) -> dict[str, Any]:
         ("get", "expenses?search=tram", None),
         ("post", "settlements", payment_of_all),
         ("post", "settle-up", lambda trip: {"tag": Plan(trip).tag}),
-        ("post", "guests/{guest}/merge", lambda trip: {"userId": trip.members.first().user_id}),
     ],
 )
 def test_what_goes_through_many_entries_counts_as_several(
@@ -168,8 +167,8 @@ def test_what_goes_through_many_entries_counts_as_several(
     limits(user="10/min")
     for _expense in range(200):
         spend(trip, 100, paid_by=olga, among=[ed])
-    client, guest = api(olga), add_guest(trip).pk
-    url = f"/api/trips/{trip.pk}/{path.format(guest=guest, olga=olga.pk)}"
+    client = api(olga)
+    url = f"/api/trips/{trip.pk}/{path.format(olga=olga.pk)}"
     answer = getattr(client, method)(url, body and body(trip))
     assert answer.status_code in {200, 201}, answer.json()
     assert remaining(client.get("/api/users/me")) == 6

@@ -41,11 +41,6 @@ def expense(wide: Wide, people: int = PEOPLE, **more: Any) -> dict[str, Any]:
     return {**body, "splitType": "EQUAL", "participantUserIds": ids}
 
 
-def two_guests(wide: Wide) -> list[int]:
-    guests = wide.trip.members.filter(user__is_guest=True).order_by("-pk")
-    return list(guests.values_list("user", flat=True)[:2])
-
-
 #: What is dear by its method, path and body, and the quota and seconds of its limit.
 DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
     "an expense among 200": ("post", f"{TRIP}/expenses", expense, GENERAL),
@@ -101,12 +96,6 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
         "delete",
         f"{TRIP}/settlements/{{settlement_id}}",
         lambda _wide: None,
-        GENERAL,
-    ),
-    "a merge": (
-        "post",
-        f"{TRIP}/guests/{{guest_id}}/merge",
-        lambda wide: {"userId": two_guests(wide)[1]},
         GENERAL,
     ),
     "a page of 100": ("get", f"{TRIP}/expenses?pageSize=100", lambda _wide: None, GENERAL),
@@ -166,7 +155,6 @@ def test_no_dear_request_burns_a_quarter_of_a_core(
     ids = {
         **wide.ids,
         "settlement_id": paid.pk,
-        "guest_id": two_guests(wide)[0],
         **{name: pk for ids in answers("dear_ids") for name, pk in ids(wide.owner).items()},
     }
     script = APIClient(HTTP_AUTHORIZATION=f"Bearer {script_of(wide.owner, *ALL).token}")

@@ -175,8 +175,6 @@ def test_every_operation_answers_as_documented(api, olga, ed, sam, ada):
     guest = as_olga("POST", f"{trip}/guests", {"name": "Grandma"}, 201)["user"]["id"]
     as_olga("PUT", f"{trip}/guests/{guest}", {"name": "Granny"})
     as_olga("PUT", f"{trip}/guests/{ed.pk}", {"name": "Granny"}, 404)
-    as_olga("POST", f"{trip}/guests/{guest}/merge", {"userId": ed.pk, "dryRun": True})
-    as_olga("POST", f"{trip}/guests/{ed.pk}/merge", {"userId": ed.pk}, 409)
     as_olga("PUT", f"{trip}/members/{guest}/role", {"role": "EDITOR"}, 409)
     as_olga("PUT", f"{trip}/members/{ed.pk}/role", {"role": "EDITOR"})
     as_olga("PUT", f"{trip}/members/{olga.pk}/role", {"role": "VIEWER"}, 409)

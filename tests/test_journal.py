@@ -44,7 +44,6 @@ WRITTEN = {
     "PUT /api/trips/{trip_id}/members/{user_id}/role": ["member.role_changed"],
     "POST /api/trips/{trip_id}/guests": ["guest.added"],
     "PUT /api/trips/{trip_id}/guests/{user_id}": ["guest.renamed"],
-    "POST /api/trips/{trip_id}/guests/{user_id}/merge": ["guest.merged"],
     "POST /api/trips/{trip_id}/expenses": ["expense.created"],
     "PUT /api/trips/{trip_id}/expenses/{expense_id}": ["expense.changed"],
     "PATCH /api/trips/{trip_id}/expenses/{expense_id}": ["expense.changed"],

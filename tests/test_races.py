@@ -133,49 +133,6 @@ def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
             assert len(owner.done("GET", f"{journey.path}/members")) == 3
 
 
-def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
-    owner, user, other, *_others = travellers
-    for person in (user, other):
-        journey.admit(person)
-    for _round in range(ROUNDS):
-        guest = owner.done("POST", f"{journey.path}/guests", {"name": "Grandma"})["user"]["id"]
-        # Whoever takes the guest's place is in no entry with the guest.
-        among = [{"userId": guest, "amount": 60}, {"userId": owner.id, "amount": 40}]
-        people = {"participantUserIds": [guest, owner.id], "payers": among}
-        shared = journey.expense_body(100, **people)
-        expense = owner.done("POST", f"{journey.path}/expenses", shared)
-        merge = f"{journey.path}/guests/{guest}/merge"
-        handed = {"fromUserId": guest, "toUserId": owner.id, "amount": 7}
-        path = f"{journey.path}/expenses/{expense['id']}"
-        paid = [{"userId": owner.id, "amount": 90}]
-        split = next(s for s in expense["splits"] if s["participant"]["id"] == owner.id)
-        answers = answers_at_once(
-            [
-                partial(owner.call, "POST", merge, {"userId": user.id}),
-                partial(owner.call, "POST", merge, {"userId": other.id}),
-                partial(owner.call, "POST", f"{journey.path}/settlements", handed),
-                partial(owner.call, "PUT", split_path(split, "/pay")),
-                partial(owner.call, "PATCH", path, {"amount": 90, "payers": paid}),
-                partial(owner.call, "POST", f"{journey.path}/expenses", shared),
-                partial(owner.call, "DELETE", f"{journey.path}/members/{guest}"),
-                partial(other.call, "POST", f"{journey.path}/members/leave"),
-            ]
-        )
-        # Once the owner has paid, the guest is even, and may be removed before anybody is merged.
-        is_removed = answers[6].is_success
-        assert [answer.is_success for answer in answers[:2]].count(True) == 1 - is_removed
-        # Who leaves may be the one who was to get everything.
-        assert {answer.status_code for answer in answers[:2]} <= {200, 400, 404}
-        members = owner.done("GET", f"{journey.path}/members")
-        assert guest not in {row["user"]["id"] for row in members}
-        if answers[7].is_success:
-            journey.admit(other)
-        rows = owner.done("GET", f"{journey.path}/balances")
-        assert sum(row["balance"] for row in rows) == 0
-
-
 def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
     journey: Journey, travellers: list[Traveller]
 ) -> None:

@@ -41,6 +41,7 @@ PLUGINS = env.plugins(
         "plugins.history",
         "plugins.notices",
         "plugins.personal_data",
+        "plugins.merging",
         "plugins.invitations",
         "plugins.attachments",
         "plugins.documents",

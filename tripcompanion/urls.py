@@ -13,7 +13,6 @@ from splits.views import (
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
-    MergeViewSet,
     RootViewSet,
     SettlementViewSet,
     SplitViewSet,
@@ -91,7 +90,6 @@ MEMBERS = [
 GUESTS = [
     path("", GuestViewSet.as_view({"post": "create"})),
     path("/<id:user_id>", GuestViewSet.as_view({"put": "update"})),
-    path("/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"})),
 ]
 
 EXPENSES: list[Any] = [

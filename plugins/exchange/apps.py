@@ -14,7 +14,7 @@ from tripcompanion.plugin import PersonalList, Plugin, WriteFile
 class ExchangeConfig(Plugin):
     name = "plugins.exchange"
     verbose_name = gettext_lazy("Imports")
-    requires = ("plugins.history",)
+    requires = ("plugins.history", "plugins.merging")
 
     def outdated(
         self, now: datetime, month_ago: datetime

@@ -31,12 +31,12 @@ from plugins.exchange.own_file import OwnFile
 from plugins.exchange.planning import BATCH_ROWS, require_payments
 from plugins.exchange.restoring import trip_from
 from plugins.exchange.source import SourceFile, as_json
+from plugins.merging.models import Merge
 from splits.models import Allocation, Division, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
 from splits.models.erasing import erase
 from splits.models.in_trip import added_rows
 from splits.models.items import Items
-from splits.models.merge import Merge
 from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import JournalEntry, Member, Trip, get_visible_or_404, locked_trip

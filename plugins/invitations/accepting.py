@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 
 from plugins.invitations.models import Invitation
-from splits.models.merge import claim
+from plugins.merging.models import claim
 from trips.models import Member
 from trips.models.journal import write
 from trips.roles import Can, may

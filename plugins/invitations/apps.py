@@ -27,6 +27,7 @@ def link_of(mail: Any) -> str:
 class InvitationsConfig(Plugin):
     name = "plugins.invitations"
     verbose_name = gettext_lazy("Invitations")
+    requires = ("plugins.merging",)
 
     def ready(self) -> None:
         super().ready()

@@ -17,7 +17,7 @@ from plugins.invitations.serializers import (
     NewInvitationSerializer,
 )
 from plugins.invitations.throttles import InvitationMailThrottle, LinkThrottle
-from splits.models.merge import NamesBoth
+from plugins.merging.models import NamesBoth
 from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet

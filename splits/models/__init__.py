@@ -7,6 +7,7 @@ from splits.models.deleted import DeletedEntry
 from splits.models.division import Division, SplitType
 from splits.models.expense import Expense
 from splits.models.payer import Payer
+from splits.models.people import expenses_with
 from splits.models.rate import DailyRate, Rate
 from splits.models.settlement import Settlement
 from splits.models.split import Split

@@ -9,7 +9,6 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger, exact, parts
-from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -151,14 +150,3 @@ def test_the_journal_tells_that_the_default_changed(ledger: Ledger, olga: User) 
     divide(ledger, olga, splitType="EQUAL")
     [entry, *_others] = ledger.journal(event="trip.changed")
     assert entry.changes["defaultDivision"]["new"]["splitType"] == "EQUAL"
-
-
-def test_a_merge_puts_both_weights_together(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
-    guest = add_guest(trip)
-    divide(ledger, olga, **by_weight({olga: 1, guest: 2, ed: 3}))
-    ledger.answer(olga, "post", f"guests/{guest.pk}/merge", {"userId": ed.pk})
-    division = ledger.answer(olga, "get", ledger.url).json()["defaultDivision"]
-    assert division == by_weight({olga: 1, ed: 5})
-    assert parts(spend(ledger, olga).json()) == {olga.pk: 5, ed.pk: 25}

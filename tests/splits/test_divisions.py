@@ -11,9 +11,7 @@ from splits.models import Expense
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
-from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger, exact, parts
-from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -211,27 +209,6 @@ def test_an_item_of_a_foreign_expense_is_in_its_currency(
     expense = exact(ledger.answer(olga, "post", "expenses", body))
     assert expense["items"][0]["amount"] == 1000
     assert parts(expense) == {olga.pk: Decimal("7.64"), ed.pk: Decimal("1.53")}
-
-
-def test_items_name_the_account_that_takes_the_place_of_a_guest(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
-    guest = add_guest(trip)
-    name = f'"{guest.pk}": a trap, \\"{guest.pk}\\":'
-    dinners = [
-        ledger.answer(
-            olga, "post", "expenses", itemized(9, [item(name, 9, {olga: 1, guest: 2})])
-        ).json()
-        for _time in range(2)
-    ]
-    ledger.delete(dinners[1], olga)
-    merged = ledger.answer(olga, "post", f"guests/{guest.pk}/merge", {"userId": ed.pk})
-    assert merged.status_code == 200, merged.content
-    ledger.answer(olga, "post", f"expenses/{dinners[1]['id']}/restore")
-    for dinner in dinners:
-        [shown] = ledger.expense(dinner)["items"]
-        assert shown == {"name": name, "amount": 9, "shares": {str(olga.pk): 1, str(ed.pk): 2}}
-    assert list(differences(trip.pk)) == []
 
 
 def test_an_adjustment_is_more_or_less_than_the_equal_part(

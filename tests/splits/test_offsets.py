@@ -17,7 +17,6 @@ from splits.offsets import offset_closings
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
-from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from tests.splits.test_audit import audit
 from trips.models import Trip
@@ -237,36 +236,6 @@ def test_a_closing_whose_credit_is_gone_closes_anew_if_all_balances_are_zero(
     assert balances_by(ledger, olga, ed, vera) == [0, 0, 0]
     assert (ledger.debt(ed), ledger.debt(vera)) == (0, 0)
     assert_lawful(ledger)
-
-
-@pytest.mark.parametrize("deleted", [True, False])
-def test_an_offset_between_two_who_become_one_is_dropped(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, deleted: bool
-) -> None:
-    """Grandma owed Ed; the expense is gone, so nothing but the offset names both."""
-    grandma = add_guest(trip, "Grandma")
-    lunch = ledger.spend(ed, 10, grandma)
-    ledger.spend(olga, 10, ed)
-    path = f"settlements/{ledger.settle(olga, ed, 5)['id']}"
-    ledger.settle(ed, olga, 5)
-    closing = ledger.settle(grandma, olga, 10, by=olga)
-    ledger.delete(lunch, ed)
-    DeletedEntry.objects.all().delete()
-    refund = ledger.settle(olga, ed, 10)
-    assert balances_by(ledger, olga, ed, grandma) == [10, -20, 10]
-    ledger.delete_settlement(refund, olga)
-    DeletedEntry.objects.all().delete()
-    if deleted:
-        ledger.delete_settlement(closing, olga)
-    merged = ledger.answer(olga, "post", f"guests/{grandma.pk}/merge", {"userId": ed.pk})
-    assert merged.status_code == 200, merged.content
-    assert_lawful(ledger)
-    if deleted:
-        restored = ledger.answer(olga, "post", f"settlements/{closing['id']}/restore")
-        assert restored.status_code == 200
-        assert_lawful(ledger)
-    assert not Settlement.with_offsets.filter(sender=ed.pk, receiver=ed.pk).exists()
-    assert ledger.answer(olga, "get", path).status_code == 200
 
 
 # -- Closed by an older release -------------------------------------------------------------------

@@ -15,7 +15,7 @@ from splits.models.division import Division, Money
 from splits.models.payer import Payer
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import add_guest, spend
+from tests.factories import spend
 from tests.splits.ledger import Ledger, exact, parts
 from tests.splits.test_money import SEEDS, expenses
 from tests.stored import rolled_back
@@ -203,14 +203,6 @@ def test_a_refund_in_another_currency(ledger: Ledger, olga: User, ed: User) -> N
     refund = exact(ledger.answer(olga, "post", "expenses", body))
     assert refund["tripAmount"] == Decimal("-6.11")
     assert sum(parts(refund).values()) == Decimal("-6.11")
-
-
-def test_a_guest_of_a_refund_is_merged(ledger: Ledger, trip: Trip, olga: User, ed: User) -> None:
-    guest = add_guest(trip)
-    refund = ledger.spend(olga, -31, olga, guest)
-    merged = ledger.answer(olga, "post", f"guests/{guest.pk}/merge", {"userId": ed.pk})
-    assert merged.status_code == 200
-    assert ledger.balance(ed) == -parts(refund)[guest.pk]
 
 
 def test_the_database_knows_one_sign(trip: Trip, olga: User, ed: User) -> None:

@@ -85,28 +85,6 @@ def test_beside_the_removal_of_a_member(people: list[Traveller]) -> None:
         journey.adds_up()
 
 
-def test_beside_a_merge(people: list[Traveller]) -> None:
-    """The expense names both. Whichever comes first, the other one is refused."""
-    owner, other, _third = people
-    for _round in range(ROUNDS):
-        journey = Journey.start(owner)
-        journey.admit(other)
-        guest = guest_of(journey)
-        path = deleted_expense(journey, other, guest)
-        merge = f"{journey.path}/guests/{guest.id}/merge"
-        calls = [
-            lambda p=path: owner.call("POST", f"{p}/restore"),
-            lambda m=merge: owner.call("POST", m, {"userId": other.id}),
-        ]
-        outcome = at_once(calls)
-        refused = ((409, "names_both"), (409, "not_restorable"))
-        assert outcome in [{(200, ""): 1, refusal: 1} for refusal in refused]
-        if (409, "not_restorable") not in outcome:
-            splits = owner.done("GET", path)["splits"]
-            assert {row["participant"]["id"] for row in splits} == {other.id, guest.id}
-        journey.adds_up()
-
-
 def test_beside_a_change_of_the_currency(people: list[Traveller]) -> None:
     owner, *_others = people
     for _round in range(ROUNDS):

@@ -66,7 +66,6 @@ ROWS = [
     Row("PUT", MEMBER + "/role", can=Can.MANAGE_MEMBERS, body=just(role="EDITOR")),
     Row("POST", TRIP + "/guests", 201, Can.ADD_MEMBERS, just(name="Grandma")),
     Row("PUT", TRIP + "/guests/{user_id}", can=Can.ADD_MEMBERS, body=just(name="Granny")),
-    Row("POST", TRIP + "/guests/{user_id}/merge", 200, Can.MANAGE_MEMBERS, Scene.other_member),
     Row("GET", TRIP + "/expenses", can=Can.READ),
     Row("POST", TRIP + "/expenses", 201, Can.RECORD, Scene.expense_body),
     Row("POST", TRIP + "/expenses/preview", 200, Can.RECORD, Scene.expense_body),

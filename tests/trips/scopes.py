@@ -12,7 +12,6 @@ from splits.views import (
     DebtViewSet,
     ExpenseViewSet,
     ExplanationViewSet,
-    MergeViewSet,
     RootViewSet,
     SettlementViewSet,
     SplitViewSet,
@@ -73,7 +72,6 @@ AREAS: Mapping[Any, str | None] = {
     TripViewSet: "trips",
     MemberViewSet: "trips",
     GuestViewSet: "trips",
-    MergeViewSet: "trips",
     ExpenseViewSet: "expenses",
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",
@@ -85,10 +83,7 @@ AREAS: Mapping[Any, str | None] = {
 
 
 #: What a token needs besides, for what is shown or changed outside of the area.
-MORE = {
-    MergeViewSet: ("expenses:read", "expenses:write"),
-    **merged("MORE"),
-}
+MORE = merged("MORE")
 
 
 @cache

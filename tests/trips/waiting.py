@@ -64,10 +64,6 @@ def _guest(_scene: Scene) -> Any:
     return {"name": "Grandma"}
 
 
-def _other(scene: Scene) -> Any:
-    return {"userId": scene.ed.id}
-
-
 def _role(_scene: Scene) -> Any:
     return {"role": "EDITOR"}
 
@@ -104,7 +100,6 @@ COMMANDS = [
     Command(Can.ADD_MEMBERS, "POST", f"{TRIP}/members", _person),
     Command(Can.ADD_MEMBERS, "POST", f"{TRIP}/guests", _guest),
     Command(Can.ADD_MEMBERS, "PUT", f"{TRIP}/guests/{{user_id}}", _guest, False, False),
-    Command(Can.MANAGE_MEMBERS, "POST", f"{TRIP}/guests/{{user_id}}/merge", _other, False, False),
     Command(Can.MANAGE_MEMBERS, "PUT", f"{TRIP}/members/{{user_id}}/role", _role),
     Command(Can.MANAGE_MEMBERS, "DELETE", f"{TRIP}/members/{{user_id}}", None, False, False),
     Command(Can.LEAVE, "POST", f"{TRIP}/members/leave", None, False, False),

@@ -4,9 +4,9 @@ import pytest
 
 from plugins.exchange.tests.copies import copied, file_of
 from plugins.invitations.tests.test_positions import guests, left_by, shares, taxi
+from plugins.merging.tests.test_merges import merge
 from splits.models import Expense
 from tests.cast import Api
-from tests.splits.test_merges import merge
 from trips.models import Trip
 from users.models import User
 

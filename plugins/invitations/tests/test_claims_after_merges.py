@@ -3,12 +3,12 @@
 import pytest
 
 from plugins.invitations.tests.walked import claim
+from plugins.merging.tests.test_merges import merge
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import add_guest, settle, spend
 from tests.splits.ledger import Ledger
 from tests.splits.test_divisions import item, itemized
-from tests.splits.test_merges import merge
 from trips.models import Trip
 from users.models import User
 

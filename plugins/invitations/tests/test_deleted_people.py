@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.invitations.tests.claims import accept, invite
+from plugins.merging.tests.test_merges import merge
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
@@ -20,7 +21,6 @@ from tests.splits.scripted_history import (
     history_with_guest,
     play,
 )
-from tests.splits.test_merges import merge
 from tests.stored import rolled_back
 from trips.models import Trip
 from users.models import User

@@ -3,11 +3,11 @@
 import pytest
 
 from plugins.invitations.tests.claims import accept, invite
+from plugins.merging.tests.test_merges import merge
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.factories import add_guest, spend
-from tests.splits.test_merges import merge
 from trips.models import Member, Trip
 from users.models import User
 

@@ -17,7 +17,6 @@ from django.utils import timezone
 from plugins.recurring import models
 from plugins.recurring.models import Recurrence
 from splits.models import DailyRate, Expense
-from splits.models.merge import Merge
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, overwrite
@@ -27,6 +26,7 @@ from tests.splits.journey import Journey, sign_up
 from tests.splits.ledger import Ledger
 from tests.splits.test_audit import audit
 from trips.models import Member, Trip
+from trips.signals import person_replaced
 from users.models import Mail, User
 
 Json = dict[str, Any]
@@ -473,8 +473,7 @@ def test_a_merge_renames_the_guest(
         "paidByUserId": guest.pk,
     }
     started = made(post, olga, rent | {"expense": rent["expense"] | shares})
-    member = Member.objects.get(trip=trip, user=guest)
-    Merge.order(member, olga, ed.pk)
+    person_replaced.send(Trip, trip=trip, user_id=guest.pk, to=ed.pk)
     renamed = post(olga, f"/{started['id']}", method="get").json()["expense"]
     assert renamed["participantUserIds"] == [olga.pk, ed.pk]
     assert renamed["splitAmounts"] == {str(olga.pk): 1, str(ed.pk): 2}
@@ -492,7 +491,7 @@ def test_what_a_guest_created_goes_on_when_an_account_takes_their_place(
     assert run() == "0 expenses recorded.\n"
     reason = post(olga, f"/{service_paused}", method="get").json()["reason"]["text"]
     assert reason.startswith(f"{guest.shown_name}, who created it, is a guest without an account.")
-    Merge.order(Member.objects.get(trip=trip, user=guest), olga, ed.pk)
+    person_replaced.send(Trip, trip=trip, user_id=guest.pk, to=ed.pk)
     shown = post(olga, f"/{service_paused}", method="get").json()
     assert (shown["state"], shown["createdById"], shown["reason"]) == ("on", ed.pk, None)
     assert post(olga, f"/{paused_by_hand}", method="get").json()["state"] == "paused"
@@ -516,7 +515,7 @@ def test_a_merge_of_two_who_are_both_named_adds_up(
     if split_type == "ITEMIZED":
         del expense["participantUserIds"]
     made(post, olga, rent | {"expense": expense})
-    Merge.order(Member.objects.get(trip=trip, user=guest), olga, ed.pk)
+    person_replaced.send(Trip, trip=trip, user_id=guest.pk, to=ed.pk)
     [renamed] = post(olga, method="get").json()["items"]
     assert renamed["expense"]["payers"] == [{"userId": ed.pk, "amount": 100}]
     assert run() == "3 expenses recorded.\n"

@@ -1,51 +1,25 @@
 """Merges and claims: a member, or an account that becomes one, gets the entries of a guest."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
-from django.db.models.functions import Concat, Replace
-from django.dispatch import receiver
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ParseError, ValidationError
 
-from splits.models.debt import Debt
-from splits.models.expense import Expense
-from splits.models.in_trip import added_rows
-from splits.models.items import key_of
-from splits.models.payer import Payer
-from splits.models.settlement import Settlement
-from splits.models.split import Split
+from splits.models import Settlement
+from splits.models.people import expenses_with
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import MAX_INTEGER
-from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip, locked_row, revoked_by_plugins
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, entries_between, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import DEFAULT_ROLE, Can
-from trips.signals import person_replaced, person_sought
+from trips.signals import person_replaced
 from users.models import User
-
-#: Every column that names a person of the ledger, or who recorded an entry: guests record nothing,
-#: but some have recorded what was imported.
-PEOPLE: tuple[tuple[type[Model], str], ...] = (
-    (Payer, "user"),
-    (Split, "participant"),
-    (Debt, "debtor"),
-    (Debt, "creditor"),
-    (Settlement, "sender"),
-    (Settlement, "receiver"),
-    (Expense, "created_by"),
-    (Settlement, "created_by"),
-)
-
-
-def people_columns() -> Iterable[tuple[type[Model], str]]:
-    """`PEOPLE`, and the authors of rows of plugins."""
-    return [*PEOPLE, *((rows.model, "created_by") for rows in added_rows().values())]
 
 
 class NotAGuest(Conflict):
@@ -84,7 +58,7 @@ class Merge:
         self.trip, self.guest, self.member = trip, guest, member
         self.balance_before_minor = member.balance_minor
         self.balance_after_minor = member.balance_minor + guest.balance_minor
-        self._of_guest = _expenses_with(trip, guest.user_id)
+        self._of_guest = expenses_with(trip, guest.user_id)
         #: How many expenses and settlements name the guest.
         self.expense_count = self._of_guest.count()
         self.settlement_count = self._settlements_with(guest).count()
@@ -137,7 +111,7 @@ class Merge:
     def _require_apart(self) -> None:
         """Raise `NamesBoth` if an entry names both. A deleted one cannot be restored then."""
         both = {self.guest.user_id, self.member.user_id}
-        with_member = _expenses_with(self.trip, self.member.user_id).values("pk")
+        with_member = expenses_with(self.trip, self.member.user_id).values("pk")
         between = self._settlements_with(self.guest).filter(sender__in=both, receiver__in=both)
         expenses = {*self._of_guest.filter(pk__in=with_member).values_list("pk", flat=True)}
         settlements = {*between.values_list("pk", flat=True)}
@@ -146,61 +120,6 @@ class Merge:
 
     def _sum(self, name: str) -> int:
         return getattr(self.member, name) + getattr(self.guest, name)
-
-
-def _expenses_with(trip: Trip, user_id: int) -> QuerySet[Expense]:
-    """The expenses that name somebody: in the items also if their split was deleted by hand."""
-    same = {"trip": trip, "expense": OuterRef("pk")}
-    paid = Exists(Payer.objects.filter(user=user_id, **same))
-    shared = Exists(Split.objects.filter(participant=user_id, **same))
-    had = Q(stored_items__contains=key_of(user_id))
-    return Expense.objects.filter(paid | shared | had, trip=trip)
-
-
-@receiver(person_replaced)
-def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Replace one person by another in all entries, including deleted ones.
-
-    Call it under the lock of the trip. No amounts change, and the odd cents stay where they are.
-    The caller decides who has which sums.
-    """
-    with_pair = Concat(F("merged_guests"), Value(f" {to}:{user_id}"))
-    _expenses_with(trip, user_id).update(merged_guests=with_pair)
-    dropped = _drop_offsets_between(trip, {user_id, to})
-    for model, column in people_columns():
-        named: dict[str, Any] = {"trip": trip, column: user_id}
-        rows: QuerySet = model._base_manager.filter(**named)
-        rows.update(**{column: to})
-    trip.rename_in_default_division(user_id, to)
-    itemized = Expense.objects.filter(trip=trip, stored_items__contains=key_of(user_id))
-    renamed = Replace("stored_items", Value(key_of(user_id)), Value(key_of(to)))
-    itemized.update(stored_items=renamed)
-    for entry in trip.deleted_entries.one_by_one():
-        entry.rename(user_id, to, dropped)
-
-
-def _drop_offsets_between(trip: Trip, both: set[int]) -> set[int]:
-    """Delete what was offset between two people who become one: for this person, it is nothing.
-
-    No debt between them is left that it could cover. Returns the ids, including those of offsets of
-    deleted entries.
-    """
-    between = Settlement.with_offsets.filter(trip=trip, closing__isnull=False)
-    offsets = between.filter(sender__in=both, receiver__in=both)
-    dropped = set(offsets.values_list("pk", flat=True))
-    delete_unread(offsets)
-    for entry in trip.deleted_entries.one_by_one():
-        dropped |= entry.offsets_between(both)
-    return dropped
-
-
-@receiver(person_sought)
-def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether an entry that is not deleted names this person."""
-    return any(
-        model._base_manager.filter(trip=trip, **{column: user_id}).exists()
-        for model, column in people_columns()
-    )
 
 
 def claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:

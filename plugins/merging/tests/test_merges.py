@@ -1,6 +1,6 @@
 """A guest is merged with a member: entries change their name, and no amount moves by a cent.
 
-`test_neutral.py` has random histories that end with a merge or a claim.
+`tests/splits/test_neutral.py` has random histories that end with a merge or a claim.
 """
 
 from collections import Counter
@@ -17,6 +17,7 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
 from tests.scoped import script_of
+from tests.test_costs import remaining
 from tests.users.logins import bearer
 from tests.walked import answers
 from trips.models import Trip
@@ -262,3 +263,13 @@ def test_only_a_guest_is_merged_and_only_with_another_present_member(
     refused = merge(api, trip, grandma, ed, olga, dryRun="yes")
     assert list(problem_of(refused, 400, "invalid")["errors"]) == ["dryRun"]
     assert trip.members.filter(user=grandma).exists()
+
+
+def test_it_counts_as_much_as_the_entries_that_it_goes_through(
+    api: Api, trip: Trip, olga: User, ed: User, limits: Any, grandma: User
+) -> None:
+    limits(user="10/min")
+    for _expense in range(200):
+        spend(trip, 100, paid_by=olga, among=[ed])
+    assert merge(api, trip, grandma, ed, olga).status_code == 200
+    assert remaining(api(olga).get("/api/users/me")) == 6

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models.merge import Merge, NamesBoth, NotAGuest
+from plugins.merging.models import Merge, NamesBoth, NotAGuest
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictBoolean
 from tripcompanion.currency.fields import MoneyField
 from trips.models import Member

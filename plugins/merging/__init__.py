@@ -1,0 +1,1 @@
+"""Guests whose entries become those of another member, or of an account that takes their place."""
