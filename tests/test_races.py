@@ -185,22 +185,6 @@ def test_a_payment_deleted_while_another_one_closes_the_trip_goes_or_is_used(
         journey.adds_up()
 
 
-def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(
-    travellers: list[Traveller],
-) -> None:
-    owner = travellers[0]
-    here, there = Journey.start(owner), Journey.start(owner)
-    calls = [
-        partial(owner.call, "POST", f"{path}/{row['id']}/move", {"tripId": other.id})
-        for source, other in ((here, there), (there, here))
-        for path in [f"{source.path}/expenses"]
-        for row in [source.spend(10, owner) for _time in range(5)]
-    ]
-    assert at_once(calls) == {(201, ""): 10}
-    here.adds_up()
-    there.adds_up()
-
-
 def test_bulk_requests_at_once_delete_an_expense_once(travellers: list[Traveller]) -> None:
     owner = travellers[0]
     journey = Journey.start(owner)

@@ -43,6 +43,7 @@ PLUGINS = env.plugins(
         "plugins.personal_data",
         "plugins.merging",
         "plugins.invitations",
+        "plugins.copying",
         "plugins.attachments",
         "plugins.documents",
         "plugins.comments",

@@ -98,8 +98,6 @@ EXPENSES: list[Any] = [
     path("/bulk", ExpenseViewSet.as_view({"post": "bulk"})),
     path("/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
     path("/<id:expense_id>/restore", ExpenseViewSet.as_view({"post": "restore"})),
-    path("/<id:expense_id>/copy", ExpenseViewSet.as_view({"post": "copy"})),
-    path("/<id:expense_id>/move", ExpenseViewSet.as_view({"post": "move"})),
 ]
 
 SETTLEMENTS = [

@@ -1,4 +1,4 @@
-"""Serializers of tags, and of requests that name another trip or many expenses."""
+"""Serializers of tags, and of many expenses."""
 
 from typing import Any
 
@@ -33,12 +33,6 @@ class TagRequest(CamelCaseSerializer):
         max_length=MAX_TAG_CHARS,
         help_text="The new name; if there is such a tag, they become one.",
     )
-
-
-class OtherTripRequest(CamelCaseSerializer):
-    """Another trip."""
-
-    trip_id = IdField(help_text="A trip of the caller in the same currency.")
 
 
 @extend_schema_field(NewExpense(many=True))

@@ -14,8 +14,7 @@ from rest_framework.response import Response
 
 from splits.filters import ExpenseFilter
 from splits.models import DeletedEntry, Division, Expense
-from splits.models.conflicts import ClosesTrip, DividedByHand, ExpenseChanged, QuotaExceeded
-from splits.models.copying import OtherCurrency, PaidAlready, copy_expense, move_expense
+from splits.models.conflicts import ClosesTrip, DividedByHand, ExpenseChanged
 from splits.models.debt import TooManyDebts
 from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
@@ -24,7 +23,7 @@ from splits.models.restoring import Deleted, restore_expense
 from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
-from splits.serializers.tag import BulkRequest, BulkSerializer, OtherTripRequest
+from splits.serializers.tag import BulkRequest, BulkSerializer
 from tripcompanion.api.serializers import CreatedQuery, IdField
 from tripcompanion.database.snapshots import in_snapshot, snapshot
 from trips.models import Trip, get_visible_or_404, locked_trip
@@ -48,8 +47,6 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": "deleteExpense",
         "restore": "restoreExpense",
         "bulk": "changeManyExpenses",
-        "copy": "copyExpense",
-        "move": "moveExpense",
     }
     scope_prefix = "expenses"
     queryset = Expense.objects.none()
@@ -66,10 +63,8 @@ class ExpenseViewSet(InTripViewSet):
         "restore": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
         "bulk": Can.RECORD,
-        "copy": Can.RECORD,
-        "move": Can.CHANGE_EXPENSES,
     }
-    creates: ClassVar = frozenset({"create", "copy", "move"})
+    creates: ClassVar = frozenset({"create"})
     problems: ClassVar = {
         "preview": (NoRate,),
         "update": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts),
@@ -85,15 +80,6 @@ class ExpenseViewSet(InTripViewSet):
         "restore": (NotRestorable, TooManyDebts),
         "destroy": (ClosesTrip, TooManyDebts),
         "bulk": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts, ClientIdTaken),
-        "copy": (OtherCurrency, DividedByHand, TooManyDebts),
-        "move": (
-            OtherCurrency,
-            PaidAlready,
-            DividedByHand,
-            ClosesTrip,
-            TooManyDebts,
-            QuotaExceeded,
-        ),
     }
     uncounted = frozenset({"preview"})
     request_serializers: ClassVar = {
@@ -102,8 +88,6 @@ class ExpenseViewSet(InTripViewSet):
         "update": ExpenseRequest,
         "partial_update": ExpenseRequest,
         "bulk": BulkRequest,
-        "copy": OtherTripRequest,
-        "move": OtherTripRequest,
     }
     response_serializer = ExpenseSerializer
     response_serializers: ClassVar = {"preview": ExpensePreviewSerializer, "bulk": BulkSerializer}
@@ -196,35 +180,6 @@ class ExpenseViewSet(InTripViewSet):
         with self.restoring(Expense.objects.all, trip_id=trip_id, pk=expense_id):
             entry = self.get_permitted_object(rows, trip_id=trip_id, object_id=expense_id)
             return self.answer(restore_expense(entry, self.caller))
-
-    def copy(self, request: Request, trip_id: int, expense_id: int) -> Response:
-        """Copy an expense to another trip of the same currency, with nothing paid.
-
-        Everybody in it must be a member of the other trip, in which the caller may record expenses.
-        Comments and attachments are not copied.
-        """
-        return self._transfer(copy_expense, trip_id, expense_id)
-
-    def move(self, request: Request, trip_id: int, expense_id: int) -> Response:
-        """Move an expense, for which nothing was paid, to another trip of the same currency.
-
-        It gets another id; here it counts as deleted. Comments go with it, as the caller's,
-        with the names of those who wrote them. Attachments keep their ids and stay with it, also if
-        the expense is restored here; 409 `quota_exceeded` if the other trip has no room for them.
-        """
-        return self._transfer(move_expense, trip_id, expense_id)
-
-    def _transfer(self, command: Any, trip_id: int, expense_id: int) -> Response:
-        expense = self.get_permitted_object(
-            Expense.objects.with_trip, trip_id=trip_id, pk=expense_id
-        )
-        other_id = self.body()["trip_id"]
-        if other_id == trip_id:
-            raise ValidationError({"tripId": [_("Must be another trip.")]})
-        get_visible_or_404(Trip.objects.all, self.caller, pk=other_id)
-        made_id = command(expense, self.caller, other_id)
-        made = get_visible_or_404(Expense.objects.with_details, self.caller, pk=made_id)
-        return self.answer(made, location=f"/api/trips/{other_id}/expenses/{made_id}")
 
     def bulk(self, request: Request, trip_id: int) -> Response:
         """Create, change and delete up to 100 expenses: all of it, or nothing.

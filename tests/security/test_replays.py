@@ -7,7 +7,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from tests.cast import Api
-from tests.factories import TripFactory, join, spend
+from tests.factories import join
 from tests.scoped import ALL, script_of
 from tests.security.environment import NEVER
 from tests.stored import everything_stored
@@ -96,24 +96,6 @@ def test_t142_the_answer_to_joining_is_not_replayed_to_who_was_removed(
     end(sam)
     refused = client.post("/api/trips/join", body)
     assert (refused.status_code, refused.content) == (404, not_found(client))
-
-
-@pytest.mark.parametrize("word", ["copy", "move"])
-def test_t142_an_expense_in_another_trip_is_shown_to_its_members(
-    trip: Trip, olga: User, word: str
-) -> None:
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
-    expense = spend(trip, 1000, paid_by=olga, among=[olga])
-    client, url = keyed(olga), f"/api/trips/{trip.pk}/expenses/{expense.pk}/{word}"
-    first = client.post(url, {"tripId": other.pk})
-    Member.objects.filter(trip=other).update(left_at=timezone.now())
-    refused = client.post(url, {"tripId": other.pk})
-    assert (refused.status_code, refused.content) == (404, not_found(client))
-    end(olga)
-    Member.objects.filter(trip=other).update(left_at=None)
-    again = client.post(url, {"tripId": other.pk})
-    assert (again.status_code, again.content) == (201, first.content)
 
 
 def test_an_answer_that_shows_nothing_is_replayed_to_who_left(trip: Trip, ed: User) -> None:

@@ -35,8 +35,6 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.RECORD_EXPENSE: (ExpenseViewSet, "create"),
     Act.CHANGE_EXPENSE: (ExpenseViewSet, "update"),
     Act.DELETE_EXPENSE: (ExpenseViewSet, "destroy"),
-    Act.COPY_EXPENSE: (ExpenseViewSet, "copy"),
-    Act.MOVE_EXPENSE: (ExpenseViewSet, "move"),
     Act.ADD_SPLIT: (SplitViewSet, "create"),
     Act.DELETE_SPLIT: (SplitViewSet, "destroy"),
     Act.PAY: (SplitViewSet, "pay"),
@@ -52,7 +50,9 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
 }
 
 #: What a plugin does, whose tests compare it.
-OF_PLUGINS = {Act.INVITE, Act.REVOKE_INVITATION, Act.MERGE_GUEST}
+OF_PLUGINS = {
+    *(Act.INVITE, Act.REVOKE_INVITATION, Act.MERGE_GUEST, Act.COPY_EXPENSE, Act.MOVE_EXPENSE),
+}
 
 
 def test_the_judge_asks_for_the_capability_that_the_api_asks_for() -> None:

@@ -84,10 +84,6 @@ def _rows(scene: Scene) -> Any:
     return {"create": [_expense(scene)]}
 
 
-def _other_trip(scene: Scene) -> Any:
-    return {"tripId": scene.new_trip().id}
-
-
 TRIP = "/api/trips/{trip_id}"
 _EXPENSE = f"{TRIP}/expenses/{{expense_id}}"
 _SPLITS = "/api/expenses/{expense_id}/splits"
@@ -109,8 +105,6 @@ COMMANDS = [
     Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
     Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
     Command(Can.RECORD, "POST", f"{TRIP}/expenses/bulk", _rows, True, False),
-    Command(Can.RECORD, "POST", f"{_EXPENSE}/copy", _other_trip),
-    Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/move", _other_trip),
     Command(Can.CHANGE_EXPENSES, "PATCH", f"{TRIP}/tags/{{tag_name}}", lambda _s: {"name": "sea"}),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),

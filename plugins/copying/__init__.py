@@ -1,0 +1,1 @@
+"""Expenses that are copied or moved to another trip."""

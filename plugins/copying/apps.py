@@ -1,0 +1,7 @@
+"""App configuration."""
+
+from tripcompanion.plugin import Plugin
+
+
+class CopyingConfig(Plugin):
+    name = "plugins.copying"

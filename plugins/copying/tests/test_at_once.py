@@ -1,0 +1,57 @@
+"""Moves at the same time, and retries of them."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import httpx
+import pytest
+from django.utils import timezone
+
+from tests.factories import TripFactory, join, spend
+from tests.security.test_replays import end, keyed, not_found
+from tests.server import Server
+from tests.splits.journey import Journey, at_once, sign_up
+from trips.models import Member, Trip
+from trips.roles import TripRole
+from users.models import User
+
+
+@pytest.fixture
+def http(server: Server) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client
+    assert "no difference" in server.manage("audit_ledger").stdout
+
+
+def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(
+    http: httpx.Client,
+) -> None:
+    owner = sign_up(http)
+    here, there = Journey.start(owner), Journey.start(owner)
+    calls = [
+        partial(owner.call, "POST", f"{path}/{row['id']}/move", {"tripId": other.id})
+        for source, other in ((here, there), (there, here))
+        for path in [f"{source.path}/expenses"]
+        for row in [source.spend(10, owner) for _time in range(5)]
+    ]
+    assert at_once(calls) == {(201, ""): 10}
+    here.adds_up()
+    there.adds_up()
+
+
+@pytest.mark.parametrize("word", ["copy", "move"])
+def test_t142_an_expense_in_another_trip_is_shown_to_its_members(
+    trip: Trip, olga: User, word: str
+) -> None:
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
+    expense = spend(trip, 1000, paid_by=olga, among=[olga])
+    client, url = keyed(olga), f"/api/trips/{trip.pk}/expenses/{expense.pk}/{word}"
+    first = client.post(url, {"tripId": other.pk})
+    Member.objects.filter(trip=other).update(left_at=timezone.now())
+    refused = client.post(url, {"tripId": other.pk})
+    assert (refused.status_code, refused.content) == (404, not_found(client))
+    end(olga)
+    Member.objects.filter(trip=other).update(left_at=None)
+    again = client.post(url, {"tripId": other.pk})
+    assert (again.status_code, again.content) == (201, first.content)
