@@ -99,7 +99,6 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
         GENERAL,
     ),
     "a page of 100": ("get", f"{TRIP}/expenses?pageSize=100", lambda _wide: None, GENERAL),
-    "an explanation": ("get", f"{TRIP}/balances/{{user_id}}", lambda _wide: None, GENERAL),
     **merged("DEAR"),
 }
 

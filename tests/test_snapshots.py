@@ -153,11 +153,10 @@ class Flipping:
             "splits": (self.olga, f"/expenses/{expense['id']}/splits"),
             "balances": (self.olga, f"{path}/balances"),
             "plan": (self.olga, f"{path}/settle-up"),
-            "explanation": (self.ed, f"{path}/balances/{self.ed.id}"),
             "pending debts": (self.olga, f"/users/{self.olga.id}/pending-debts"),
             "total debt": (self.olga, f"/users/{self.olga.id}/total-debt"),
             **{
-                name: (self.ed, shown.format(path=path, olga=self.olga.id))
+                name: (self.ed, shown.format(path=path, olga=self.olga.id, ed=self.ed.id))
                 for name, shown in merged("SHOWN").items()
             },
             "trip": (self.olga, path),

@@ -46,7 +46,7 @@ That module may have any of these names:
 - `claim(api, trip, by, guest, user)`: has the user take the place of the guest, as `by` lets them;
   the answer. `LOCKS_CALLER`: the commands that lock the account of the caller before the trip.
 - `UNCHANGED`: paths below that of a trip whose answers stay the same when a deletion is undone,
-  `OF_ACCOUNT` those of the caller, and
+  `OF_ACCOUNT` those of the caller, `OF_PERSON` those of somebody, whose id is `{}`, and
   `begin_history(history, expense)` makes what they show of a `tests.splits.undoing.History`;
   `read_history(history)` reads what else is shown of it. `RESTORABLE`: the paths of lists of rows
   that can be deleted and restored; `STEPS`: what happens to such rows, each a function of the

@@ -15,6 +15,9 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from users.serializers.account import UserSummary
 
+#: What changes a balance.
+ENTRY_KINDS = ["EXPENSE", "SETTLEMENT"]
+
 
 @extend_schema_field(
     {"type": "string", "enum": list(KINDS), "description": "What the groups are."},
@@ -155,3 +158,21 @@ class BetweenSerializer(CamelCaseSerializer):
     user = UserSummary(help_text="The other.")
     currencies = CurrencyBetweenSerializer(many=True, help_text="By currency.")
     trips = TripBetweenSerializer(many=True, help_text="By trip, in the order of their ids.")
+
+
+class BalanceLineSerializer(CamelCaseSerializer):
+    """One entry of a balance, with the balance after it."""
+
+    kind = serializers.ChoiceField(choices=ENTRY_KINDS, help_text="What the entry is.")
+    id = serializers.IntegerField(help_text="The id of the expense or settlement.")
+    date = serializers.DateField(source="day", help_text="The day of the expense or settlement.")
+    description = serializers.CharField(
+        help_text="The description of the expense, or the note of the settlement."
+    )
+    recorded_at = serializers.DateTimeField(help_text="When it was recorded.")
+    paid = MoneyField(help_text="What the member paid for it, in the trip's currency.")
+    share = MoneyField(help_text="Their part of it, in the trip's currency.")
+    sent = MoneyField(help_text="What they handed over, in the trip's currency.")
+    received = MoneyField(help_text="What they received, in the trip's currency.")
+    change = MoneyField(help_text="`paid` - `share` + `sent` - `received`.")
+    balance = MoneyField(help_text="Their balance after this entry, in the trip's currency.")

@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 
 from plugins.statistics.views import (
     BalancesPictureViewSet,
+    ExplanationViewSet,
     PersonalStatisticsViewSet,
     StatisticsViewSet,
 )
@@ -19,6 +20,7 @@ ME = [
 ]
 
 TRIP = [
+    path("/balances/<id:user_id>", ExplanationViewSet.as_view({"get": "explain"})),
     path("/balances.svg", BalancesPictureViewSet.as_view({"get": "picture"})),
     path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
     path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),

@@ -1,12 +1,14 @@
-"""The statistics of a trip and of a person, and the picture of balances."""
+"""The statistics of a trip and of a person, and balances as a picture and explained."""
 
 from typing import ClassVar
 
 from django.http import HttpResponseBase
 from rest_framework.exceptions import NotFound
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.statistics.explanation import Explanation
 from plugins.statistics.files import (
     balances_chart,
     chart_of,
@@ -18,6 +20,7 @@ from plugins.statistics.personal import Between, PersonalStatistics
 from plugins.statistics.pictures import MEDIA_TYPE
 from plugins.statistics.report import Statistics
 from plugins.statistics.serializers import (
+    BalanceLineSerializer,
     BetweenSerializer,
     PersonalStatisticsSerializer,
     StatisticsQuery,
@@ -120,3 +123,23 @@ class PersonalStatisticsViewSet(DrawnViewSet, InTripViewSet):
         Only trips of which both are members now count. Debts are those of `pending-debts`.
         """
         return self.answer(Between.people(self.caller, user_id))
+
+
+class ExplanationViewSet(InTripViewSet):
+    """Explains a balance."""
+
+    tag = "balances"
+    operation_ids: ClassVar = {"explain": "explainBalance"}
+    scope_prefix = "expenses"
+    needs: ClassVar = {"explain": Can.READ}
+    response_serializers: ClassVar = {"explain": BalanceLineSerializer}
+    lists: ClassVar = frozenset({"explain"})
+
+    def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
+        """The entries of a balance, in the order of recording, with the running sum."""
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        get_object_or_404(trip.members, user_id=user_id)
+        page = self.page(Explanation(trip, user_id))
+        # The running sum needs all entries, whichever page was asked for.
+        self.limits.charge_rows(page.data["total"])
+        return page

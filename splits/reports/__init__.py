@@ -1,1 +1,1 @@
-"""Reports from the ledger: balances, plans, explanations, previews, the audit."""
+"""Reports from the ledger: balances, plans, previews, the audit."""

@@ -20,7 +20,6 @@ from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from users.serializers.account import UserSummary
 
 #: What an entry of a balance may be.
-KINDS = ["EXPENSE", "SETTLEMENT"]
 
 
 def require_other_currency(attrs: Mapping[str, Any], currency: str, trip_currency: str) -> None:
@@ -184,21 +183,3 @@ class SettleUpRequest(CamelCaseSerializer):
         help_text="The `ETag` of the plan that was read, with or without its quotes. It may be "
         "left out if the header `If-Match` has it.",
     )
-
-
-class BalanceLineSerializer(CamelCaseSerializer):
-    """One entry of a balance, with the balance after it."""
-
-    kind = serializers.ChoiceField(choices=KINDS, help_text="What the entry is.")
-    id = serializers.IntegerField(help_text="The id of the expense or settlement.")
-    date = serializers.DateField(source="day", help_text="The day of the expense or settlement.")
-    description = serializers.CharField(
-        help_text="The description of the expense, or the note of the settlement."
-    )
-    recorded_at = serializers.DateTimeField(help_text="When it was recorded.")
-    paid = MoneyField(help_text="What the member paid for it, in the trip's currency.")
-    share = MoneyField(help_text="Their part of it, in the trip's currency.")
-    sent = MoneyField(help_text="What they handed over, in the trip's currency.")
-    received = MoneyField(help_text="What they received, in the trip's currency.")
-    change = MoneyField(help_text="`paid` - `share` + `sent` - `received`.")
-    balance = MoneyField(help_text="Their balance after this entry, in the trip's currency.")

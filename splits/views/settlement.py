@@ -4,7 +4,6 @@ from typing import ClassVar
 
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,9 +15,7 @@ from splits.models.rate import NoRate
 from splits.models.reads import settlements_of
 from splits.models.restoring import Deleted, restore_settlement
 from splits.reports.balances import Plan, PlanChanged, balances_of
-from splits.reports.explanation import Explanation
 from splits.serializers.settlement import (
-    BalanceLineSerializer,
     BalanceSerializer,
     RecordedSettlementSerializer,
     SettlementRequest,
@@ -186,23 +183,3 @@ class BalanceViewSet(InTripViewSet):
             bare = tag and tag.removeprefix("W/").strip('"')
             settlements = Plan.record(trip, self.caller, bare)
         return self.answer(settlements, location=f"/api/trips/{trip_id}/settlements")
-
-
-class ExplanationViewSet(InTripViewSet):
-    """Explains a balance."""
-
-    tag = "balances"
-    operation_ids: ClassVar = {"explain": "explainBalance"}
-    scope_prefix = "expenses"
-    needs: ClassVar = {"explain": Can.READ}
-    response_serializers: ClassVar = {"explain": BalanceLineSerializer}
-    lists: ClassVar = frozenset({"explain"})
-
-    def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
-        """The entries of a balance, in the order of recording, with the running sum."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        get_object_or_404(trip.members, user_id=user_id)
-        page = self.page(Explanation(trip, user_id))
-        # The running sum needs all entries, whichever page was asked for.
-        self.limits.charge_rows(page.data["total"])
-        return page

@@ -88,7 +88,9 @@ class Environment:
         """All readable URLs of Olga's trip."""
         below = (
             *("", "/members", f"/members/{self.olga.pk}", "/expenses", "/settlements"),
-            *("/balances", f"/balances/{self.ed.pk}", "/settle-up", *all_of("PLACES")),
+            *("/balances", "/settle-up"),
+            *(f"/{path}".format(self.ed.pk) for path in all_of("OF_PERSON")),
+            *all_of("PLACES"),
         )
         return [
             *(self.url + part for part in below),

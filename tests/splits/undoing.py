@@ -210,15 +210,16 @@ class History:
                 found[path] = self.read(path)
         for row in found[pages[2]]["items"]:
             found[f"settlements/{row['id']}"] = self.read(f"settlements/{row['id']}")
-        for pk in self.ids:
-            # Former members are explained for as long as an entry names them.
-            answer = self.send("get", f"balances/{pk}")
-            found[f"balances/{pk}"] = (answer.status_code, exact(answer))
         for user in self.accounts:
             for name in ("pending-debts", "total-debt?currency=EUR"):
                 found[f"/api/users/{user.pk}/{name}"] = self.read(f"/api/users/{user.pk}/{name}")
             for path in ("/api/trips/my-trips", *all_of("OF_ACCOUNT")):
                 found[f"{path} of {user.pk}"] = exact(self.ledger.answer(user, "get", path))
+        for path in all_of("OF_PERSON"):
+            for pk in self.ids:
+                # Former members are shown for as long as an entry names them.
+                answer = self.send("get", path.format(pk))
+                found[path.format(pk)] = (answer.status_code, exact(answer))
         for read in answers("read_history"):
             found |= read(self)
         return _without(found, *_CHANGES)
@@ -304,7 +305,8 @@ class History:
         assert sum(sums[0].get(pk, 0) for pk in both) == sums[1].get(account.pk, 0)
         for pk in sums[0].keys() - both:
             assert sums[0][pk] == sums[1][pk]
-            assert_same(f"balances/{pk}")
+            for path in all_of("OF_PERSON"):
+                assert_same(path.format(pk))
 
     # -- Bodies -----------------------------------------------------------------------------------
 

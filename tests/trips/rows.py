@@ -83,7 +83,6 @@ ROWS = [
     Row("DELETE", SETTLEMENT, 204, Can.DELETE_SETTLEMENTS),
     Row("POST", SETTLEMENT + "/restore", can=Can.DELETE_SETTLEMENTS),
     Row("GET", TRIP + "/balances", can=Can.READ),
-    Row("GET", TRIP + "/balances/{user_id}", can=Can.READ),
     Row("GET", TRIP + "/settle-up", can=Can.READ),
     Row("POST", TRIP + "/settle-up", 201, Can.SETTLE, Scene.plan_tag),
     Row("GET", SPLITS, can=Can.READ),

@@ -11,7 +11,6 @@ from splits.views import (
     CategoryViewSet,
     DebtViewSet,
     ExpenseViewSet,
-    ExplanationViewSet,
     RootViewSet,
     SettlementViewSet,
     SplitViewSet,
@@ -76,7 +75,6 @@ AREAS: Mapping[Any, str | None] = {
     SplitViewSet: "expenses",
     SettlementViewSet: "expenses",
     BalanceViewSet: "expenses",
-    ExplanationViewSet: "expenses",
     DebtViewSet: "expenses",
     **merged("AREAS"),
 }

@@ -92,8 +92,6 @@ def test_the_ledger_treats_a_guest_like_everybody(
     assert guest.pk in {row["to"]["id"] for row in ledger.plan()} | {
         row["from"]["id"] for row in ledger.plan()
     }
-    explained = api(olga).get(f"/api/trips/{trip.pk}/balances/{guest.pk}")
-    assert explained.status_code == 200
     assert list(differences(trip.pk)) == []
 
 

@@ -1,5 +1,5 @@
 """The ledger of the tests of expenses."""
 
-from tests.splits.conftest import ledger
+from tests.splits.conftest import ledger, ledger_in
 
-__all__ = ["ledger"]
+__all__ = ["ledger", "ledger_in"]

@@ -4,13 +4,17 @@ from typing import Any
 
 from plugins.statistics.views import (
     BalancesPictureViewSet,
+    ExplanationViewSet,
     PersonalStatisticsViewSet,
     StatisticsViewSet,
 )
 from tests.trips.access import ME, TRIP, USER, Row, everybody
 from trips.roles import Can
 
+EXPLANATION = f"{TRIP}/balances/{{user_id}}"
+
 ROWS = [
+    Row("GET", EXPLANATION, can=Can.READ),
     Row("GET", f"{ME}/statistics", statuses=USER),
     Row("GET", f"{ME}/statistics.svg", statuses=USER),
     Row("GET", f"{ME}/between/{{user_id}}",
@@ -21,8 +25,12 @@ ROWS = [
     Row("GET", f"{TRIP}/statistics.svg", can=Can.READ),
 ]  # fmt: skip
 MORE = dict.fromkeys((StatisticsViewSet, PersonalStatisticsViewSet), ("expenses:read",))
-AREAS = {**dict.fromkeys(MORE, "trips"), BalancesPictureViewSet: "expenses"}
+AREAS = {
+    **dict.fromkeys(MORE, "trips"),
+    **dict.fromkeys((BalancesPictureViewSet, ExplanationViewSet), "expenses"),
+}
 QUERIES = {
+    EXPLANATION: 5,
     f"{ME}/statistics": 4,
     f"{ME}/statistics.svg": 4,
     f"{ME}/between/{{user_id}}": 5,
@@ -30,6 +38,9 @@ QUERIES = {
     f"{TRIP}/statistics": 4,
     f"{TRIP}/statistics.svg": 4,
 }
+LISTS = {EXPLANATION}
+DEAR = {"an explanation": ("get", EXPLANATION, lambda _wide: None, (600, 60))}
+OF_PERSON = ["balances/{}"]
 ACROSS = {
     "plugins.statistics.personal._trips": "A person's trips.",
     "plugins.statistics.personal._shared": "The trips of two people.",
@@ -49,6 +60,7 @@ SHOWN = {
     "statistics": "{path}/statistics?asOf=2099-12-31",
     "my statistics": "/users/me/statistics",
     "between": "/users/me/between/{olga}",
+    "explanation": "{path}/balances/{ed}",
 }
 
 
@@ -62,5 +74,7 @@ def use(used: Any) -> None:
     client("GET", f"{used.trip}/statistics?asOf=x", status=400)
     client("GET", "users/me/statistics?year=x", status=400)
     people = used.expense["splits"]
-    client("GET", f"users/me/between/{people[0]['participant']['id']}")
+    person = people[0]["participant"]["id"]
+    client("GET", f"{used.trip}/balances/{person}")
+    client("GET", f"users/me/between/{person}")
     client("GET", "users/me/between/999999", status=404)

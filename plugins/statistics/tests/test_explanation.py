@@ -1,9 +1,14 @@
 """A user who doubts a balance can follow it, entry by entry."""
 
+from typing import Any
+
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
+from tests.factories import spend
 from tests.splits.ledger import Ledger
+from tests.test_costs import remaining
+from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -94,3 +99,47 @@ def test_the_query_count_does_not_grow_and_no_items_are_read(
     with django_assert_num_queries(5) as queries:
         assert len(lines(ledger, olga, ed)) == 2 * entries
     assert "stored_items" not in str(queries.captured_queries)
+
+
+def test_each_100_entries_count_as_one_more(
+    ledger: Ledger, trip: Trip, olga: User, ed: User, limits: Any
+) -> None:
+    limits(user="10/min")
+    for _expense in range(200):
+        spend(trip, 100, paid_by=olga, among=[ed])
+    client = ledger.client(olga)
+    assert client.get(f"{ledger.url}/balances/{olga.pk}?pageSize=1").status_code == 200
+    assert remaining(client.get("/api/users/me")) == 6
+
+
+def test_a_refund_is_below_zero(ledger: Ledger, olga: User, ed: User) -> None:
+    ledger.spend(olga, -30, olga, ed)
+    [line] = lines(ledger, olga, olga)
+    assert (line["paid"], line["share"]) == (-30, -15)
+
+
+def test_what_is_offset_is_no_entry(ledger: Ledger, olga: User, ed: User) -> None:
+    """Ed owes Olga 30, she owes him 20, and one payment of 10 closes both."""
+    ledger.spend(olga, 30, ed)
+    ledger.spend(ed, 20, olga)
+    ledger.settle(ed, olga, 10)
+    assert [line["kind"] for line in lines(ledger, ed, ed)] == ["EXPENSE", "EXPENSE", "SETTLEMENT"]
+
+
+def test_money_in_another_currency_counts_in_that_of_the_trip(
+    ledger: Ledger, olga: User, ed: User
+) -> None:
+    sides = {"fromUserId": ed.pk, "toUserId": olga.pk, "settledOn": "2026-05-14"}
+    yen = {**sides, "amount": 5000, "currency": "JPY", "exchangeRate": "0.00625"}
+    assert ledger.answer(ed, "post", "settlements", yen).status_code == 201
+    assert lines(ledger, ed, ed)[0]["sent"] == 31.25
+
+
+def test_it_is_hidden_in_another_trip_and_after_the_deletion(
+    ledger: Ledger, ledger_in: Any, olga: User, ed: User
+) -> None:
+    other = ledger_in("EUR")
+    other.trip.members.filter(user=ed).delete()
+    assert other.answer(olga, "get", f"balances/{ed.pk}").status_code == 404
+    assert ledger.answer(olga, "delete", ledger.url).status_code == 204
+    assert ledger.answer(ed, "get", f"balances/{ed.pk}").status_code == 404
