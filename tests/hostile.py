@@ -303,7 +303,6 @@ class World:
             "tripId": trip.pk,
             "userId": olga.pk,
             "expenseId": expense["id"],
-            "tagName": "wine",
             "splitId": mine,
             "settlementId": settled["id"],
             "code": trip.code,
@@ -353,7 +352,6 @@ class World:
             "POST /api/trips/{tripId}/expenses/bulk": [
                 {"create": [equally], "change": [{"id": expense["id"]}], "delete": [other["id"]]}
             ],
-            "PATCH /api/trips/{tripId}/tags/{tagName}": [{"name": "food"}],
             "POST /api/expenses/{expenseId}/splits": [
                 {"participantUserId": ed.pk, "amount": 10},
                 {"participantUserId": ed.pk, "percentage": 12.5},

@@ -50,7 +50,6 @@ WRITTEN = {
     "DELETE /api/trips/{trip_id}/expenses/{expense_id}": ["expense.deleted"],
     "POST /api/trips/{trip_id}/expenses/{expense_id}/restore": ["expense.restored"],
     "POST /api/trips/{trip_id}/expenses/bulk": ["expense.created"],
-    "PATCH /api/trips/{trip_id}/tags/{tag_name}": ["expense.changed"],
     "POST /api/trips/{trip_id}/settlements": ["settlement.created"],
     "DELETE /api/trips/{trip_id}/settlements/{settlement_id}": ["settlement.deleted"],
     "POST /api/trips/{trip_id}/settlements/{settlement_id}/restore": ["settlement.restored"],

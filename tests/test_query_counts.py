@@ -47,7 +47,6 @@ QUERIES = {
     "/api/trips/{trip_id}/members/{user_id}": 2,
     "/api/trips/{trip_id}/expenses": 2 + queries_of_parts(2),
     "/api/trips/{trip_id}/expenses/{expense_id}": 2 + queries_of_parts(2),
-    "/api/trips/{trip_id}/tags": 3,
     "/api/trips/{trip_id}/settlements": 3,
     "/api/trips/{trip_id}/settlements/{settlement_id}": 2,
     "/api/trips/{trip_id}/balances": 2,

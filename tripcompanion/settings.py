@@ -44,6 +44,7 @@ PLUGINS = env.plugins(
         "plugins.merging",
         "plugins.invitations",
         "plugins.copying",
+        "plugins.tags",
         "plugins.attachments",
         "plugins.documents",
         "plugins.comments",

@@ -15,7 +15,6 @@ from splits.views import (
     RootViewSet,
     SettlementViewSet,
     SplitViewSet,
-    TagViewSet,
 )
 from tripcompanion.api import error_views
 from tripcompanion.api.health import HealthViewSet
@@ -108,8 +107,6 @@ SETTLEMENTS = [
 TRIP: list[Any] = [
     path("", TripViewSet.as_view(ITEM)),
     path("/expenses", include(EXPENSES)),
-    path("/tags", TagViewSet.as_view({"get": "list"})),
-    path("/tags/<path:tag_name>", TagViewSet.as_view({"patch": "partial_update"})),
     path("/balances", BalanceViewSet.as_view({"get": "list"})),
     path("/settle-up", BalanceViewSet.as_view({"get": "plan", "post": "record_plan"})),
     path("/settlements", include(SETTLEMENTS)),

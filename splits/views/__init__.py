@@ -5,4 +5,3 @@ from splits.views.expense import ExpenseViewSet
 from splits.views.root import RootViewSet
 from splits.views.settlement import BalanceViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet
-from splits.views.tag import TagViewSet

@@ -21,9 +21,9 @@ from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import Deleted, restore_expense
 from splits.reports.preview import preview_of
+from splits.serializers.bulk import BulkRequest, BulkSerializer
 from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
-from splits.serializers.tag import BulkRequest, BulkSerializer
 from tripcompanion.api.serializers import CreatedQuery, IdField
 from tripcompanion.database.snapshots import in_snapshot, snapshot
 from trips.models import Trip, get_visible_or_404, locked_trip

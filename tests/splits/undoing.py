@@ -25,7 +25,7 @@ ENTRIES = ("expenses", "settlements")
 KINDS = (*ENTRIES, *all_of("RESTORABLE"))
 #: What is shown of the whole trip.
 TRIP_PATHS = (
-    *("members", "balances", "settle-up", "tags"),
+    *("members", "balances", "settle-up"),
     *all_of("UNCHANGED"),
 )
 ANY = st.integers(0, 11)

@@ -114,14 +114,13 @@ class Scene:
         ids: dict[str, Any] = {
             "trip_id": self.trip.pk,
             "code": self.trip.code,
-            "tag_name": "beach",
             "email": self.partner.email,
             "user_id": self.partner.pk if "trip_id" in names else self.someone.pk,
         }
         if "/guests/" in route:
             ids["user_id"] = add_guest(self.trip).pk
         ids |= self._log_ins(names)
-        if {"expense_id", "tag_name"} & {*names} or route.endswith("settle-up"):
+        if "expense_id" in names or route.endswith("settle-up"):
             ids |= self._expense_ids(route, names)
         for ids_of_app in answers("ids"):
             ids |= ids_of_app(self, names)

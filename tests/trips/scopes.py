@@ -14,7 +14,6 @@ from splits.views import (
     RootViewSet,
     SettlementViewSet,
     SplitViewSet,
-    TagViewSet,
 )
 from tests.trips.access import OPEN, Endpoint, endpoints
 from tests.walked import merged
@@ -67,7 +66,6 @@ AREAS: Mapping[Any, str | None] = {
     OwnSessionViewSet: None,
     TokenViewSet: None,
     UserViewSet: None,
-    TagViewSet: "expenses",
     TripViewSet: "trips",
     MemberViewSet: "trips",
     GuestViewSet: "trips",

@@ -105,7 +105,6 @@ COMMANDS = [
     Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
     Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
     Command(Can.RECORD, "POST", f"{TRIP}/expenses/bulk", _rows, True, False),
-    Command(Can.CHANGE_EXPENSES, "PATCH", f"{TRIP}/tags/{{tag_name}}", lambda _s: {"name": "sea"}),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),
@@ -177,11 +176,7 @@ class Waiting:
         expense = self.scene.expense
         if command.method == "POST" and command.route == _SPLITS:
             expense = self.scene.partly
-        if "{tag_name}" in command.route:
-            path = f"{self.scene.trip.path}/expenses/{expense['id']}"
-            self.scene.ed.done("PATCH", path, {"tags": ["beach"]})
         return ids | {
-            "tag_name": "beach",
             "expense_id": expense["id"],
             "split_id": expense["splits"][0]["id"],
             "settlement_id": self.scene.settlement["id"],

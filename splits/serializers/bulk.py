@@ -1,4 +1,4 @@
-"""Serializers of tags, and of many expenses."""
+"""Serializers of many expenses."""
 
 from typing import Any
 
@@ -6,33 +6,15 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from splits.models.tag import MAX_TAG_CHARS
 from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpenseSerializer
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     IdField,
     StrictList,
-    StrictText,
 )
 
 MAX_ROWS = 100
-
-
-class TagSerializer(CamelCaseSerializer):
-    """A tag of a trip."""
-
-    name = serializers.CharField(help_text="As it is written most often.")
-    count = serializers.IntegerField(help_text="How many expenses have it.")
-
-
-class TagRequest(CamelCaseSerializer):
-    """Another name for a tag."""
-
-    name = StrictText(
-        max_length=MAX_TAG_CHARS,
-        help_text="The new name; if there is such a tag, they become one.",
-    )
 
 
 @extend_schema_field(NewExpense(many=True))

@@ -3,15 +3,33 @@
 from functools import partial
 from typing import ClassVar
 
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from splits.models.tag import is_tag_of_own, rename_tag, tag_or_404, tags_of
-from splits.serializers.tag import TagRequest, TagSerializer
+from plugins.tags.models import is_tag_of_own, rename_tag, tag_or_404, tags_of
+from splits.models.tag import MAX_TAG_CHARS
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may
 from trips.viewsets import InTripViewSet
+
+
+class TagSerializer(CamelCaseSerializer):
+    """A tag of a trip."""
+
+    name = serializers.CharField(help_text="As it is written most often.")
+    count = serializers.IntegerField(help_text="How many expenses have it.")
+
+
+class TagRequest(CamelCaseSerializer):
+    """Another name for a tag."""
+
+    name = StrictText(
+        max_length=MAX_TAG_CHARS,
+        help_text="The new name; if there is such a tag, they become one.",
+    )
 
 
 class TagViewSet(InTripViewSet):

@@ -1,0 +1,1 @@
+"""The tags of a trip: which there are, and other names for them."""

@@ -1,0 +1,7 @@
+"""App configuration."""
+
+from tripcompanion.plugin import Plugin
+
+
+class TagsConfig(Plugin):
+    name = "plugins.tags"

@@ -1,0 +1,5 @@
+"""The ledgers of the tests of expenses."""
+
+from tests.splits.conftest import ledger
+
+__all__ = ["ledger"]
