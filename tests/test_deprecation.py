@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 from django.test import Client
 
-from splits.views.root import RootViewSet
+from splits.views import CategoryViewSet
 from tripcompanion.api.viewsets import Deprecation
 from tripcompanion.openapi.document import _generated
 
@@ -16,7 +16,7 @@ GOES = Deprecation(since=date(2026, 7, 1), until=date(2027, 1, 1))
 
 @pytest.fixture
 def _deprecated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RootViewSet, "deprecated", {"links": GOES})
+    monkeypatch.setattr(CategoryViewSet, "deprecated", {"list": GOES})
 
 
 @pytest.mark.usefixtures("_deprecated")
@@ -24,7 +24,7 @@ def _deprecated(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_response_says_since_when_and_until_when(
     client: Client, query: str, status: int
 ) -> None:
-    response = client.get(f"/api{query}")
+    response = client.get(f"/api/categories{query}")
     assert response.status_code == status
     assert response.headers["Deprecation"] == "@1782864000"
     assert response.headers["Sunset"] == "Fri, 01 Jan 2027 00:00:00 GMT"
@@ -41,10 +41,10 @@ def test_the_document_marks_it_and_nothing_else(client: Client) -> None:
         for method, operation in methods.items()
         if isinstance(operation, dict) and "deprecated" in operation
     ]
-    assert marked == [("/api", "get")]
-    assert paths["/api"]["get"]["deprecated"] is True
+    assert marked == [("/api/categories", "get")]
+    assert paths["/api/categories"]["get"]["deprecated"] is True
 
 
 def test_what_stays_has_no_such_header(client: Client) -> None:
-    response = client.get("/api")
+    response = client.get("/api/categories")
     assert not {"Deprecation", "Sunset"} & {*response.headers}

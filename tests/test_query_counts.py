@@ -53,7 +53,6 @@ QUERIES = {
     "/api/trips/{trip_id}/settle-up": 3,
     "/api/expenses/{expense_id}/splits": 3,
     "/api/expenses/{expense_id}/splits/{split_id}": 2,
-    "/api": 1,
     "/api/currencies": 0,
     "/api/categories": 0,
     "/api/users/login/methods": 0,

@@ -37,7 +37,6 @@ CHANGING = ("At", "id", "Id")
 
 #: GETs whose answer comes from one statement, or from none, besides that of the log-in.
 SINGLE = {
-    "/api",
     "/api/users/me",
     "/api/users/me/tokens/{token_id}",
     "/api/users/email/{email}",

@@ -12,7 +12,6 @@ from splits.views import (
     CategoryViewSet,
     DebtViewSet,
     ExpenseViewSet,
-    RootViewSet,
     SettlementViewSet,
     SplitViewSet,
 )
@@ -156,7 +155,6 @@ API: list[Any] = [
 urlpatterns = [
     # Tried first, because most requests match it.
     path("api/", include(API)),
-    path("api", RootViewSet.as_view({"get": "links"}, name="API")),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/password_change/", admin.site.admin_view(OwnPassword.as_view())),
     path("admin/login/", admin_login),

@@ -2,6 +2,5 @@
 
 from splits.views.category import CategoryViewSet
 from splits.views.expense import ExpenseViewSet
-from splits.views.root import RootViewSet
 from splits.views.settlement import BalanceViewSet, SettlementViewSet
 from splits.views.split import DebtViewSet, SplitViewSet

@@ -89,7 +89,6 @@ ROWS = [
     Row("DELETE", SPLIT, 204, Can.DELETE_SPLITS),
     Row("PUT", SPLIT + "/pay", can=Can.SETTLE),
     Row("PUT", SPLIT + "/unpay", can=Can.SETTLE),
-    Row("GET", "/api", statuses=everybody(200)),
     Row("GET", "/api/currencies", statuses=everybody(200)),
     Row("GET", "/api/categories", statuses=everybody(200)),
     Row("GET", "/api/health", statuses=everybody(200)),

@@ -11,7 +11,6 @@ from splits.views import (
     CategoryViewSet,
     DebtViewSet,
     ExpenseViewSet,
-    RootViewSet,
     SettlementViewSet,
     SplitViewSet,
 )
@@ -52,7 +51,6 @@ SCOPES_OF[Can.READ] += "".join(f" {area}:read" for area in {*merged("AREAS").val
 #: The area of each viewset, which with the method makes the scope that a scoped token needs. None
 #: is closed to scoped tokens.
 AREAS: Mapping[Any, str | None] = {
-    RootViewSet: OPEN,
     CurrencyViewSet: OPEN,
     CategoryViewSet: OPEN,
     SessionViewSet: OPEN,
