@@ -148,19 +148,6 @@ def test_it_counts_for_one_kind_in_one_place(world: World) -> None:
         assert answer.status_code == 201, operation
 
 
-def test_rows_of_bulk_take_it(world: World) -> None:
-    [create] = [op for op in CREATE if op.path == EXPENSES]
-    url, body = world.url(create), body_of(world, create)
-    rows = {"create": [body, {**body, "clientId": str(uuid4())}]}
-    first, second = (world.client.post(f"{url}/bulk", rows).json() for _again in range(2))
-    assert first == second
-    assert world.client.post(url, body).json() == first["create"][0]
-    assert is_taken(world.client.post(f"{url}/bulk", {"create": [other(body)]}))
-    change = {"id": first["create"][0]["id"], "clientId": str(uuid4())}
-    refused = problem_of(world.client.post(f"{url}/bulk", {"change": [change]}), 400)
-    assert refused["errors"].keys() == {"change.0.clientId"}
-
-
 def test_it_never_changes_and_a_copy_and_a_preview_have_none(world: World) -> None:
     [create] = [op for op in CREATE if op.path == EXPENSES]
     url, body = world.url(create), body_of(world, create)

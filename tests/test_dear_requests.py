@@ -45,18 +45,6 @@ def expense(wide: Wide, people: int = PEOPLE, **more: Any) -> dict[str, Any]:
 DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
     "an expense among 200": ("post", f"{TRIP}/expenses", expense, GENERAL),
     "a preview among 200": ("post", f"{TRIP}/expenses/preview", expense, GENERAL),
-    "100 expenses among 50": (
-        "post",
-        f"{TRIP}/expenses/bulk",
-        lambda wide: {"create": [expense(wide, 50) for _row in range(100)]},
-        GENERAL,
-    ),
-    "100 expenses among 4": (
-        "post",
-        f"{TRIP}/expenses/bulk",
-        lambda wide: {"create": [expense(wide, 4) for _row in range(100)]},
-        GENERAL,
-    ),
     "20 payers": (
         "post",
         f"{TRIP}/expenses",

@@ -49,7 +49,6 @@ WRITTEN = {
     "PATCH /api/trips/{trip_id}/expenses/{expense_id}": ["expense.changed"],
     "DELETE /api/trips/{trip_id}/expenses/{expense_id}": ["expense.deleted"],
     "POST /api/trips/{trip_id}/expenses/{expense_id}/restore": ["expense.restored"],
-    "POST /api/trips/{trip_id}/expenses/bulk": ["expense.created"],
     "POST /api/trips/{trip_id}/settlements": ["settlement.created"],
     "DELETE /api/trips/{trip_id}/settlements/{settlement_id}": ["settlement.deleted"],
     "POST /api/trips/{trip_id}/settlements/{settlement_id}/restore": ["settlement.restored"],

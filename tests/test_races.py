@@ -183,13 +183,3 @@ def test_a_payment_deleted_while_another_one_closes_the_trip_goes_or_is_used(
         splits = [split for expense in journey.rows("expenses") for split in expense["splits"]]
         assert [split["paid"] for split in splits] == [not is_deleted] * 2
         journey.adds_up()
-
-
-def test_bulk_requests_at_once_delete_an_expense_once(travellers: list[Traveller]) -> None:
-    owner = travellers[0]
-    journey = Journey.start(owner)
-    rows = {"delete": [journey.spend(10, owner)["id"]]}
-    path = f"{journey.path}/expenses/bulk"
-    calls = [partial(owner.call, "POST", path, rows)] * 5
-    assert at_once(calls) == {(200, ""): 1, (400, "invalid"): 4}
-    journey.adds_up()

@@ -43,6 +43,7 @@ PLUGINS = env.plugins(
         "plugins.personal_data",
         "plugins.merging",
         "plugins.invitations",
+        "plugins.bulk",
         "plugins.copying",
         "plugins.tags",
         "plugins.attachments",

@@ -92,7 +92,6 @@ GUESTS = [
 EXPENSES: list[Any] = [
     path("", ExpenseViewSet.as_view(LIST)),
     path("/preview", ExpenseViewSet.as_view({"post": "preview"})),
-    path("/bulk", ExpenseViewSet.as_view({"post": "bulk"})),
     path("/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
     path("/<id:expense_id>/restore", ExpenseViewSet.as_view({"post": "restore"})),
 ]

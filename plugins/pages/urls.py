@@ -15,7 +15,7 @@ PAGES = [
 #: For the translations; those of other plugins are in their `urls`.
 # fmt: off
 TITLES = (
-    _("Balances"), _("Bulk"), _("Categories"), _("Code"),
+    _("Balances"), _("Categories"), _("Code"),
     _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
     _("Export"), _("Guests"), _("Health"), _("Join"),
     _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"),

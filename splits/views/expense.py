@@ -1,14 +1,8 @@
 """Expenses of a trip."""
 
-from collections import defaultdict
-from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
-from django.db import transaction
-from django.utils.translation import gettext as _
 from django_filters.rest_framework import DjangoFilterBackend
-from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -21,13 +15,11 @@ from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import Deleted, restore_expense
 from splits.reports.preview import preview_of
-from splits.serializers.bulk import BulkRequest, BulkSerializer
 from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
-from tripcompanion.api.serializers import CreatedQuery, IdField
+from tripcompanion.api.serializers import CreatedQuery
 from tripcompanion.database.snapshots import in_snapshot, snapshot
-from trips.models import Trip, get_visible_or_404, locked_trip
-from trips.models.client_ids import ClientIdTaken
+from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
@@ -46,7 +38,6 @@ class ExpenseViewSet(InTripViewSet):
         "partial_update": "updateExpense",
         "destroy": "deleteExpense",
         "restore": "restoreExpense",
-        "bulk": "changeManyExpenses",
     }
     scope_prefix = "expenses"
     queryset = Expense.objects.none()
@@ -62,7 +53,6 @@ class ExpenseViewSet(InTripViewSet):
         "destroy": Can.CHANGE_EXPENSES,
         "restore": Can.CHANGE_EXPENSES,
         "preview": Can.RECORD,
-        "bulk": Can.RECORD,
     }
     creates: ClassVar = frozenset({"create"})
     problems: ClassVar = {
@@ -79,7 +69,6 @@ class ExpenseViewSet(InTripViewSet):
         "create": (NoRate, CurrencyChanged, TooManyDebts),
         "restore": (NotRestorable, TooManyDebts),
         "destroy": (ClosesTrip, TooManyDebts),
-        "bulk": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts, ClientIdTaken),
     }
     uncounted = frozenset({"preview"})
     request_serializers: ClassVar = {
@@ -87,10 +76,9 @@ class ExpenseViewSet(InTripViewSet):
         "preview": NewExpense,
         "update": ExpenseRequest,
         "partial_update": ExpenseRequest,
-        "bulk": BulkRequest,
     }
     response_serializer = ExpenseSerializer
-    response_serializers: ClassVar = {"preview": ExpensePreviewSerializer, "bulk": BulkSerializer}
+    response_serializers: ClassVar = {"preview": ExpensePreviewSerializer}
     query_serializers: ClassVar = {"list": CreatedQuery}
     single_statement: ClassVar = frozenset({"list", "retrieve"})
     only_reads: ClassVar = frozenset({"preview"})
@@ -181,32 +169,6 @@ class ExpenseViewSet(InTripViewSet):
             entry = self.get_permitted_object(rows, trip_id=trip_id, object_id=expense_id)
             return self.answer(restore_expense(entry, self.caller))
 
-    def bulk(self, request: Request, trip_id: int) -> Response:
-        """Create, change and delete up to 100 expenses: all of it, or nothing.
-
-        Errors name the row, such as `create.3.amount`. Each row needs the right to do it by itself.
-        """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        rows, errors = self.body(), defaultdict[str, Any](dict)
-        commands: Mapping[str, Any] = {
-            "create": self._create,
-            "change": self._change,
-            "delete": self._delete,
-        }
-        made = {kind: list[Any]() for kind in commands}
-        with locked_trip(trip_id, self.caller, Can.RECORD) as locked:
-            locked.require_expense_quota(len(rows["create"]))
-            for kind, command in commands.items():
-                for place, row in enumerate(rows[kind]):
-                    try:
-                        with transaction.atomic():
-                            made[kind].append(command(trip, row))
-                    except ValidationError as error:
-                        errors[kind][place] = error.detail
-            if errors:
-                raise ValidationError(errors)
-        return self.answer(SimpleNamespace(**made))
-
     def _create(self, trip: Trip, row: dict[str, Any] | None = None) -> Expense:
         return self.created_once(
             trip.pk,
@@ -214,27 +176,6 @@ class ExpenseViewSet(InTripViewSet):
             lambda: Expense.record(trip, self.caller, **self._new(trip, sent=row)),
             sent=row,
         )
-
-    def _change(self, trip: Trip, row: dict[str, Any]) -> Expense:
-        try:
-            expense_id = IdField().run_validation(row.pop("id", None))
-            expense = self._named(trip, expense_id)
-        except ValidationError as error:
-            raise ValidationError({"id": error.detail}) from error
-        changes = self._changes(partial=True, trip=trip, expense=expense, sent=row)
-        return expense.change(self.caller, **changes)
-
-    def _delete(self, trip: Trip, expense_id: int) -> int:
-        self._named(trip, expense_id).remove(self.caller)
-        return expense_id
-
-    def _named(self, trip: Trip, expense_id: int) -> Expense:
-        """An expense that a body names; raises `ValidationError` if there is none."""
-        rows = Expense.objects.with_trip
-        try:
-            return get_visible_or_404(rows, self.caller, trip_id=trip.pk, pk=expense_id)
-        except NotFound as error:
-            raise ValidationError([_("There is no such expense in the trip.")]) from error
 
     def _shown(self, expense: Expense) -> Expense:
         # It may have been deleted since it was read.

@@ -73,7 +73,6 @@ ROWS = [
     Row("PUT", EXPENSE, can=Can.CHANGE_EXPENSES, body=Scene.expense_body),
     Row("PATCH", EXPENSE, can=Can.CHANGE_EXPENSES, body=just(notes="Nice.")),
     Row("DELETE", EXPENSE, 204, Can.CHANGE_EXPENSES),
-    Row("POST", TRIP + "/expenses/bulk", 200, Can.RECORD, Scene.rows),
     Row("POST", EXPENSE + "/restore", can=Can.CHANGE_EXPENSES),
     Row("GET", TRIP + "/settlements", can=Can.READ),
     Row("POST", TRIP + "/settlements", 201, Can.SETTLE, Scene.settlement_body),

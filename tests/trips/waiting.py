@@ -80,10 +80,6 @@ def _split(scene: Scene) -> Any:
     return {"participantUserId": scene.vera.id, "amount": 5}
 
 
-def _rows(scene: Scene) -> Any:
-    return {"create": [_expense(scene)]}
-
-
 TRIP = "/api/trips/{trip_id}"
 _EXPENSE = f"{TRIP}/expenses/{{expense_id}}"
 _SPLITS = "/api/expenses/{expense_id}/splits"
@@ -104,7 +100,6 @@ COMMANDS = [
     Command(Can.CHANGE_EXPENSES, "PATCH", _EXPENSE, lambda _s: {"amount": 30}),
     Command(Can.CHANGE_EXPENSES, "DELETE", _EXPENSE),
     Command(Can.CHANGE_EXPENSES, "POST", f"{_EXPENSE}/restore"),
-    Command(Can.RECORD, "POST", f"{TRIP}/expenses/bulk", _rows, True, False),
     Command(Can.RECORD, "POST", _SPLITS, _split),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/pay"),
     Command(Can.SETTLE, "PUT", f"{_SPLITS}/{{split_id}}/unpay"),

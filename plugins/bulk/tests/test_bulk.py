@@ -8,6 +8,8 @@ import pytest
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.cast import Api
+from tests.document import problem_of
+from tests.factories import spend
 from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
 from users.models import User
@@ -112,3 +114,26 @@ def test_a_repeated_request_records_once(ledger: Ledger, api: Api, olga: User) -
     ]
     assert answers[0].json() == answers[1].json()
     assert Expense.objects.count() == 1
+
+
+def test_what_a_closing_used_is_not_deleted(
+    ledger: Ledger, pay_with_rest: tuple[Json, Json, Json], olga: User
+) -> None:
+    dinner, _split, closing = pay_with_rest
+    before = ledger.expense(dinner)
+    refused = bulk(ledger, olga, delete=[dinner["id"]])
+    assert problem_of(refused, 409, "closes_trip")["settlementId"] == closing["id"]
+    assert ledger.expense(dinner) == before
+    ledger.delete_settlement(closing, olga)
+    assert bulk(ledger, olga, delete=[dinner["id"]]).status_code == 200
+
+
+def test_a_row_of_many_changes_may_be_what_was_read(api: Api, trip: Trip, olga: User) -> None:
+    spend(trip, 1000, paid_by=olga, among=[olga])
+    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
+    [expense] = client.get(path).json()["items"]
+    row = {"id": expense["id"], "notes": "Tasty", "createdAt": expense["createdAt"]}
+    assert client.post(f"{path}/bulk", {"change": [row]}).status_code == 200
+    row["createdAt"] = "2026-01-01T00:00:00Z"
+    document = problem_of(client.post(f"{path}/bulk", {"change": [row]}), 400)
+    assert document["errors"].keys() == {"change.0.createdAt"}

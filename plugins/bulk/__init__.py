@@ -1,0 +1,1 @@
+"""Many expenses in one request."""

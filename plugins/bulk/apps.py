@@ -1,0 +1,7 @@
+"""App configuration."""
+
+from tripcompanion.plugin import Plugin
+
+
+class BulkConfig(Plugin):
+    name = "plugins.bulk"

@@ -1,0 +1,89 @@
+"""What a request for many rows costs, and what its rows may have."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from uuid import uuid4
+
+import httpx
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from splits.models import Expense
+from tests.cast import Api
+from tests.document import problem_of
+from tests.factories import spend
+from tests.hostile import World
+from tests.server import Server
+from tests.splits.journey import Journey, Traveller, at_once, sign_up
+from tests.test_client_ids import CREATE, EXPENSES, body_of, is_taken, other
+from tests.test_costs import inserted, remaining, rows
+from trips.models import Trip
+from users.models import User
+
+Limits = Callable[..., None]
+
+
+def test_a_body_counts_as_many_requests_as_it_has_objects(
+    api: Api, trip: Trip, olga: User, limits: Limits
+) -> None:
+    """T208: A body counts as many requests as it has objects."""
+    limits(user="10/min")
+    bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
+    first = client.post(bulk, {"create": rows(4, olga)})
+    assert (first.status_code, remaining(first)) == (200, 6)
+    refused = client.post(bulk, {"create": rows(7, olga)})
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert int(refused["Retry-After"]) > 0
+    assert Expense.objects.count() == 4
+    # A refused one costs as much as any request.
+    assert (remaining(refused), remaining(client.get("/api/users/me"))) == (5, 4)
+    assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
+
+
+def test_an_unused_window_takes_one_body_that_is_larger(
+    api: Api, trip: Trip, olga: User, limits: Limits
+) -> None:
+    limits(user="5/min")
+    bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
+    statuses = [client.post(bulk, {"create": rows(8, olga)}).status_code for _time in range(2)]
+    assert statuses == [200, 429]
+
+
+def test_expenses_beyond_the_quota_are_refused_before_the_first_write(
+    api: Api, trip: Trip, olga: User, settings: Any
+) -> None:
+    settings.QUOTA_EXPENSES = 4
+    spend(trip, 100, paid_by=olga, among=[olga])
+    client, bulk = api(olga), f"/api/trips/{trip.pk}/expenses/bulk"
+    with CaptureQueriesContext(connection) as captured:
+        assert client.post(bulk, {"create": rows(4, olga)}).json()["code"] == "limit_reached"
+    assert inserted(captured) == []
+    assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
+
+
+def test_rows_of_bulk_take_it(world: World) -> None:
+    [create] = [op for op in CREATE if op.path == EXPENSES]
+    url, body = world.url(create), body_of(world, create)
+    rows = {"create": [body, {**body, "clientId": str(uuid4())}]}
+    first, second = (world.client.post(f"{url}/bulk", rows).json() for _again in range(2))
+    assert first == second
+    assert world.client.post(url, body).json() == first["create"][0]
+    assert is_taken(world.client.post(f"{url}/bulk", {"create": [other(body)]}))
+    change = {"id": first["create"][0]["id"], "clientId": str(uuid4())}
+    refused = problem_of(world.client.post(f"{url}/bulk", {"change": [change]}), 400)
+    assert refused["errors"].keys() == {"change.0.clientId"}
+
+
+def test_bulk_requests_at_once_delete_an_expense_once(server: Server) -> None:
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        delete_at_once(sign_up(client))
+
+
+def delete_at_once(owner: Traveller) -> None:
+    journey = Journey.start(owner)
+    rows = {"delete": [journey.spend(10, owner)["id"]]}
+    path = f"{journey.path}/expenses/bulk"
+    calls = [partial(owner.call, "POST", path, rows)] * 5
+    assert at_once(calls) == {(200, ""): 1, (400, "invalid"): 4}
+    journey.adds_up()
