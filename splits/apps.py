@@ -38,11 +38,6 @@ class SplitsConfig(Plugin):
             for kind, (model, serializer, searched) in shapes.items()
         }
 
-    def figures(self) -> Iterator[Any]:
-        from splits.metrics import figures
-
-        return figures()
-
     def outdated(
         self, now: datetime, month_ago: datetime
     ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:

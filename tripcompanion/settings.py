@@ -73,6 +73,7 @@ PLUGINS = env.plugins(
         "plugins.passkeys",
         "plugins.citus",
         "plugins.tracing",
+        "plugins.metrics",
     ],
 )
 INSTALLED_APPS = [
@@ -120,15 +121,12 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
-# Bearer token of /metrics; without it there is no such path, and nothing is measured.
-METRICS_TOKEN = env.text("METRICS_TOKEN")
-if METRICS_TOKEN:
-    env.strong("METRICS_TOKEN", METRICS_TOKEN)
-    # After the request ids and the protective headers.
-    MIDDLEWARE[2:2] = [
-        "tripcompanion.api.metrics.Metrics",
-        "tripcompanion.api.middleware.CountRequests",
-    ]
+# Middlewares of plugins that come after the request ids and the protective headers.
+IN_MIDDLEWARE: list[str] = []
+# The module of prometheus_client, if something reads what the service measures.
+INSTRUMENTS: list[str] = []
+# Paths that are answered at once, by a connection of their own, however busy the server is.
+NEVER_QUEUED: list[str] = []
 
 TEMPLATES = [
     {
@@ -386,5 +384,7 @@ LOGGING = logging_settings(LOG_LEVEL, LOG_FORMAT)
 # -- Plugins ----------------------------------------------------------------------------------
 
 env.add_plugins(PLUGINS, globals())
+_place = 1 + MIDDLEWARE.index("tripcompanion.api.middleware.ProtectiveHeaders")
+MIDDLEWARE[_place:_place] = IN_MIDDLEWARE
 
 env.warn_of_misspelt()

@@ -39,11 +39,6 @@ class UsersConfig(Plugin):
         user_login_failed.connect(note_failed_log_in)
         user_logged_in.connect(note_browser_log_in, dispatch_uid="update_last_login")
 
-    def figures(self) -> Iterator[Any]:
-        from users.metrics import figures
-
-        return figures()
-
     def outdated(
         self, now: datetime, month_ago: datetime
     ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:

@@ -23,7 +23,6 @@ from rest_framework.exceptions import ValidationError
 from tripcompanion.api import error_views
 from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
 from tripcompanion.observability import request_ids
-from tripcompanion.observability.instruments import count_request, database_time
 from tripcompanion.serving.keeping import KEEPER
 
 logger = logging.getLogger("tripcompanion.requests")
@@ -84,22 +83,6 @@ class RequestIds:
 
 #: The key in the WSGI environment of an exception with which a request is refused.
 REFUSAL = "tripcompanion.refusal"
-
-
-class CountRequests:
-    """Counts and times requests for `/metrics`; `settings.py` adds it if there is a token."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if KEEPER in request.META:
-            return self.get_response(request)
-        database_time.seconds = 0
-        started = time.perf_counter()
-        response = self.get_response(request)
-        count_request(request, response.status_code, time.perf_counter() - started)
-        return response
 
 
 class ProtectiveHeaders(MiddlewareMixin):

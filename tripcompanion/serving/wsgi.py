@@ -22,7 +22,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from tripcompanion.database.lending import returning
 from tripcompanion.database.schema_floor import migrations_of_code
-from tripcompanion.observability.probes import METRICS_PATH, PROBES
+from tripcompanion.observability.probes import PROBES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
 
@@ -72,7 +72,7 @@ class Dispatcher:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # With a body, a probe is a request like any other: its client may be slow.
         path = None if _has_body(environ) else environ["PATH_INFO"]
-        if settings.METRICS_TOKEN and path == METRICS_PATH:
+        if path in settings.NEVER_QUEUED:
             return self._answer_with_new_connection(environ, start_response)
         try:
             if path in self._probes:

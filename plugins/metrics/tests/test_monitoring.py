@@ -10,7 +10,7 @@ import httpx
 import pytest
 import yaml
 
-from tests.scrape import HEADERS, measured_server, samples
+from plugins.metrics.tests.scrape import HEADERS, measured_server, samples
 from tests.server import ROOT
 from tests.splits.journey import fresh_email, register, sign_up
 
@@ -46,7 +46,7 @@ def test_promtool_accepts_rules_and_configuration() -> None:
 @needs_promtool
 def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
     shutil.copy(ALERTS, tmp_path / "rules.yml")
-    shutil.copy(ROOT / "tests" / "alerts.yml", tmp_path)
+    shutil.copy(Path(__file__).with_name("alerts.yml"), tmp_path)
     promtool("test", "rules", str(tmp_path / "alerts.yml"))
 
 

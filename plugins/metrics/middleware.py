@@ -24,10 +24,10 @@ from rest_framework.exceptions import NotAuthenticated
 
 from tripcompanion.api import error_views
 from tripcompanion.database.watching import DATABASE_AWAY
-from tripcompanion.observability.probes import METRICS_PATH
 from tripcompanion.observability.request_ids import current_route
 from tripcompanion.plugin import plugins
 
+PATH = "/metrics"
 #: How long to wait for each answer of PostgreSQL. A scrape ends after ten seconds.
 _DATABASE_SECONDS = 1
 
@@ -36,9 +36,9 @@ class Metrics(MiddlewareMixin):
     """Answers GET and HEAD of `/metrics` with the token; 401 without."""
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
-        if request.path_info != METRICS_PATH:
+        if request.path_info != PATH:
             return None
-        current_route.set(METRICS_PATH)
+        current_route.set(PATH)
         given = request.headers.get("Authorization", "")
         if not constant_time_compare(given, f"Bearer {settings.METRICS_TOKEN}"):
             response = error_views.refusal(request, NotAuthenticated())

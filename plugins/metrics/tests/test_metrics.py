@@ -15,9 +15,9 @@ import httpx
 import psycopg
 import pytest
 
+from plugins.metrics.tests.scrape import HEADERS, TOKEN, measured_server, samples, total
 from tests.document import problem_of
 from tests.locks import OtherProcess, answer_after
-from tests.scrape import HEADERS, TOKEN, measured_server, samples, total
 from tests.server import ROOT, Server, running_server
 from tests.silence import silent_proxy
 from tests.splits.journey import Journey, fresh_email, register, sign_up
