@@ -17,7 +17,7 @@ def room_of(file: str) -> str | None:
         return "tests"
     if first in CORE or file in {"manage.py", "gunicorn.conf.py"}:
         return "core"
-    if first == "plugins" and len(others) > 1:
+    if first == "plugins":
         return f"plugins/{others[0]}"
     return "tools" if first in _TOOLS else None
 

@@ -58,6 +58,7 @@ WRONG = {
     "PUBLIC_URL": ("api.example.com", "https://api.example.com/api", "https://a.x,https://b.x"),
     "REQUIRE_VERIFIED_EMAIL": ("maybe",),
     "REQUIRE_SECOND_FACTOR": ("admins",),
+    "OIDC_PROVIDERS": ("google", "{}", '["google"]', '[{"provider": "google"}]'),
     "THROTTLE_USER": ("/min",),
     "THROTTLE_ANON": ("１/min",),
     "NUM_PROXIES": ("-1", "one"),
@@ -120,6 +121,7 @@ DEFAULTS = {
     "PUBLIC_URL": "http://localhost:8000",
     "REQUIRE_VERIFIED_EMAIL": False,
     "REQUIRE_SECOND_FACTOR": False,
+    "OIDC_PROVIDERS": [],
 }
 LOCAL_ORIGINS = r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"
 RATES = {

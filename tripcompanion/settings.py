@@ -71,6 +71,7 @@ PLUGINS = env.plugins(
         "plugins.support",
         "plugins.second_factor",
         "plugins.passkeys",
+        "plugins.sign_in",
         "plugins.citus",
         "plugins.tracing",
         "plugins.metrics",

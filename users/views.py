@@ -21,7 +21,6 @@ from tripcompanion.api.viewsets import ApiViewSet
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.passwords import HashedPassword
 from users.serializers.session import (
-    LOGIN_METHODS,
     LoginMethodsSerializer,
     LoginRequest,
     LoginResponse,
@@ -113,8 +112,9 @@ class SessionViewSet(ApiViewSet):
 
     def methods(self, request: Request) -> Response:
         """How people can log in here."""
-        added = {name: method.value() for name, method in LOGIN_METHODS.items()}
-        return self.answer(SimpleNamespace(password=True, **added))
+        added = LoginMethodsSerializer.added.items()
+        values = {name: method.value() for name, method in added}
+        return self.answer(SimpleNamespace(password=True, **values))
 
     def login(self, request: Request) -> Response:
         """Log in with e-mail address and password.

@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 
 from plugins.history.report import History
 from plugins.history.serializers import HistoryEntrySerializer
+from plugins.outgoing import NotAnswered, post
 from plugins.webhooks.models.delivery import DeliveryError, WebhookDelivery
 from plugins.webhooks.models.queue import Attempt, Lease
 from plugins.webhooks.models.webhook import SECRET_PREFIX, Webhook
-from plugins.webhooks.outgoing import NotAnswered, post
 from splits.serializers.states import states_of
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
@@ -32,6 +32,7 @@ from trips.models import Trip, show_addresses_to
 
 logger = logging.getLogger(__name__)
 
+USER_AGENT = "TripCompanion-Webhooks/1.0"
 #: For lookup, connection, request and response together.
 TIMEOUT_SECONDS = 5
 #: How many messages a worker sends to one webhook before it turns to the others, and for how long,
@@ -86,6 +87,7 @@ def send(webhook: Webhook, delivery: WebhookDelivery) -> Attempt:
     sent_at = int(timezone.now().timestamp())
     headers = {
         "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
         "webhook-id": delivery.message_id,
         "webhook-timestamp": str(sent_at),
         "webhook-signature": " ".join(

@@ -7,9 +7,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from plugins.outgoing import MAX_URL_CHARS
 from plugins.webhooks.models.delivery import DeliveryState, event_choices
 from plugins.webhooks.models.webhook import EVERYTHING, WebhookState
-from plugins.webhooks.outgoing import MAX_URL_CHARS
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     IdField,

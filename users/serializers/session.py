@@ -12,8 +12,6 @@ from users.emails import MAX_EMAIL_CHARS
 from users.serializers.account import EmailAddress, NewPassword, Password, UserSerializer, user_name
 
 MAX_LINK_CHARS = 100
-#: What plugins add to the ways to log in.
-LOGIN_METHODS = {name: each for app in plugins() for name, each in app.login_methods().items()}
 
 
 class RegisterRequest(CamelCaseSerializer):
@@ -92,7 +90,8 @@ class LoginMethodsSerializer(CamelCaseSerializer):
     """How people can log in. Plugins add fields."""
 
     password = serializers.BooleanField(help_text="With address and password: always.")
-    locals().update({name: method.shape for name, method in LOGIN_METHODS.items()})
+    added = {name: each for app in plugins() for name, each in app.login_methods().items()}
+    locals().update({name: method.shape for name, method in added.items()})
 
 
 class LoginResponse(CamelCaseSerializer):

@@ -17,8 +17,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, ValidationError
 
+from plugins.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from plugins.webhooks.mails import WEBHOOK_NEW, WEBHOOKS_OFF
-from plugins.webhooks.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.lending import without_connection
 from trips.models import Member, Trip, locked_trip

@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
+from plugins.outgoing import BadAddress, require_reachable
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import new_message_id
 from plugins.webhooks.models.queue import (
@@ -24,7 +25,6 @@ from plugins.webhooks.models.queue import (
     Lease,
     due,
 )
-from plugins.webhooks.outgoing import BadAddress, require_reachable
 from plugins.webhooks.sending import deliver, send
 from plugins.webhooks.tests.hooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
 from plugins.webhooks.tests.receiver import HOST, Receiver, never, status
@@ -482,7 +482,7 @@ def test_a_host_is_looked_up_without_a_connection(
 def test_lookups_at_once_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = Event()
     monkeypatch.setattr("socket.getaddrinfo", lambda *_host, **_how: ended.wait(20) and [])
-    monkeypatch.setattr("plugins.webhooks.outgoing._LOOKUPS", BoundedSemaphore(2))
+    monkeypatch.setattr("plugins.outgoing._LOOKUPS", BoundedSemaphore(2))
     threads = active_count()
     try:
         for _number in range(5):

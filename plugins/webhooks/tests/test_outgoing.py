@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from plugins.webhooks import outgoing
-from plugins.webhooks.outgoing import (
+from plugins import outgoing
+from plugins.outgoing import (
     NOT_PUBLIC,
     BadAddress,
     NotAnswered,

@@ -1,4 +1,4 @@
-"""POST requests to addresses that users chose.
+"""Requests to addresses that users, or what other services answer, chose.
 
 Such a request must not reach what only this machine can: the networks behind the firewall. So the
 host is looked up once, all its addresses must be public, and the connection goes to one of those
@@ -21,9 +21,9 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext as _
 
 MAX_URL_CHARS = 2048
-#: How much of a response is read.
+#: How much is read of the response to a POST.
 MAX_RESPONSE_BYTES = 4096
-USER_AGENT = "TripCompanion-Webhooks/1.0"
+USER_AGENT = "TripCompanion/1.0"
 
 _STANDARD_PORTS = {"http": 80, "https": 443}
 _FIRST_FREE_PORT = 1024
@@ -166,12 +166,38 @@ def post(
     Lookup, connection, request and response together may take `seconds`, however slowly bytes
     arrive.
     """
+    sent = _Request("POST", body, headers, MAX_RESPONSE_BYTES)
+    return _send(url, sent, allow_private=allow_private, seconds=seconds)[0]
+
+
+def get(url: str, *, max_bytes: int, allow_private: bool, seconds: float) -> bytes:
+    """The body of a response 200 to a GET of JSON, within `seconds`.
+
+    Raises `NotAnswered`, with the reason `http` for another status or more than `max_bytes`.
+    """
+    sent = _Request("GET", None, {"Accept": "application/json"}, max_bytes + 1)
+    status, body = _send(url, sent, allow_private=allow_private, seconds=seconds)
+    if status != 200 or len(body) > max_bytes:
+        raise NotAnswered("http")
+    return body
+
+
+class _Request(NamedTuple):
+    method: str
+    body: bytes | None
+    headers: Mapping[str, str]
+    #: How much of the response is read.
+    max_bytes: int
+
+
+def _send(url: str, request: _Request, *, allow_private: bool, seconds: float) -> tuple[int, bytes]:
+    """Send a request; returns the status and the body of the response. Raises `NotAnswered`."""
     deadline = time.monotonic() + seconds
     try:
         address = Address.of(url, allow_private=allow_private)
         found = address.look_up(allow_private=allow_private, seconds=seconds)
         with _connected(address, found, deadline) as sock:
-            return _exchange(sock, address, body, headers)
+            return _exchange(sock, address, request)
     except BadAddress as error:
         raise NotAnswered("address") from error
     except TimeoutError as error:
@@ -265,15 +291,12 @@ def _connected(address: Address, found: list[str], deadline: float) -> _Socket |
     return sock
 
 
-def _exchange(
-    sock: _Socket | _TlsSocket, address: Address, body: bytes, headers: Mapping[str, str]
-) -> int:
+def _exchange(sock: _Socket | _TlsSocket, address: Address, request: _Request) -> tuple[int, bytes]:
     kind = HTTPSConnection if address.scheme == "https" else HTTPConnection
     # It does not connect, because it has a socket.
     connection = kind(address.host, address.port)
     connection.sock = sock
-    sent = {"User-Agent": USER_AGENT, "Connection": "close", **headers}
-    connection.request("POST", address.path, body, sent)
+    headers = {"User-Agent": USER_AGENT, "Connection": "close", **request.headers}
+    connection.request(request.method, address.path, request.body, headers)
     with closing(connection.getresponse()) as response:
-        response.read(MAX_RESPONSE_BYTES)
-        return response.status
+        return response.status, response.read(request.max_bytes)

@@ -1,0 +1,1 @@
+"""Logging in with an identity token of an OpenID provider."""

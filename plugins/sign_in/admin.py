@@ -1,0 +1,23 @@
+"""The accounts of providers in the admin site."""
+
+from django.contrib import admin
+from django.utils.translation import gettext_lazy
+
+from plugins.sign_in.models import Identity
+from tripcompanion.adminsite.base import ReadOnlyAdmin
+from tripcompanion.adminsite.csv_export import named
+from trips.admin import person
+
+
+@admin.register(Identity)
+class IdentityAdmin(ReadOnlyAdmin):
+    """Who logs in with which provider. What the provider calls them is theirs."""
+
+    csv_columns = {"user_email": "user__email", **named("id", "issuer", "created_at", "used_at")}
+    list_display = ("id", person("user", gettext_lazy("user")), "issuer", "created_at", "used_at")
+    list_filter = ("issuer",)
+    list_select_related = ("user",)
+    search_fields = ("user__email", "user__name")
+    search_help_text = gettext_lazy("A person's e-mail or name")
+    ordering = ("-id",)
+    fields = ("user", "issuer", "created_at", "used_at")

@@ -1,0 +1,19 @@
+"""The routes of signing in with a provider."""
+
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from plugins.sign_in.views import IdentityViewSet, ProviderLoginViewSet
+from tripcompanion.api.url_map import LIST
+
+ME = [
+    path("/identities", IdentityViewSet.as_view(LIST)),
+    path("/identities/<id:identity_id>", IdentityViewSet.as_view({"delete": "destroy"})),
+]
+API = [
+    path("users/login/oidc", ProviderLoginViewSet.as_view({"post": "log_in"})),
+    path("users/login/oidc/nonce", ProviderLoginViewSet.as_view({"post": "nonce"})),
+]
+
+#: The titles of these pages in the browsable API, for the translations.
+TITLES = (_("Identities"), _("Nonce"), _("Oidc"))
