@@ -30,7 +30,7 @@ worker_class = "tripcompanion.serving.server.DrainingWorker"
 logger_class = "tripcompanion.serving.server.Logger"
 # These threads only wait for clients, so there may be many; a slow client occupies one of them.
 # While it runs the application, a thread has one of the few connections of serving/wsgi.py.
-# 512 of them are for clients that wait (serving/keeping.py).
+# 512 of them are for clients that wait (api/keeping.py).
 threads = 256 + 512
 worker_connections = 1500
 # Longer than a proxy keeps an idle connection, so that the proxy is the one that closes it.

@@ -19,14 +19,9 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import Wire
 from tripcompanion.api.problems import Unavailable
-from tripcompanion.serving import admission, wsgi
-from tripcompanion.serving.admission import (
-    BODY_SECONDS,
-    MOST_AT_ONCE,
-    SEND_SECONDS,
-    WAIT_SECONDS,
-    Turns,
-)
+from tripcompanion.api.turns import WAIT_SECONDS, Turns
+from tripcompanion.serving import wsgi
+from tripcompanion.serving.admission import BODY_SECONDS, MOST_AT_ONCE, SEND_SECONDS
 
 MORE = 20
 
@@ -85,7 +80,7 @@ def test_t191_too_many_requests_of_one_account_are_refused_at_once(
 def test_a_request_that_gets_no_connection_in_time_is_a_503(
     monkeypatch: pytest.MonkeyPatch, client: Client, db: None
 ) -> None:
-    monkeypatch.setattr(admission, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(wsgi, "WAIT_SECONDS", 0.05)
     dispatcher = wsgi.Dispatcher(get_wsgi_application(), 1)
     dispatcher._connections.get()
     answered: list[tuple[str, dict[str, str]]] = []

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponseBase
 from prometheus_client import Counter, Histogram, Summary
 
+from tripcompanion.api.keeping import KEEPER
 from tripcompanion.observability.instruments import database_time
 from tripcompanion.observability.request_ids import OTHER, current_route
-from tripcompanion.serving.keeping import KEEPER
 
 #: Bounds in seconds; a statement runs for at most 5 s.
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)

@@ -11,9 +11,9 @@ from plugins.sync.live import ChangeWaiter
 from plugins.sync.serializers import STREAM_SECONDS, ChangesQuery, ChangesSerializer
 from plugins.sync.waiting import hint
 from splits.serializers.states import states_of
+from tripcompanion.api.keeping import KEEPER
 from tripcompanion.api.problems import TooManyAtOnce
 from tripcompanion.api.rendering import ExactJSONRenderer
-from tripcompanion.serving.keeping import KEEPER
 from trips.viewsets import InTripViewSet
 
 #: The format of a stream.

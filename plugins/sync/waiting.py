@@ -18,11 +18,11 @@ from typing import Any
 
 from django.conf import settings
 
+from tripcompanion.api.keeping import Kept, draining
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable
+from tripcompanion.api.turns import WAIT_SECONDS, Turns
 from tripcompanion.observability import request_ids
 from tripcompanion.observability.instruments import Gauge
-from tripcompanion.serving.admission import SEND_SECONDS, WAIT_SECONDS, Turns
-from tripcompanion.serving.keeping import Kept, draining
 
 MOST_WAITING = 512
 MOST_OF_ACCOUNT = 5
@@ -150,11 +150,7 @@ def hint() -> bytes:
 
 
 def _sent(kept: Kept, part: bytes) -> Generator[bytes]:
-    sock = _socket_of(kept)
-    if sock is None:
-        yield part
-        return
-    with kept.deadlines.watching(sock, SEND_SECONDS):
+    with kept.sending():
         yield part
 
 

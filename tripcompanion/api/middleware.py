@@ -21,9 +21,9 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from tripcompanion.api import error_views
+from tripcompanion.api.keeping import KEEPER
 from tripcompanion.api.parsing import MAX_OPEN_BYTES, LengthRequired, PayloadTooLarge
 from tripcompanion.observability import request_ids
-from tripcompanion.serving.keeping import KEEPER
 
 logger = logging.getLogger("tripcompanion.requests")
 

@@ -25,8 +25,8 @@ from gunicorn import glogging, util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import _DEFER, ThreadWorker
 
+from tripcompanion.api.keeping import draining
 from tripcompanion.observability.probes import MAX_HEAD_BYTES, is_probe
-from tripcompanion.serving.keeping import draining
 
 #: How long, and how much, a client may continue to send after the last response.
 LINGER_SECONDS = 5

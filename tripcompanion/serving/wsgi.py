@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from importlib import import_module
 from io import BytesIO
@@ -86,7 +86,8 @@ class Dispatcher:
                 run = partial(self._run, environ, head, running)
                 parts = run()
                 if (keep := environ.get(KEEPER)) is not None:
-                    parts = keep(Kept(environ, head, run, until_sent, self._deadlines), parts)
+                    sending = partial(self._sending_part, environ.get("gunicorn.socket"))
+                    parts = keep(Kept(environ, head, run, until_sent, sending), parts)
                 start_response(*head)
                 return self._sending(environ, parts, until_sent.pop_all())
         except (TooManyAtOnce, Unavailable) as refusal:
@@ -95,16 +96,14 @@ class Dispatcher:
             _give_up_body(environ, start_response)
             return self._answer(environ, start_response)
 
-    def _run(
-        self, environ: WSGIEnvironment, head: list[Any], running: "admission.Turns"
-    ) -> Iterable[bytes]:
+    def _run(self, environ: WSGIEnvironment, head: list[Any], running: "Turns") -> Iterable[bytes]:
         """The response, with a free connection; `head` becomes its status and headers."""
 
         def start_response(*arguments: Any) -> Any:
             head[:] = arguments[:2]
 
         since = time.monotonic()
-        until = since + admission.WAIT_SECONDS
+        until = since + WAIT_SECONDS
         with (
             instruments.REQUESTS_IN_PROGRESS.track_inprogress(),
             running.acquired(until),
@@ -141,6 +140,9 @@ class Dispatcher:
             response = _Stream(parts) if isinstance(parts, Generator) else parts
         response.close = until_sent.close
         return response
+
+    def _sending_part(self, sock: socket.socket | None) -> AbstractContextManager[None]:
+        return self._deadlines.watching(sock, admission.SEND_SECONDS) if sock else nullcontext()
 
     @contextmanager
     def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:
@@ -294,10 +296,11 @@ def _spooled(body: Any, length: int) -> tuple[Any, int]:
 _django = get_wsgi_application()
 
 # They need the applications to be loaded.
+from tripcompanion.api.keeping import KEEPER, Kept  # noqa: E402
 from tripcompanion.api.middleware import REFUSAL, body_limit, is_large_body  # noqa: E402
 from tripcompanion.api.problems import TooManyAtOnce, Unavailable  # noqa: E402
+from tripcompanion.api.turns import WAIT_SECONDS, Turns  # noqa: E402
 from tripcompanion.serving import admission  # noqa: E402
-from tripcompanion.serving.keeping import KEEPER, Kept  # noqa: E402
 from users.tokens import account_of  # noqa: E402
 
 application = Dispatcher(_django, settings.DATABASE_POOL_SIZE or 4)

@@ -6,12 +6,9 @@ same keeper. Other servers send the first response.
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from tripcompanion.serving.admission import Deadlines
+from typing import Any, NamedTuple
 
 #: The key of the keeper in `request.META`.
 KEEPER = "tripcompanion.keeper"
@@ -30,7 +27,8 @@ class Kept(NamedTuple):
     run: Callable[[], Iterable[bytes]]
     #: Closed once the client has the whole response, or has been given up.
     until_sent: ExitStack
-    deadlines: "Deadlines"
+    #: Ends the connection if the client does not read a part of the response in time.
+    sending: Callable[[], AbstractContextManager[None]]
 
 
 #: Returns what to send. Raises `TooManyAtOnce` and `Unavailable`.
