@@ -53,6 +53,7 @@ PLUGINS = env.plugins(
         "plugins.saved_filters",
         "plugins.trip_list",
         "plugins.itinerary",
+        "plugins.slow_statements",
         "plugins.statistics",
         "plugins.exchange",
         "plugins.sync",
@@ -377,8 +378,6 @@ if NUM_PROXIES:
 X_FRAME_OPTIONS = "DENY"
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "WARNING", env.LOG_LEVELS)
-# Statements that take at least this long are logged; 0 means none.
-SLOW_STATEMENT_MS = env.count("SLOW_STATEMENT_MS", 0, maximum=3_600_000)
 LOG_FORMAT = env.choice("LOG_FORMAT", log_format(DEBUG), FORMATS)
 LOGGING = logging_settings(LOG_LEVEL, LOG_FORMAT)
 

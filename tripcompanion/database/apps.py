@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.conf import settings
 from django.db.backends.signals import connection_created
 from django.db.models import QuerySet
 
 from tripcompanion.database.expressions import add_functions
-from tripcompanion.observability.slow_statements import log_slow_statements
 from tripcompanion.plugin import Plugin
 
 
@@ -21,8 +19,6 @@ class DatabaseConfig(Plugin):
     def ready(self) -> None:
         super().ready()
         connection_created.connect(add_functions)
-        if settings.SLOW_STATEMENT_MS:
-            connection_created.connect(log_slow_statements)
 
     def outdated(
         self, now: datetime, month_ago: datetime

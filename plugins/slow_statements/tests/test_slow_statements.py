@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings as given_settings
 from django.db import OperationalError, connection
 
+from plugins.slow_statements.timing import MAX_CHARS, log_slow_statements
 from tests.cast import Api
 from tests.compiled_only import compiled_only
 from tests.locks import answer_after
@@ -17,7 +18,6 @@ from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 from tripcompanion.compiled import fetch_all
 from tripcompanion.database.postgresql.cursors import PreparingCursor
-from tripcompanion.observability.slow_statements import MAX_CHARS, log_slow_statements
 from trips.models import Trip
 from users.models import User
 
