@@ -176,6 +176,7 @@ def test_of_two_administrators_who_go_at_once_one_stays(server: Server, http: ht
 def administrator(server: Server, http: httpx.Client) -> Traveller:
     email = f"{secrets.token_hex(8)}@example.com"
     given = {"DJANGO_SUPERUSER_EMAIL": email, "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
+    given["DJANGO_SUPERUSER_NAME"] = "Ada Admin"
     server.manage("createsuperuser", "--noinput", **given)
     login = http.post("/api/users/login", json={"email": email, "password": PASSWORD}).json()
     return Traveller(http, login["user"]["id"], {"Authorization": f"Bearer {login['token']}"})

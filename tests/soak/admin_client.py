@@ -19,6 +19,7 @@ class AdminClient:
     def __init__(self, server: Server, journal: Journal) -> None:
         email = f"{secrets.token_hex(8)}@example.com"
         given = {"DJANGO_SUPERUSER_EMAIL": email, "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
+        given["DJANGO_SUPERUSER_NAME"] = "Ada Admin"
         server.manage("createsuperuser", "--noinput", **given)
         self._lock = threading.Lock()
         self._client = Client(server.url, journal)

@@ -1,12 +1,10 @@
 """An account is changed under its lock only, on what is stored at that moment."""
 
 from concurrent.futures import ThreadPoolExecutor
-from io import StringIO
 from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
-from django.core.management import CommandError, call_command
 from django.db import transaction
 from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 
@@ -14,10 +12,8 @@ from tests.factories import PASSWORD, overwrite
 from tests.locks import OtherProcess
 from tests.mailserver import mail_server
 from tests.server import Server
-from tests.users.logins import is_alive, log_in, try_to_log_in
 from trips.deletion import delete_account
-from users.mail_templates import MailTemplate
-from users.models import Role, ScopedToken, Session, User
+from users.models import Role, Session, User
 
 NEW = "five-yellow-umbrellas"
 
@@ -99,46 +95,6 @@ def test_nothing_says_when_somebody_last_logged_in_whose_account_is_gone(olga: U
     overwrite(olga, last_login=olga.created_at)
     delete_account(olga, by=None)
     assert User.objects.get(pk=olga.pk).last_login is None
-
-
-# -- The command line -------------------------------------------------------------------------
-
-
-def change_password(
-    monkeypatch: pytest.MonkeyPatch, email: str, first: str, second: str = ""
-) -> None:
-    typed = iter([first, second or first])
-    monkeypatch.setattr("getpass.getpass", lambda *_prompt: next(typed))
-    call_command("changepassword", email, stdout=StringIO(), stderr=StringIO())
-
-
-def test_changepassword_ends_all_log_ins_and_tells_the_owner(
-    monkeypatch: pytest.MonkeyPatch, olga: User
-) -> None:
-    token = log_in(olga)["token"]
-    ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
-    change_password(monkeypatch, "OLGA@example.com", NEW)
-    assert not is_alive(token)
-    assert not ScopedToken.objects.exists()
-    assert try_to_log_in(olga.email, NEW).status_code == 200
-    assert olga.mails.get().letter == MailTemplate.PASSWORD_CHANGED
-
-
-@pytest.mark.parametrize(
-    ("email", "first", "second"),
-    [
-        ("nobody@example.com", NEW, NEW),
-        ("olga@example.com", NEW, NEW + "!"),
-        ("olga@example.com", "password123", "password123"),
-        ("olga@example.com", "short", "short"),
-    ],
-)
-def test_changepassword_refuses_what_the_api_refuses(
-    monkeypatch: pytest.MonkeyPatch, olga: User, email: str, first: str, second: str
-) -> None:
-    with pytest.raises(CommandError):
-        change_password(monkeypatch, email, first, second)
-    assert User.objects.get(pk=olga.pk).password == olga.password
 
 
 # -- Mail -------------------------------------------------------------------------------------
