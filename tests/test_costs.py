@@ -116,7 +116,7 @@ def payment_of_all(trip: Trip) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
-        ("get", "expenses?search=tram", None),
+        ("get", "expenses?ordering=amount", None),
         ("post", "settlements", payment_of_all),
         ("post", "settle-up", lambda trip: {"tag": Plan(trip).tag}),
     ],

@@ -55,14 +55,6 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
         ),
         GENERAL,
     ),
-    "a search": ("get", f"{TRIP}/expenses?search=nowhere", lambda _wide: None, GENERAL),
-    "a search for many words": (
-        "get",
-        f"{TRIP}/expenses?pageSize=100&search={'%20'.join(['n'] * 127)}",
-        lambda _wide: None,
-        GENERAL,
-    ),
-    "unpaid expenses": ("get", f"{TRIP}/expenses?paid=false", lambda _wide: None, GENERAL),
     "a settle-up": (
         "post",
         f"{TRIP}/settle-up",

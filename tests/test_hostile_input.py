@@ -373,15 +373,10 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
 @pytest.mark.parametrize(
     "query",
     [
-        "search=%25",
-        "search=_",
-        "search='",
-        "search=%5C",
         "page=10000000000000000",
         "page=9223372036854775807",
         "_unknown=1",
-        "category=&paidBy=&search=",
-        "search=" + "%F0%9F%A7%B3" * 50,
+        "category=&paidBy=&from=",
     ],
 )
 @pytest.mark.usefixtures("unchanged")

@@ -45,6 +45,7 @@ PLUGINS = env.plugins(
         "plugins.invitations",
         "plugins.bulk",
         "plugins.copying",
+        "plugins.expense_filters",
         "plugins.tags",
         "plugins.attachments",
         "plugins.documents",

@@ -5,3 +5,4 @@ from tripcompanion.plugin import Plugin
 
 class AssistantConfig(Plugin):
     name = "plugins.mcp"
+    requires = ("plugins.expense_filters",)

@@ -8,6 +8,7 @@ from tripcompanion.plugin import PersonalList, Plugin
 
 class SavedFiltersConfig(Plugin):
     name = "plugins.saved_filters"
+    requires = ("plugins.expense_filters",)
 
     def links(self) -> Mapping[str, str]:
         return {"filters": "/api/users/me/filters"}

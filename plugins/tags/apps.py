@@ -5,3 +5,4 @@ from tripcompanion.plugin import Plugin
 
 class TagsConfig(Plugin):
     name = "plugins.tags"
+    requires = ("plugins.expense_filters",)

@@ -7,8 +7,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
+from plugins.expense_filters.conditions import spellings, tagged
 from splits.models import Expense
-from splits.models.tag import clean_tags, spellings, tag_key, tagged
+from splits.models.tag import clean_tags, tag_key
 from trips.models import Trip, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write

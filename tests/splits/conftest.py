@@ -32,6 +32,19 @@ def ledger(request: pytest.FixtureRequest, trip: Trip, api: Api, olga: User) -> 
         call_command("audit_ledger", stdout=StringIO())
 
 
+@pytest.fixture
+def listed(ledger: Ledger, olga: User, ed: User, vera: User) -> list[str]:
+    """Four expenses; their names are what the tests compare."""
+    for name, amount, day, category, by, among in (
+        ("Tram", 9, "2026-05-15", "TRANSPORT", olga, [olga, ed]),
+        ("Hotel", 300, "2026-05-14", "ACCOMMODATION", olga, [olga, ed, vera]),
+        ("Fado", 45.5, "2026-05-16", "ACTIVITIES", ed, [ed, vera]),
+        ("Tarts", 9, "2026-05-15", "FOOD", ed, [olga]),
+    ):
+        ledger.spend(by, amount, *among, description=name, expenseDate=day, category=category)
+    return ["Fado", "Tarts", "Tram", "Hotel"]
+
+
 def is_empty() -> bool:
     """Whether nothing is recorded, and no member has a sum: an audit would read nothing."""
     tables = [model._meta.db_table for model in apps.get_app_config("splits").get_models()]

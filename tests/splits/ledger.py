@@ -52,6 +52,12 @@ class Ledger:
         rows = JournalEntry.objects.filter(trip=self.trip.pk, **lookup)
         return list(rows.order_by("-number"))
 
+    def names(self, user: User, query: str = "") -> list[str]:
+        """The descriptions of the expenses that a query such as `?paid=true` finds."""
+        response = self.answer(user, "get", f"expenses{query}")
+        assert response.status_code == 200, response.content
+        return [expense["description"] for expense in response.json()["items"]]
+
     # -- Commands ---------------------------------------------------------------------------------
 
     def spend(self, by: User, amount: Any, *among: User, **fields: Any) -> Json:

@@ -1,8 +1,5 @@
 """Amounts as people read and type them, in the active language."""
 
-from decimal import Decimal
-from math import ceil, floor
-
 from django.db.models import BigIntegerField, Case, F, Q, When
 from django.db.models.expressions import Combinable
 from django.utils.formats import number_format
@@ -23,17 +20,6 @@ def format_amount(amount_minor: int | None, currency: str) -> str:
     value = to_major(amount_minor, currency)
     digits = number_format(value, EXPONENTS[currency], use_l10n=True, force_grouping=True)
     return f"{digits}\N{NO-BREAK SPACE}{currency}"
-
-
-def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> Q:
-    """Condition on rows whose `field`, in minor units of the field `currency`, is in that range."""
-    found = Q()
-    for decimals, codes in _CODES.items():
-        limits = (least.scaleb(decimals), most.scaleb(decimals))
-        # The smallest whole number in the range, and the largest.
-        whole = (ceil(limits[0]), floor(limits[1]))
-        found |= Q((f"{currency}__in", codes), (f"{field}__range", whole))
-    return found
 
 
 def in_order(field: str, currency: str) -> Combinable:

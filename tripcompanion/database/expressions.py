@@ -3,11 +3,11 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import models
-from django.db.models import F, Value
+from django.db.models import F
 
 #: A character class of what accents become in the normal form NFD.
 _MARKS = "[\u0300-\u036f]"
@@ -32,27 +32,6 @@ class OneOf(models.Lookup):
         rows, more = self.process_rhs(compiler, connection)
         condition = f"IN {rows}" if connection.vendor == "sqlite" else f"= ANY(ARRAY{rows})"
         return f"{column} {condition}", [*values, *more]
-
-
-class HasOneOf(models.Func):
-    """Whether `column`, a JSON array of texts, has one of `texts`."""
-
-    template, arg_joiner = (
-        "%(expressions)s::jsonb))",
-        " ?| ARRAY(SELECT jsonb_array_elements_text(",
-    )
-    output_field = models.BooleanField()
-
-    def __init__(self, column: str, texts: Iterable[str]) -> None:
-        known = Value(json.dumps(list(texts)), output_field=models.TextField())
-        super().__init__(F(column), known)
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        options = {
-            "template": "EXISTS (SELECT 1 FROM json_each(%(expressions)s)))",
-            "arg_joiner": ") WHERE value IN (SELECT value FROM json_each(",
-        }
-        return self.as_sql(compiler, connection, **options, **extra)
 
 
 class Lines(models.Func):

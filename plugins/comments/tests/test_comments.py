@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 import time_machine
+from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -223,6 +224,9 @@ def test_they_move_along_with_the_names_of_their_authors(
     ]
 
 
+@pytest.mark.skipif(
+    not apps.is_installed("plugins.expense_filters"), reason="without its parameter"
+)
 @pytest.mark.parametrize(
     ("query", "is_found"),
     [("eléctrico 28", True), ("sugar tram", False), ("100%", True), ("Soup sugar", False)],

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.expense_filters.conditions import with_words
 from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import (
@@ -20,7 +21,6 @@ from plugins.support.admin.filters import (
     TripFilter,
 )
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
-from splits.filters import with_words
 from splits.models import Expense, Split
 from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount

@@ -10,10 +10,9 @@ from django.http import HttpRequest
 from django.utils.formats import get_format
 from django.utils.translation import gettext_lazy
 
-from splits.filters import is_open
+from plugins.expense_filters.conditions import amount_between, is_open
 from splits.models import Payer, Split
 from tripcompanion.currency.amounts import MAX_AMOUNT
-from tripcompanion.currency.formats import amount_between
 from tripcompanion.database.expressions import HasWords, Lines
 
 

@@ -12,6 +12,7 @@ from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.expense_filters.conditions import amount_between
 from plugins.history.report import History
 from plugins.support.admin.filters import typed_amount
 from tripcompanion.adminsite.base import (
@@ -23,7 +24,6 @@ from tripcompanion.adminsite.base import (
     list_link,
     table,
 )
-from tripcompanion.currency.formats import amount_between
 from trips.admin import money_column, person
 from trips.models import JournalEntry
 

@@ -1,0 +1,1 @@
+"""More filters of the list of expenses: words, tags, amounts, currency, and what is paid."""

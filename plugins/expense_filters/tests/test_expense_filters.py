@@ -1,0 +1,162 @@
+"""Filters of the list of expenses by words, tags, amounts, currency, and what is paid."""
+
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+
+from tests.cast import Api
+from tests.document import problem_of
+from tests.splits.ledger import Ledger
+from trips.models import Trip
+from users.models import User
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("search=ta", ["Tarts"]),
+        ("search=TRAM", ["Tram"]),
+        ("search=%25", []),
+        ("search=_", []),
+        ("search=%20", ["Fado", "Tarts", "Tram", "Hotel"]),
+        ("category=FOOD&search=tram", []),
+        ("minAmount=45.50", ["Fado", "Hotel"]),
+        ("maxAmount=45.5", ["Fado", "Tarts", "Tram"]),
+        ("minAmount=45.501", ["Hotel"]),
+        ("minAmount=-10&maxAmount=9", ["Tarts", "Tram"]),
+        ("currency=EUR", ["Fado", "Tarts", "Tram", "Hotel"]),
+        ("currency=USD", []),
+    ],
+)
+@pytest.mark.usefixtures("listed")
+def test_filters_narrow_the_list(ledger: Ledger, vera: User, query: str, found: list[str]) -> None:
+    assert ledger.names(vera, f"?{query}") == found
+
+
+@pytest.mark.usefixtures("listed")
+def test_expenses_whose_splits_are_all_paid(ledger: Ledger, olga: User, vera: User) -> None:
+    ledger.spend(olga, 5, olga, description="Gum", expenseDate="2026-05-13")
+    assert ledger.names(vera, "?paid=true") == ["Gum"]
+    assert ledger.names(vera, "?paid=false") == ["Fado", "Tarts", "Tram", "Hotel"]
+    [tarts] = ledger.answer(vera, "get", "expenses?search=tarts").json()["items"]
+    ledger.pay(tarts["splits"][0], olga)
+    assert ledger.names(vera, "?paid=true") == ["Tarts", "Gum"]
+
+
+def test_amounts_are_compared_in_the_currency_of_the_trip(ledger: Ledger, olga: User) -> None:
+    ledger.spend(olga, 100, olga, description="Cab", currency="USD", exchangeRate=0.5)
+    assert ledger.names(olga, "?minAmount=50&maxAmount=50&currency=USD") == ["Cab"]
+    assert ledger.names(olga, "?minAmount=100") == []
+
+
+def test_expenses_with_tags(ledger: Ledger, olga: User) -> None:
+    for name, tags in {"A": ["Fish", "sea"], "B": ["FISH"], "C": ["fishing"], "D": []}.items():
+        ledger.spend(olga, 1, olga, description=name, tags=tags)
+    assert ledger.names(olga, "?tag=fish") == ["B", "A"]
+    assert ledger.names(olga, "?tag=fish&tag=SEA") == ["A"]
+    assert ledger.names(olga, "?tag=%20Fish%20") == ["B", "A"]
+    assert ledger.names(olga, '?tag=["Fish"]') == ledger.names(olga, "?tag=soup") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "is_found"),
+    [
+        ("crème", True),
+        ("CREME", True),
+        ("dessert café", True),
+        ("çorba", False),
+        ("lisboa", True),
+        ("as nat", True),
+        ("natas tram", False),
+        ("[", False),
+        ('"', False),
+        ("%", True),
+        ("100%", True),
+        ("100_", False),
+        ("10%%", False),
+        ("\\", False),
+        ("'; DROP TABLE splits_expense; --", False),
+        ("crème & natas | !sopa:* <->", False),
+        ("( ) & | ! : *", False),
+        ("has_words(", False),
+        ("x " * 127, False),
+        ("á" * 255, False),
+        ("\U0001f9f3", False),
+    ],
+)
+def test_a_search_finds_all_words_in_texts_or_tags(
+    ledger: Ledger, olga: User, query: str, is_found: bool
+) -> None:
+    ledger.spend(
+        olga,
+        1,
+        olga,
+        description="Crème brûlée",
+        notes="and natas, 100% sugar",
+        tags=["Café Lisboa", "DESSERT"],
+    )
+    ledger.spend(olga, 1, olga, description="Soup")
+    found = ledger.names(olga, f"?{urlencode({'search': query})}")
+    assert found == (["Crème brûlée"] if is_found else [])
+
+
+@pytest.mark.parametrize("query", ["ΟΔΟΣ", "οδός", "οδοσ"])
+def test_a_search_finds_greek_words_in_both_cases(ledger: Ledger, olga: User, query: str) -> None:
+    for name in ("ΟΔΟΣ", "Οδός"):
+        ledger.spend(olga, 1, olga, description=name)
+    assert ledger.names(olga, f"?{urlencode({'search': query})}") == ["Οδός", "ΟΔΟΣ"]
+
+
+@given(text=strategies.text(strategies.characters(codec="utf-8"), max_size=255))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_no_search_is_an_error(ledger: Ledger, olga: User, text: str) -> None:
+    response = ledger.answer(olga, "get", f"expenses?{urlencode({'search': text, 'tag': text})}")
+    assert response.status_code in {200, 400}
+
+
+@pytest.mark.usefixtures("listed")
+def test_the_search_looks_into_the_notes_too(ledger: Ledger, olga: User, vera: User) -> None:
+    ledger.spend(olga, 1, olga, description="Tip", notes="for the hotel porter")
+    assert ledger.names(vera, "?search=hotel") == ["Tip", "Hotel"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "search=a%00b",
+        "search=" + "a+" * 10_000,
+        "minAmount=NaN",
+        "minAmount=Infinity",
+        "minAmount=1e999",
+        "maxAmount=9,50",
+        "maxAmount=-1000000000001",
+        "currency=eur",
+        "currency=XYZ",
+        "paid=yes",
+        "paid=1",
+        "tag=" + "x" * 41,
+        "tag=a%00b",
+        "tag=" + "&tag=".join("abcdefghijk"),
+    ],
+)
+def test_a_query_that_means_nothing_is_refused_by_name(
+    ledger: Ledger, vera: User, query: str
+) -> None:
+    response = ledger.answer(vera, "get", f"expenses?{query}")
+    assert response.status_code == 400
+    assert list(response.json()["errors"]) == [query.partition("=")[0]]
+
+
+@pytest.mark.parametrize(
+    "query", ["search=%00", "search=" + "x" * 256, "currency=x", "minAmount=x", "paid=x"]
+)
+def test_a_refusal_is_said_in_spanish_too(api: Api, olga: User, trip: Trip, query: str) -> None:
+    url = f"/api/trips/{trip.pk}/expenses?{query}"
+    english, spanish = (
+        problem_of(api(olga).get(url, headers={"Accept-Language": language}), 400)["detail"]
+        for language in ("en", "es")
+    )
+    assert english != spanish
