@@ -10,11 +10,11 @@ from typing import Any
 from django.db import models
 from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Value
 
+from plugins.words import HasWords, Lines
 from splits.models import Debt, Expense, Split
 from splits.models.in_trip import OF_EXPENSE, added_rows
 from splits.models.tag import tag_key
 from tripcompanion.currency.amounts import EXPONENTS
-from tripcompanion.database.expressions import HasWords, Lines
 
 
 class HasOneOf(models.Func):

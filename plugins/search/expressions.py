@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 
 from plugins.search.words import PUNCTUATION, has_words
-from tripcompanion.database.expressions import folded_sql
+from plugins.words import folded_sql
 
 
 def document_sql(columns: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ import string
 import unicodedata
 from collections.abc import Sequence
 
-from tripcompanion.database.expressions import folded
+from plugins.words import folded
 
 #: Of a found text, and how many of them stand before the word that was found.
 MAX_SNIPPET_CHARS, _CHARS_BEFORE = 160, 40

@@ -3,12 +3,19 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db.backends.signals import connection_created
+
+from plugins.words import add_functions
 from tripcompanion.plugin import PersonalList, Plugin, TripField, TripFilter
 from trips.roles import Table
 
 
 class TripListConfig(Plugin):
     name = "plugins.trip_list"
+
+    def ready(self) -> None:
+        super().ready()
+        connection_created.connect(add_functions)
 
     def rights(self) -> Table:
         from plugins.trip_list.rights import TABLE

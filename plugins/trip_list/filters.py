@@ -7,8 +7,8 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 
 from plugins.trip_list.models import is_archived_by
+from plugins.words import HasWords
 from tripcompanion.api.serializers import QueryBoolean, StrictChoice, StrictText
-from tripcompanion.database.expressions import HasWords
 from tripcompanion.plugin import TripFilter
 
 #: What trips can be ordered by.

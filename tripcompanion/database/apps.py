@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.backends.signals import connection_created
 from django.db.models import QuerySet
 
-from tripcompanion.database.expressions import add_functions
 from tripcompanion.plugin import Plugin
 
 
@@ -15,10 +13,6 @@ class DatabaseConfig(Plugin):
     name = "tripcompanion.database"
     #: Of its tables and migrations, since the first release.
     label = "kit"
-
-    def ready(self) -> None:
-        super().ready()
-        connection_created.connect(add_functions)
 
     def outdated(
         self, now: datetime, month_ago: datetime

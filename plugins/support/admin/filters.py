@@ -11,9 +11,9 @@ from django.utils.formats import get_format
 from django.utils.translation import gettext_lazy
 
 from plugins.expense_filters.conditions import amount_between, is_open
+from plugins.words import HasWords, Lines
 from splits.models import Payer, Split
 from tripcompanion.currency.amounts import MAX_AMOUNT
-from tripcompanion.database.expressions import HasWords, Lines
 
 
 def typed_amount(text: str) -> Decimal | None:
