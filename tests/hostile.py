@@ -306,7 +306,6 @@ class World:
             "expenseId": expense["id"],
             "splitId": mine,
             "settlementId": settled["id"],
-            "code": trip.code,
             "email": ed.email,
         }
         self.member_id = ed.pk
@@ -339,7 +338,6 @@ class World:
             "POST /api/trips": [plan, weighted],
             "PUT /api/trips/{tripId}": [plan, weighted],
             "PATCH /api/trips/{tripId}": [plan, weighted],
-            "POST /api/trips/join": [{"tripCode": trip.code}],
             "POST /api/trips/{tripId}/members": [
                 {"userId": sam.pk, "role": "EDITOR"},
                 {"email": sam.email, "role": "EDITOR"},

@@ -63,7 +63,7 @@ def test_another_body_under_a_used_key_is_refused(api, olga):
 def test_another_path_under_a_used_key_is_refused(api, olga, trip):
     client = api(olga)
     post(client, "/api/trips", TRIP, "k-1")
-    other = post(client, f"/api/trips/{trip.pk}/code", {}, "k-1")
+    other = post(client, f"/api/trips/{trip.pk}/guests", {"name": "Bert"}, "k-1")
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")
 
 

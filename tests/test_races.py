@@ -8,7 +8,7 @@ from functools import partial
 import httpx
 import pytest
 
-from tests.server import Server, running_server
+from tests.server import Server
 from tests.splits.journey import (
     Journey,
     Traveller,
@@ -116,21 +116,6 @@ def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(
             owner.done("DELETE", f"{journey.path}/expenses/{expense['id']}")
         if outcome != removed_first:
             owner.done("DELETE", f"{journey.path}/members/{user.id}")
-
-
-def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
-    """The members that are counted are those that there are: the trip stands still meanwhile."""
-    with (
-        running_server(QUOTA_MEMBERS="3") as server,
-        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
-    ):
-        owner, *others = [sign_up(client) for _number in range(11)]
-        for _round in range(ROUNDS):
-            journey = Journey.start(owner)
-            body = {"tripCode": owner.done("GET", journey.path)["tripCode"]}
-            joining = [partial(by.call, "POST", "/trips/join", body) for by in others]
-            assert at_once(joining) == {(201, ""): 2, (409, "limit_reached"): 8}
-            assert len(owner.done("GET", f"{journey.path}/members")) == 3
 
 
 def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(

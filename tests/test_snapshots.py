@@ -45,7 +45,6 @@ SINGLE = {
     "/api/expenses/users/{user_id}/pending-debts",
     "/api/trips",
     "/api/trips/my-trips",
-    "/api/trips/code/{code}",
     "/api/trips/{trip_id}",
     "/api/trips/{trip_id}/expenses",
     "/api/trips/{trip_id}/expenses/{expense_id}",

@@ -110,7 +110,6 @@ TRIP: list[Any] = [
     path("/settlements", include(SETTLEMENTS)),
     path("/members", include(MEMBERS)),
     path("/guests", include(GUESTS)),
-    path("/code", TripViewSet.as_view({"post": "renew_code"})),
     path("/restore", TripViewSet.as_view({"post": "restore"})),
     *added("TRIP"),
 ]
@@ -118,8 +117,6 @@ TRIP: list[Any] = [
 TRIPS: list[Any] = [
     path("", TripViewSet.as_view(LIST)),
     path("/my-trips", TripViewSet.as_view({"get": "list"}, operation_ids={"list": "listMyTrips"})),
-    path("/code/<str:code>", TripViewSet.as_view({"get": "by_code"})),
-    path("/join", TripViewSet.as_view({"post": "join"})),
     path("/<id:trip_id>", include(TRIP)),
 ]
 

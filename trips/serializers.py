@@ -30,7 +30,7 @@ from tripcompanion.api.serializers import (
 from tripcompanion.currency.amounts import MAX_AMOUNT, Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField
 from tripcompanion.plugin import plugins
-from trips.models import CODE_CHARS, trip_filters
+from trips.models import trip_filters
 from trips.models.category import Category, load_budgets
 from trips.models.default_division import (
     DEFAULT_SPLIT_TYPES,
@@ -289,24 +289,6 @@ class TripQuery(CreatedQuery):
     """Which trips to list."""
 
     locals().update({name: each.field for name, each in trip_filters().items()})
-
-
-class TripPreview(CamelCaseSerializer):
-    """What a trip code reveals to somebody who may want to join."""
-
-    title = serializers.CharField(help_text="The title.")
-    destination = serializers.CharField(help_text="Where the trip goes.")
-    start_date = serializers.DateField(help_text="The first day.")
-    end_date = serializers.DateField(help_text="The last day.")
-    member_count = serializers.IntegerField(help_text="How many members the trip has now.")
-
-
-class JoinRequest(CamelCaseSerializer):
-    """The code of the trip to join."""
-
-    trip_code = StrictText(
-        max_length=CODE_CHARS, help_text="The 8 characters of the code, in any case."
-    )
 
 
 class AddMemberRequest(CamelCaseSerializer):

@@ -13,6 +13,7 @@ from tripcompanion.api.serializers import (
     StrictInstant,
     StrictText,
 )
+from trips.models import CODE_CHARS
 from trips.roles import DEFAULT_ROLE, TripRole
 from users.serializers.account import EmailAddress, UserSummary
 
@@ -139,3 +140,21 @@ class ExportedInvitation(CamelCaseSerializer):
     uses = serializers.IntegerField(help_text="How many accepted it.")
     created_at = serializers.DateTimeField(help_text="When it was created.")
     expires_at = serializers.DateTimeField(help_text="When it expires.")
+
+
+class TripPreview(CamelCaseSerializer):
+    """What a trip code reveals to somebody who may want to join."""
+
+    title = serializers.CharField(help_text="The title.")
+    destination = serializers.CharField(help_text="Where the trip goes.")
+    start_date = serializers.DateField(help_text="The first day.")
+    end_date = serializers.DateField(help_text="The last day.")
+    member_count = serializers.IntegerField(help_text="How many members the trip has now.")
+
+
+class JoinRequest(CamelCaseSerializer):
+    """The code of the trip to join."""
+
+    trip_code = StrictText(
+        max_length=CODE_CHARS, help_text="The 8 characters of the code, in any case."
+    )

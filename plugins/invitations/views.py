@@ -1,20 +1,25 @@
-"""Views of the invitations to a trip, and of a presented one."""
+"""Views of the invitations to a trip, of a presented one, and of the code of a trip."""
 
 from typing import Any, ClassVar
 
+from django.db.models import Count, Q
 from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.invitations.accepting import accept
+from plugins.invitations.codes import join, with_code
 from plugins.invitations.conflicts import AlreadyInvited, InvitedByAddress
 from plugins.invitations.models import Invitation, invitations_of
 from plugins.invitations.serializers import (
     InvitationPreview,
     InvitationRequest,
     InvitationSerializer,
+    JoinRequest,
     NewInvitationSerializer,
+    TripPreview,
 )
 from plugins.invitations.throttles import InvitationMailThrottle, LinkThrottle
 from plugins.merging.models import NamesBoth
@@ -26,6 +31,7 @@ from trips.models.conflicts import AlreadyMember, NoOwner
 from trips.roles import Can
 from trips.serializers import TripMemberSerializer
 from trips.throttles import LookupThrottle
+from trips.views import TripViewSet
 from trips.viewsets import InTripViewSet
 from users.models import EmailUnverified
 
@@ -135,3 +141,42 @@ class AcceptanceViewSet(InTripViewSet):
         member = accept(token, self.caller)
         self.note_answer_in(member.trip_id)
         return self.answer(member, location=f"/api/trips/{member.trip_id}/members/{member.user_id}")
+
+
+class CodeViewSet(TripViewSet):
+    """Shows the trip behind a code, and adds to it who knows the code."""
+
+    operation_ids: ClassVar = {
+        "by_code": "findTripByCode",
+        "join": "joinTrip",
+        "renew_code": "renewTripCode",
+    }
+    needs: ClassVar = {"by_code": None, "join": None, "renew_code": Can.MANAGE_TRIP}
+    request_serializers: ClassVar = {"join": JoinRequest}
+    response_serializers: ClassVar = {"by_code": TripPreview, "join": TripMemberSerializer}
+    creates: ClassVar = frozenset({"join"})
+    single_statement: ClassVar = frozenset({"by_code"})
+    throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}
+    problems: ClassVar = {"join": [NotFound, AlreadyMember, NoOwner, EmailUnverified]}
+
+    def by_code(self, request: Request, code: str) -> Response:
+        """Preview a trip before joining it with its code."""
+        present = Count("members", filter=Q(members__left_at=None))
+        trips = with_code(code, self.caller).annotate(member_count=present)
+        return self.answer(get_object_or_404(trips))
+
+    def join(self, request: Request) -> Response:
+        """Join a trip by its code, with the trip's `joinRole`."""
+        code = self.body()["trip_code"]
+        trip = get_object_or_404(with_code(code, self.caller))
+        member = join(trip, self.caller, code)
+        return self.answer(member, location=f"/api/trips/{trip.pk}/members/{self.caller.pk}")
+
+    def renew_code(self, request: Request, trip_id: int) -> Response:
+        """Replace the code of the trip.
+
+        The old one becomes invalid.
+        """
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip.renew_code(by=self.caller)
+        return self.answer(self._detail(trip))

@@ -5,4 +5,4 @@ from tripcompanion.plugin import Plugin
 
 class MapMyJourneyConfig(Plugin):
     name = "plugins.mapmyjourney"
-    requires = ("plugins.itinerary",)
+    requires = ("plugins.invitations", "plugins.itinerary")

@@ -7,6 +7,7 @@ from django.urls import include, path
 
 from plugins.mapmyjourney.activities import ActivityViewSet, IdsParser, ItineraryViewSet
 from plugins.mapmyjourney.views import (
+    CodeViewSet,
     ExpenseViewSet,
     FlatExpenseViewSet,
     ParticipantViewSet,
@@ -29,7 +30,7 @@ API: list[Any] = [
     path("trips", TripViewSet.as_view({"get": "list", "post": "create"})),
     path("trips/my-trips", TripViewSet.as_view({"get": "list"})),
     path("trips/<id:trip_id>", TripViewSet.as_view(ITEM)),
-    path("trips/<id:trip_id>/code", TripViewSet.as_view({"post": "renew_code"})),
+    path("trips/<id:trip_id>/code", CodeViewSet.as_view({"post": "renew_code"})),
     path("trips/<id:trip_id>/expenses", ExpenseViewSet.as_view({"get": "list", "post": "create"})),
     path("trips/<id:trip_id>/expenses/<id:expense_id>", ExpenseViewSet.as_view(ITEM)),
     path("expenses", FlatExpenseViewSet.as_view({"post": "record"})),

@@ -6,6 +6,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from plugins.invitations import views as invitations
 from plugins.mapmyjourney.paying import pay_whatever_one_may
 from plugins.mapmyjourney.renaming import Renamed
 from plugins.mapmyjourney.serializers import (
@@ -39,6 +40,12 @@ class TripViewSet(trips.TripViewSet):
         sent = self.request.data
         is_part = self.action == "update" and "name" in sent and "title" not in sent
         return super().body(partial=partial or is_part, **context)
+
+
+class CodeViewSet(invitations.CodeViewSet):
+    """The code of a trip."""
+
+    response_serializer = TripDetailSerializer
 
 
 class TripsOfUserViewSet(TripViewSet):

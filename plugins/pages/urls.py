@@ -15,9 +15,9 @@ PAGES = [
 #: For the translations; those of other plugins are in their `urls`.
 # fmt: off
 TITLES = (
-    _("Balances"), _("Categories"), _("Code"),
+    _("Balances"), _("Categories"),
     _("Currencies"), _("Currency"), _("Destination"), _("Exchange rates"), _("Expenses"),
-    _("Export"), _("Guests"), _("Health"), _("Join"),
+    _("Export"), _("Guests"), _("Health"),
     _("Leave"), _("Login"), _("Logout"), _("Logout everywhere"), _("Me"), _("Members"),
     _("Methods"), _("My trips"), _("Password reset"), _("Pay"), _("Pending debts"),
     _("Preview"), _("Profile"), _("Ready"), _("Refresh"), _("Register"), _("Restore"), _("Role"),

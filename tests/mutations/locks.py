@@ -144,18 +144,6 @@ LOCKS: Guards = {
             "tests/trips/test_behind_the_lock.py -k found_as_another",
         ),
         (
-            "outdated trip code accepted under the lock",
-            "            if locked.code != code.upper():\n",
-            "            if False:\n",
-            "tests/trips/test_behind_the_lock.py -k renewed",
-        ),
-        (
-            "joining with an outdated role",
-            "cls.admit(locked, account, locked.join_role, user)",
-            "cls.admit(locked, account, trip.join_role, user)",
-            "tests/trips/test_behind_the_lock.py -k joins",
-        ),
-        (
             "guests are added without the right to",
             "trip(trip.pk, by, Can.ADD_MEMBERS) as locked:\n            _require",
             "trip(trip.pk, by, Can.READ) as locked:\n            _require",

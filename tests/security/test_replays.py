@@ -87,17 +87,6 @@ def test_t142_the_answer_to_making_a_trip_is_not_replayed_to_who_left_it(olga: U
     assert (refused.status_code, refused.content) == (404, not_found(client))
 
 
-def test_t142_the_answer_to_joining_is_not_replayed_to_who_was_removed(
-    trip: Trip, sam: User
-) -> None:
-    client, body = keyed(sam), {"tripCode": trip.code}
-    assert client.post("/api/trips/join", body).status_code == 201
-    assert client.post("/api/trips/join", body)["Idempotency-Replayed"] == "true"
-    end(sam)
-    refused = client.post("/api/trips/join", body)
-    assert (refused.status_code, refused.content) == (404, not_found(client))
-
-
 def test_an_answer_that_shows_nothing_is_replayed_to_who_left(trip: Trip, ed: User) -> None:
     """Leaving is such a request: its retry says again that it is done."""
     client, path = keyed(ed), f"/api/trips/{trip.pk}/members/leave"

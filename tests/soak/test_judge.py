@@ -25,7 +25,6 @@ TRIP, OTHER, OLGA, ED, VERA, SAM = 1, 2, 11, 12, 13, 15
 #: Where the API does what a request asks for.
 ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
     Act.CHANGE_TRIP: (TripViewSet, "partial_update"),
-    Act.RENEW_CODE: (TripViewSet, "renew_code"),
     Act.DELETE_TRIP: (TripViewSet, "destroy"),
     Act.RESTORE_TRIP: (TripViewSet, "restore"),
     Act.ADD_MEMBER: (MemberViewSet, "create"),
@@ -51,7 +50,8 @@ ACTIONS: dict[Act, tuple[type[InTripViewSet], str]] = {
 
 #: What a plugin does, whose tests compare it.
 OF_PLUGINS = {
-    *(Act.INVITE, Act.REVOKE_INVITATION, Act.MERGE_GUEST, Act.COPY_EXPENSE, Act.MOVE_EXPENSE),
+    *(Act.INVITE, Act.REVOKE_INVITATION, Act.RENEW_CODE, Act.JOIN),
+    *(Act.MERGE_GUEST, Act.COPY_EXPENSE, Act.MOVE_EXPENSE),
 }
 
 

@@ -113,7 +113,6 @@ class Scene:
         names = re.findall(r"{(\w+)}", route)
         ids: dict[str, Any] = {
             "trip_id": self.trip.pk,
-            "code": self.trip.code,
             "email": self.partner.email,
             "user_id": self.partner.pk if "trip_id" in names else self.someone.pk,
         }
@@ -193,9 +192,6 @@ class Scene:
 
     def verify_link(self) -> dict[str, Any]:
         return {"token": EmailToken.make(self.partner, MailTemplate.VERIFY)}
-
-    def trip_code(self) -> dict[str, Any]:
-        return {"tripCode": self.trip.code}
 
     def other_member(self) -> dict[str, Any]:
         return {"userId": self.partner.pk}

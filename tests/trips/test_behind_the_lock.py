@@ -74,8 +74,7 @@ def test_every_writing_route_is_here() -> None:
         if issubclass(end.view, InTripViewSet) and end.method in WRITING
     }
     here = {(command.method, command.route) for command in COMMANDS}
-    joining = {("POST", "/api/trips/join")}
-    assert routes == here | WITHOUT_LOCK | joining | {*all_of("WAIT_ELSEWHERE")}
+    assert routes == here | WITHOUT_LOCK | {*all_of("WAIT_ELSEWHERE")}
 
 
 @every_command
@@ -385,20 +384,3 @@ def test_a_plan_that_came_to_hold_transfers_of_others_is_not_recorded_by_an_edit
     call = partial(scene.ed.call, "POST", f"{scene.trip.path}/settle-up", {"tag": tag})
     response, nothing_stored = answer_after(server, "trips_trip", trip, call, *there)
     assert (response.status_code, nothing_stored) == (403, True)
-
-
-def test_a_code_that_was_renewed_lets_nobody_in(server: Server, scene: Scene) -> None:
-    code = scene.olga.done("GET", scene.trip.path)["tripCode"]
-    call = partial(scene.nina.call, "POST", "/trips/join", {"tripCode": code})
-    renewed = ("UPDATE trips_trip SET code = %s WHERE id = %s", code[::-1], scene.trip.id)
-    response, nothing_stored = answer_after(server, "trips_trip", scene.trip.id, call, renewed)
-    assert (response.status_code, nothing_stored) == (404, True)
-
-
-def test_who_joins_gets_the_role_that_the_trip_gives_by_then(server: Server, scene: Scene) -> None:
-    scene.olga.done("PATCH", scene.trip.path, {"joinRole": "EDITOR"})
-    code = scene.olga.done("GET", scene.trip.path)["tripCode"]
-    call = partial(scene.nina.call, "POST", "/trips/join", {"tripCode": code})
-    change = ("UPDATE trips_trip SET join_role = 'VIEWER' WHERE id = %s", scene.trip.id)
-    response, _nothing_stored = answer_after(server, "trips_trip", scene.trip.id, call, change)
-    assert response.json()["role"] == "VIEWER"

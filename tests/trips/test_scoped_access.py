@@ -72,16 +72,6 @@ def test_the_debts_of_others_stay_closed_also_to_an_administrators_token(
     assert client.get(f"/api/users/{ed.pk}/total-debt").json()["code"] == "forbidden"
 
 
-def test_codes_of_other_trips_lead_nowhere(trip: Trip, olga: User, sam: User) -> None:
-    foreign = TripFactory()
-    join(foreign, sam, TripRole.OWNER)
-    client = confined(olga, trip)
-    assert client.get(f"/api/trips/code/{trip.code}").status_code == 200
-    assert client.get(f"/api/trips/code/{foreign.code}").status_code == 404
-    assert client.post("/api/trips/join", {"tripCode": foreign.code}).status_code == 404
-    assert not foreign.members.filter(user=olga).exists()
-
-
 def test_a_confined_token_makes_no_trips(trip: Trip, olga: User) -> None:
     response = confined(olga, trip).post("/api/trips", lisbon())
     assert (response.status_code, response.json()["code"]) == (403, "insufficient_scope")

@@ -87,7 +87,6 @@ COMMANDS = [
     Command(Can.MANAGE_TRIP, "PUT", TRIP, lambda _s: lisbon(budget=12.5), True, False),
     Command(Can.MANAGE_TRIP, "PATCH", TRIP, lambda _s: {"budget": 12.5}, True, False),
     Command(Can.MANAGE_TRIP, "DELETE", TRIP),
-    Command(Can.MANAGE_TRIP, "POST", f"{TRIP}/code"),
     Command(Can.MANAGE_TRIP, "POST", f"{TRIP}/restore"),
     Command(Can.ADD_MEMBERS, "POST", f"{TRIP}/members", _person),
     Command(Can.ADD_MEMBERS, "POST", f"{TRIP}/guests", _guest),

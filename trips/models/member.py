@@ -48,7 +48,7 @@ from trips.models.journal import (
     entries_between,
     write,
 )
-from trips.models.trip import Trip, TripQuerySet, lock_trip, locked_row, locked_trip, trip_key
+from trips.models.trip import Trip, TripQuerySet, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import (
     CREATOR_ROLE,
@@ -254,20 +254,6 @@ class Member(ClientNamed):
                     people = Q(pk=user.pk)
                     happened.send(cls, event="member.added", people=people, by=by, trip_id=trip.pk)
                 return member
-
-    @classmethod
-    def join(cls, trip: Trip, user: User, code: str) -> "Member":
-        """Add `user`, who knows the code, with the trip's `join_role`.
-
-        Raises `NotFound` if the code has changed, `EmailUnverified`, and what `admit` raises.
-        """
-        with transaction.atomic():
-            account = User.objects.active().locked(user.pk)
-            account.require_verified_email()
-            locked = lock_trip(trip.pk)
-            if locked.code != code.upper():
-                raise NotFound
-            return cls.admit(locked, account, locked.join_role, user)
 
     @classmethod
     def admit(

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, TypeVar
 from django.apps import apps
 from django.conf import settings
 from django.db import IntegrityError, models, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, F, Q, QuerySet, Value
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
@@ -79,18 +79,6 @@ _CODE_ATTEMPTS = 5
 
 class TripQuerySet(InTripQuerySet["Trip"]):
     members_path = "members"
-
-    def with_code(self, code: str) -> "TripQuerySet":
-        """The trip with this code, ignoring case, or no trip.
-
-        The code is invalid while none of the trip's owners can log in.
-        """
-        if not (code.isascii() and code.isalnum()):
-            return self.none()
-        owned = Trip.objects.filter(
-            members__role__in=OWNER_ROLES, members__left_at=None, members__user__is_active=True
-        )
-        return self.filter(Exists(owned.filter(pk=OuterRef("pk"))), code=code.upper())
 
     def restorable(self) -> "TripQuerySet":
         """Deleted trips that can still be restored."""

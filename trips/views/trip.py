@@ -1,8 +1,7 @@
-"""Views of trips, and of joining them."""
+"""Views of trips."""
 
 from typing import ClassVar
 
-from django.db.models import Count, Q
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -10,7 +9,6 @@ from rest_framework.response import Response
 
 from tripcompanion.database.snapshots import snapshot
 from trips.models import (
-    Member,
     Trip,
     chosen_trips,
     get_visible_or_404,
@@ -18,28 +16,21 @@ from trips.models import (
     trips_with_members,
 )
 from trips.models.conflicts import (
-    AlreadyMember,
     CurrencyChanged,
     CurrencyFixed,
-    NoOwner,
     NotRestorable,
 )
 from trips.roles import Can
 from trips.serializers import (
     ADDED_NAMES,
-    JoinRequest,
     NewTrip,
     TripChange,
     TripDetailSerializer,
-    TripMemberSerializer,
-    TripPreview,
     TripQuery,
     TripRequest,
     TripSerializer,
 )
-from trips.throttles import LookupThrottle
 from trips.viewsets import ETAG_ACTIONS, InTripViewSet
-from users.models import EmailUnverified
 
 
 class TripViewSet(InTripViewSet):
@@ -53,48 +44,35 @@ class TripViewSet(InTripViewSet):
         "update": "replaceTrip",
         "partial_update": "updateTrip",
         "destroy": "deleteTrip",
-        "by_code": "findTripByCode",
-        "join": "joinTrip",
-        "renew_code": "renewTripCode",
         "restore": "restoreTrip",
     }
     scope_prefix = "trips"
     needs: ClassVar = {
         "list": None,
         "create": None,
-        "by_code": None,
-        "join": None,
         "retrieve": Can.READ,
         "update": Can.MANAGE_TRIP,
         "partial_update": Can.MANAGE_TRIP,
         "destroy": Can.MANAGE_TRIP,
-        "renew_code": Can.MANAGE_TRIP,
         "restore": Can.MANAGE_TRIP,
     }
     request_serializers: ClassVar = {
         "create": NewTrip,
         "update": TripRequest,
         "partial_update": TripChange,
-        "join": JoinRequest,
     }
     response_serializer = TripDetailSerializer
-    response_serializers: ClassVar = {
-        "list": TripSerializer,
-        "by_code": TripPreview,
-        "join": TripMemberSerializer,
-    }
+    response_serializers: ClassVar = {"list": TripSerializer}
     query_serializers: ClassVar = {"list": TripQuery}
-    creates: ClassVar = frozenset({"create", "join"})
+    creates: ClassVar = frozenset({"create"})
     etag_actions: ClassVar = ETAG_ACTIONS
     apart = ADDED_NAMES
-    single_statement: ClassVar = frozenset({"list", "by_code", "retrieve"})
-    throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}
+    single_statement: ClassVar = frozenset({"list", "retrieve"})
     problems: ClassVar = {
         # The stored answer to a repeat is only for who is still in the trip.
         "create": [NotFound],
         "update": [CurrencyFixed, CurrencyChanged],
         "partial_update": [CurrencyFixed, CurrencyChanged],
-        "join": [NotFound, AlreadyMember, NoOwner, EmailUnverified],
         "restore": [NotRestorable],
     }
     uncounted = frozenset({"destroy"})
@@ -157,15 +135,6 @@ class TripViewSet(InTripViewSet):
             trip.remove(by=self.caller)
         return self.no_content()
 
-    def renew_code(self, request: Request, trip_id: int) -> Response:
-        """Replace the code of the trip.
-
-        The old one becomes invalid.
-        """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        trip.renew_code(by=self.caller)
-        return self.answer(self._detail(trip))
-
     def restore(self, request: Request, trip_id: int) -> Response:
         """Restore a deleted trip as it was.
 
@@ -184,18 +153,3 @@ class TripViewSet(InTripViewSet):
             found = get_visible_or_404(trips_with_members, self.caller, pk=trip.pk)
         found.was_created_before = trip.was_created_before
         return found
-
-    def by_code(self, request: Request, code: str) -> Response:
-        """Preview a trip before joining it with its code."""
-        present = Count("members", filter=Q(members__left_at=None))
-        trips = (
-            Trip.objects.in_token_scope(self.caller).with_code(code).annotate(member_count=present)
-        )
-        return self.answer(get_object_or_404(trips))
-
-    def join(self, request: Request) -> Response:
-        """Join a trip by its code, with the trip's `joinRole`."""
-        code = self.body()["trip_code"]
-        trip = get_object_or_404(Trip.objects.in_token_scope(self.caller).with_code(code))
-        member = Member.join(trip, self.caller, code)
-        return self.answer(member, location=f"/api/trips/{trip.pk}/members/{self.caller.pk}")

@@ -2,7 +2,10 @@
 
 from functools import partial
 
-from tests.splits.journey import Journey, Traveller, at_once
+import httpx
+
+from tests.server import running_server
+from tests.splits.journey import Journey, Traveller, at_once, sign_up
 from tests.splits.test_restoring_at_once import deleted_expense, guest_of
 from tests.test_races import ROUNDS, http, journey, travellers
 
@@ -71,3 +74,18 @@ def test_a_claim_beside_the_restoring_of_an_expense(travellers: list[Traveller])
         splits = owner.done("GET", path)["splits"]
         assert {row["participant"]["id"] for row in splits} == {other.id, third.id}
         journey.adds_up()
+
+
+def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
+    """The members that are counted are those that there are: the trip stands still meanwhile."""
+    with (
+        running_server(QUOTA_MEMBERS="3") as server,
+        httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client,
+    ):
+        owner, *others = [sign_up(client) for _number in range(11)]
+        for _round in range(ROUNDS):
+            journey = Journey.start(owner)
+            body = {"tripCode": owner.done("GET", journey.path)["tripCode"]}
+            joining = [partial(by.call, "POST", "/trips/join", body) for by in others]
+            assert at_once(joining) == {(201, ""): 2, (409, "limit_reached"): 8}
+            assert len(owner.done("GET", f"{journey.path}/members")) == 3

@@ -8,18 +8,32 @@ from django.utils import timezone
 from plugins.invitations.models import Invitation
 from plugins.invitations.views import (
     AcceptanceViewSet,
+    CodeViewSet,
     InvitationPreviewViewSet,
     InvitationViewSet,
 )
 from tests.factories import TripFactory, UserFactory, join
-from tests.trips.access import OPEN, TRIP, Row, Scene, everybody, just
+from tests.trips.access import OPEN, TRIP, USER, Row, Scene, everybody, just
+from trips.models import Trip
 from trips.roles import Can, TripRole
 
 INVITATIONS = f"{TRIP}/invitations"
 INVITATION = f"{INVITATIONS}/{{invitation_id}}"
 PREVIEW = "/api/invitations/{token}"
+CODE = "/api/trips/code/{code}"
+JOIN = "/api/trips/join"
+RENEW = f"{TRIP}/code"
+
+
+def _code(scene: Scene) -> dict[str, Any]:
+    return {"tripCode": scene.trip.code}
+
 
 ROWS = [
+    Row("GET", CODE, statuses=USER),
+    Row("POST", JOIN, body=_code,
+        statuses=everybody(409, stranger=201, anonymous=401, admin=201)),
+    Row("POST", RENEW, can=Can.MANAGE_TRIP),
     Row("GET", INVITATIONS, can=Can.READ),
     Row("POST", INVITATIONS, 201, Can.ADD_MEMBERS, just(role="VIEWER")),
     Row("DELETE", INVITATION, 204, Can.ADD_MEMBERS),
@@ -28,29 +42,43 @@ ROWS = [
         statuses=everybody(409, stranger=201, anonymous=401, admin=201)),
 ]  # fmt: skip
 AREAS = {
+    CodeViewSet: "trips",
     InvitationViewSet: "trips",
     AcceptanceViewSet: "trips",
     InvitationPreviewViewSet: OPEN,
 }
 WRITTEN = {
+    f"POST {JOIN}": ["member.joined"],
+    f"POST {RENEW}": ["trip.code_renewed"],
     f"POST {INVITATIONS}": ["invitation.created"],
     f"DELETE {INVITATION}": ["invitation.revoked"],
     f"POST {PREVIEW}/accept": ["invitation.accepted", "member.joined"],
 }
-CALLERS = {f"POST {PREVIEW}/accept": "sam"}
-QUERIES = {INVITATIONS: 4, PREVIEW: 1}
+CALLERS = {f"POST {PREVIEW}/accept": "sam", f"POST {JOIN}": "sam"}
+QUERIES = {INVITATIONS: 4, PREVIEW: 1, CODE: 2}
 LISTS = {INVITATIONS}
-SINGLE = {PREVIEW}
+SINGLE = {PREVIEW, CODE}
 SECRETS = {Invitation: ("digest", "mailed_digest")}
 COMMANDS = [
+    (Can.MANAGE_TRIP, "POST", RENEW),
     (Can.ADD_MEMBERS, "POST", INVITATIONS, lambda _s: {}, False, False),
     (Can.ADD_MEMBERS, "DELETE", INVITATION, None, False, False),
 ]
 LOCKS_CALLER = [("POST", INVITATIONS)]
 #: Whoever joins waits in tests of races.
-WAIT_ELSEWHERE = [("POST", f"{PREVIEW}/accept")]
+WAIT_ELSEWHERE = [("POST", f"{PREVIEW}/accept"), ("POST", JOIN)]
 OWNED_TABLES = ["trips_invitation"]
-LOCKS = ["plugins/invitations/models.py"]
+LOCKS = ["plugins/invitations/models.py", "plugins/invitations/codes.py"]
+_AT_ONCE = "plugins/invitations/tests/test_codes_at_once.py"
+GUARDS = {
+    "plugins/invitations/codes.py": [
+        ("outdated trip code accepted under the lock",
+         "        if locked.code != code.upper():\n", "        if False:\n",
+         f"{_AT_ONCE} -k renewed"),
+        ("joining with an outdated role", "locked.join_role", "trip.join_role",
+         f"{_AT_ONCE} -k joins_gets"),
+    ],
+}  # fmt: skip
 #: What is the same in the Spanish admin site.
 DATA = [r"invitation\.\w+"]
 UNCHANGED = ["invitations"]
@@ -69,7 +97,7 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
 
 def ids(scene: Scene, names: list[str]) -> dict[str, Any]:
     if not {"token", "invitation_id"} & {*names}:
-        return {}
+        return {"code": scene.trip.code}
     owner = scene.trip.members.filter(role=TripRole.OWNER).first().user
     made = Invitation.issue(scene.trip, owner, role=TripRole.VIEWER)
     return {"token": made.token, "invitation_id": made.pk}
@@ -82,14 +110,16 @@ def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, 
 
 
 def fill_world(world: Any) -> None:
+    code = Trip.objects.get(pk=world.ids["tripId"]).code
     made = world.made(f"/api/trips/{world.ids['tripId']}/invitations", {})
-    world.ids |= {"invitationId": made["id"], "token": made["token"]}
+    world.ids |= {"invitationId": made["id"], "token": made["token"], "code": code}
     tomorrow = (timezone.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     world.bodies |= {
+        "POST /api/trips/join": [{"tripCode": code}],
         "POST /api/trips/{tripId}/invitations": [
             {"role": "EDITOR", "maxUses": 3, "note": "x", "expiresAt": tomorrow},
             {"role": "EDITOR", "email": "nora@example.com", "guestUserId": world.guest_id},
-        ]
+        ],
     }
 
 
@@ -99,7 +129,7 @@ def many(trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, An
     Invitation.objects.bulk_create(
         Invitation(**values | {"id": None, "digest": f"{user.pk:064}"}) for user in people
     )
-    return {"token": made.token, "invitation_id": made.pk}
+    return {"token": made.token, "invitation_id": made.pk, "code": trip.code}
 
 
 def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
@@ -135,3 +165,9 @@ def use(used: Any) -> None:
     used.as_new("POST", f"invitations/{made['token']}/accept", status=201)
     anybody("GET", f"invitations/{made['token']}", status=404)
     used.as_olga("DELETE", f"{trip}/invitations/{made['id']}", status=204)
+    code = used.as_olga("GET", trip)["tripCode"]
+    used.as_ed("GET", f"trips/code/{code}")
+    used.as_ed("POST", "trips/join", {"tripCode": code}, 409)
+    used.as_new("POST", f"{trip}/members/leave", status=204)
+    used.as_new("POST", "trips/join", {"tripCode": code}, 201)
+    used.as_olga("POST", f"{trip}/code")
