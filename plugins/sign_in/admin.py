@@ -13,7 +13,7 @@ from trips.admin import person
 class IdentityAdmin(ReadOnlyAdmin):
     """Who logs in with which provider. What the provider calls them is theirs."""
 
-    csv_columns = {"user_email": "user__email", **named("id", "issuer", "created_at", "used_at")}
+    csv_columns = named("id", "user_id", "issuer", "created_at", "used_at")
     list_display = ("id", person("user", gettext_lazy("user")), "issuer", "created_at", "used_at")
     list_filter = ("issuer",)
     list_select_related = ("user",)

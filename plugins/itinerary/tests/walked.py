@@ -55,7 +55,7 @@ WRITTEN = {
     f"PUT {ORDER}": ["activity.changed"],
     f"PUT {ONE_DAY}": ["day.changed"],
 }
-QUERIES = {ACTIVITIES: 5, ACTIVITY: 5, ITINERARY: 5}
+QUERIES = {ACTIVITIES: 5, ACTIVITY: 5, ITINERARY: 6}
 LISTS = {ACTIVITIES}
 PRUNED = ["deleted activities"]
 ENDS = {("itinerary_activity", "deleted_at")}

@@ -56,7 +56,7 @@ def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, i
 
 
 def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
-    linked(olga)
+    linked(olga, f"subject-{Identity.objects.count()}")
 
 
 def lengthen(_text: str) -> None:
