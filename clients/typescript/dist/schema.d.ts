@@ -444,6 +444,121 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/users/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's passkeys, oldest first
+         * @description The caller's passkeys, oldest first.
+         */
+        get: operations["listPasskeys"];
+        put?: never;
+        /**
+         * Add a passkey, which logs in without address, password and code; at most 20
+         * @description Add a passkey, which logs in without address, password and code; at most 20.
+         *
+         *     Only within ten minutes of a log-in, so that a stolen token is not enough.
+         */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a browser needs to make a passkey; only within ten minutes of a log-in
+         * @description What a browser needs to make a passkey; only within ten minutes of a log-in.
+         */
+        post: operations["getPasskeyOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/passkeys/{passkeyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey. Sessions that it started go on
+         * @description Remove a passkey. Sessions that it started go on.
+         */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The accounts of providers that log in to the caller's account, oldest first
+         * @description The accounts of providers that log in to the caller's account, oldest first.
+         */
+        get: operations["listIdentities"];
+        put?: never;
+        /**
+         * Let an account of a provider log in to the caller's account
+         * @description Let an account of a provider log in to the caller's account.
+         *
+         *     Only within ten minutes of a log-in, so that a stolen token adds no way in. The owner is
+         *     told by mail.
+         */
+        post: operations["linkIdentity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/me/identities/{identityId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an account of a provider, which then does not log in any more
+         * @description Remove an account of a provider, which then does not log in any more.
+         *
+         *     Only within ten minutes of a log-in. The last one stays until there is a password.
+         */
+        delete: operations["unlinkIdentity"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users/login/second-factor": {
         parameters: {
             query?: never;
@@ -461,6 +576,93 @@ export interface paths {
          *     log-in attempt.
          */
         post: operations["logInWithSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/login/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with a passkey
+         * @description Log in with a passkey.
+         *
+         *     The authenticator has verified the user, so no other factor is asked for.
+         */
+        post: operations["logInWithPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/login/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What a browser needs to log in with a passkey: the same for everybody
+         * @description What a browser needs to log in with a passkey: the same for everybody.
+         */
+        post: operations["getPasskeyLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/login/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with the identity token of a provider
+         * @description Log in with the identity token of a provider.
+         *
+         *     The first log-in makes an account, if the provider has verified the address and nobody has
+         *     it. A token that is wrong, old or used is refused like a wrong password.
+         */
+        post: operations["logInWithProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/login/oidc/nonce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a nonce for the request to a provider
+         * @description Get a nonce for the request to a provider.
+         *
+         *     The identity token has it, and logs in once while the nonce is valid.
+         */
+        post: operations["createLoginNonce"];
         delete?: never;
         options?: never;
         head?: never;
@@ -570,46 +772,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/trips/code/{code}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Preview a trip before joining it with its code
-         * @description Preview a trip before joining it with its code.
-         */
-        get: operations["findTripByCode"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/trips/join": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Join a trip by its code, with the trip's `joinRole`
-         * @description Join a trip by its code, with the trip's `joinRole`.
-         */
-        post: operations["joinTrip"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/trips/{tripId}": {
         parameters: {
             query?: never;
@@ -654,30 +816,6 @@ export interface paths {
         patch: operations["updateTrip"];
         trace?: never;
     };
-    "/api/trips/{tripId}/code": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replace the code of the trip
-         * @description Replace the code of the trip.
-         *
-         *     The old one becomes invalid.
-         *
-         *     Allowed to OWNER.
-         */
-        post: operations["renewTripCode"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/trips/{tripId}/restore": {
         parameters: {
             query?: never;
@@ -697,6 +835,30 @@ export interface paths {
          *     Allowed to OWNER.
          */
         post: operations["restoreTrip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the code of the trip
+         * @description Replace the code of the trip.
+         *
+         *     The old one becomes invalid.
+         *
+         *     Allowed to OWNER.
+         */
+        post: operations["renewTripCode"];
         delete?: never;
         options?: never;
         head?: never;
@@ -758,6 +920,46 @@ export interface paths {
         get: operations["exportTrip"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/code/{code}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview a trip before joining it with its code
+         * @description Preview a trip before joining it with its code.
+         */
+        get: operations["findTripByCode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join a trip by its code, with the trip's `joinRole`
+         * @description Join a trip by its code, with the trip's `joinRole`.
+         */
+        post: operations["joinTrip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1055,30 +1257,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/trips/{tripId}/expenses/bulk": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Create, change and delete up to 100 expenses: all of it, or nothing
-         * @description Create, change and delete up to 100 expenses: all of it, or nothing.
-         *
-         *     Errors name the row, such as `create.3.amount`. Each row needs the right to do it by itself.
-         *
-         *     Allowed to OWNER and EDITOR.
-         */
-        post: operations["changeManyExpenses"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/trips/{tripId}/expenses/{expenseId}": {
         parameters: {
             query?: never;
@@ -1144,6 +1322,30 @@ export interface paths {
          *     Allowed to OWNER, and to EDITOR for their own.
          */
         post: operations["restoreExpense"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create, change and delete up to 100 expenses: all of it, or nothing
+         * @description Create, change and delete up to 100 expenses: all of it, or nothing.
+         *
+         *     Errors name the row, such as `create.3.amount`. Each row needs the right to do it by itself.
+         *
+         *     Allowed to OWNER and EDITOR.
+         */
+        post: operations["changeManyExpenses"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1700,28 +1902,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/trips/{tripId}/balances/{userId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The entries of a balance, in the order of recording, with the running sum
-         * @description The entries of a balance, in the order of recording, with the running sum.
-         *
-         *     Every member may do this.
-         */
-        get: operations["explainBalance"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/trips/{tripId}/settle-up": {
         parameters: {
             query?: never;
@@ -1749,6 +1929,28 @@ export interface paths {
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
         post: operations["recordSettleUpPlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/balances/{userId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The entries of a balance, in the order of recording, with the running sum
+         * @description The entries of a balance, in the order of recording, with the running sum.
+         *
+         *     Every member may do this.
+         */
+        get: operations["explainBalance"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1843,55 +2045,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/trips/{tripId}/expenses/{expenseId}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Every change of an expense and its splits, newest first
-         * @description Every change of an expense and its splits, newest first.
-         *
-         *     It remains after the expense is deleted.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listExpenseHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/trips/{tripId}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Every change of a trip, its members, invitations and money, newest first
-         * @description Every change of a trip, its members, invitations and money, newest first.
-         *
-         *     A scoped token without `expenses:read` does not see what happened to expenses and
-         *     settlements.
-         *
-         *     Every member may do this.
-         */
-        get: operations["listHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/users/{userId}/pending-debts": {
         parameters: {
             query?: never;
@@ -1978,6 +2131,55 @@ export interface paths {
          *     The same as `totalDebt`.
          */
         get: operations["totalPendingSplits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of a trip, its members, invitations and money, newest first
+         * @description Every change of a trip, its members, invitations and money, newest first.
+         *
+         *     A scoped token without `expenses:read` does not see what happened to expenses and
+         *     settlements.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trips/{tripId}/expenses/{expenseId}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every change of an expense and its splits, newest first
+         * @description Every change of an expense and its splits, newest first.
+         *
+         *     It remains after the expense is deleted.
+         *
+         *     Every member may do this.
+         */
+        get: operations["listExpenseHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3426,6 +3628,10 @@ export interface components {
             readMessages: components["schemas"]["ExportedReadMark"][];
             /** @description Their authenticator app, without its secret. */
             authenticatorApps: components["schemas"]["ExportedApp"][];
+            /** @description Their passkeys, without the public keys. */
+            passkeys: components["schemas"]["Passkey"][];
+            /** @description The accounts of providers with which they log in. */
+            identities: components["schemas"]["Identity"][];
         };
         /**
          * @description `USER`, or `ADMIN`, who may do what the OWNER of any trip may.
@@ -3778,6 +3984,54 @@ export interface components {
             amount?: number | string | null;
             /** @description Their part of the expense in percent, at most 4 decimals. `null` counts as omitted. */
             percentage?: number | string | null;
+        };
+        /** @description Options of WebAuthn, for `parseCreationOptionsFromJSON`. */
+        CreationOptions: {
+            /** @description It works once, within five minutes. */
+            challenge: string;
+            /** @description How long it works, in milliseconds. */
+            timeout: number;
+            /** @description The site. */
+            rp: {
+                [key: string]: unknown;
+            };
+            /** @description The caller. */
+            user: {
+                [key: string]: unknown;
+            };
+            /** @description The algorithms, the best first. */
+            pubKeyCredParams: unknown[];
+            /** @description The caller's passkeys. */
+            excludeCredentials: unknown[];
+            /** @description What it must be able to do. */
+            authenticatorSelection: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description It need not say who made it.
+             * @constant
+             */
+            attestation: "none";
+        };
+        /** @description What `navigator.credentials` gave, as its `toJSON` writes it. */
+        CredentialRequest: {
+            /** @description The id that the authenticator gave it. */
+            rawId: string;
+            /** @description What the authenticator made or signed. */
+            response: components["schemas"]["CredentialResponseRequest"];
+        };
+        /** @description What an authenticator made (`attestationObject`) or signed (the others). */
+        CredentialResponseRequest: {
+            /** @description What the browser knows. */
+            clientDataJSON: string;
+            /** @description The new public key. `null` counts as omitted. */
+            attestationObject?: string | null;
+            /** @description What the authenticator says. `null` counts as omitted. */
+            authenticatorData?: string | null;
+            /** @description The signature of both. `null` counts as omitted. */
+            signature?: string | null;
+            /** @description How authenticators name the account. `null` counts as omitted. */
+            userHandle?: string | null;
         };
         /** @description A currency that amounts may be in. */
         Currency: {
@@ -4229,14 +4483,14 @@ export interface components {
             confirmed: boolean;
             /**
              * Format: date-time
-             * @description When it was set up.
+             * @description When it was set up, if that is known.
              */
-            createdAt: string;
+            createdAt: string | null;
             /**
              * Format: date-time
              * @description When one of its codes was last used.
              */
-            lastUsedAt: string;
+            lastUsedAt: string | null;
         };
         /** @description A trip that the user archived. */
         ExportedArchivedTrip: {
@@ -4827,6 +5081,36 @@ export interface components {
         };
         /** @description An identifier, as a number or as a string of its digits. */
         Id: number | string;
+        /** @description An identity token of a provider. */
+        IdTokenRequest: {
+            /** @description The key of the provider. */
+            provider: string;
+            /** @description Its identity token (a JWT), with a nonce of `createLoginNonce`. */
+            idToken: string;
+        };
+        /** @description An account of a provider that logs in to an account here. */
+        Identity: {
+            /** @description The id of the link, to remove it. */
+            id: number;
+            /** @description The key of the provider; null if it is not set up any more. */
+            provider: string | null;
+            /** @description The issuer of the provider. */
+            issuer: string;
+            /** @description What the provider calls the account. */
+            subject: string;
+            /** @description Its address when it was linked; empty if the provider had not verified it. */
+            email: string;
+            /**
+             * Format: date-time
+             * @description When it was linked.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last logged in; null if never.
+             */
+            usedAt: string | null;
+        };
         /** @description The plan of an import, or what has become of it. */
         Import: {
             /** @description The id of the import. */
@@ -5174,6 +5458,10 @@ export interface components {
         LoginMethods: {
             /** @description With address and password: always. */
             password: boolean;
+            /** @description With a passkey: `getPasskeyLoginOptions`. */
+            passkey: boolean;
+            /** @description Of the plugin `sign_in`: the OpenID providers whose identity tokens log in. */
+            oidc: components["schemas"]["OidcProvider"][];
         };
         /** @description The credentials of an account. */
         LoginRequest: {
@@ -5422,6 +5710,13 @@ export interface components {
             /** @description 1 to 100 characters. */
             text: string;
         };
+        /** @description A passkey to add. */
+        NewPasskeyRequest: {
+            /** @description The answer to the options of `getPasskeyOptions`. */
+            credential: components["schemas"]["CredentialRequest"];
+            /** @description What the user calls it, such as the device. Default: `Passkey`. `null` counts as omitted. */
+            name?: string | null;
+        };
         /** @description The token from the link in the mail, and the new password. */
         NewPasswordRequest: {
             /** @description The last part of the link. It works once, within an hour. */
@@ -5498,6 +5793,13 @@ export interface components {
              */
             clientId?: string | null;
         };
+        /** @description A nonce for the request to a provider. */
+        Nonce: {
+            /** @description The `nonce` that the identity token must have. */
+            nonce: string;
+            /** @description How long it is valid, in seconds. */
+            expiresIn: number;
+        };
         /**
          * @description What an account may be notified of. `member.added`: it was added to a trip. `split.paid`: somebody else marked its split as paid. `expense.created`, `expense.changed`, `comment.created`: an expense that it paid for or takes part in.
          * @enum {string}
@@ -5540,6 +5842,17 @@ export interface components {
             secret: string;
             /** @description The same as an `otpauth:` URI, for a QR code. */
             uri: string;
+        };
+        /** @description An OpenID provider whose identity tokens log in. */
+        OidcProvider: {
+            /** @description Its key, for `logInWithProvider`. */
+            provider: string;
+            /** @description What people call it. */
+            name: string;
+            /** @description The client that its tokens must be for. */
+            clientId: string;
+            /** @description Its issuer, where its discovery document is. */
+            issuer: string;
         };
         /** @description An option, with the votes for it. */
         Option: {
@@ -5798,6 +6111,31 @@ export interface components {
             totalPages: number;
         };
         /** @description One page of a list. */
+        PaginatedIdentityList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Identity"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
         PaginatedImportedRowList: {
             /** @description The rows of this page. */
             items: components["schemas"]["ImportedRow"][];
@@ -5851,6 +6189,31 @@ export interface components {
         PaginatedMessageList: {
             /** @description The rows of this page. */
             items: components["schemas"]["Message"][];
+            /**
+             * @description How many rows there are on all pages.
+             * @example 1
+             */
+            total: number;
+            /**
+             * @description The number of this page, from 1.
+             * @example 1
+             */
+            page: number;
+            /**
+             * @description How many rows a page has at most.
+             * @example 20
+             */
+            pageSize: number;
+            /**
+             * @description How many pages there are.
+             * @example 1
+             */
+            totalPages: number;
+        };
+        /** @description One page of a list. */
+        PaginatedPasskeyList: {
+            /** @description The rows of this page. */
+            items: components["schemas"]["Passkey"][];
             /**
              * @description How many rows there are on all pages.
              * @example 1
@@ -6096,6 +6459,33 @@ export interface components {
              * @example 1
              */
             totalPages: number;
+        };
+        /** @description A passkey. */
+        Passkey: {
+            /** @description The id of the passkey. */
+            id: number;
+            /** @description What the user calls it; others may be called the same. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last logged in; null: never.
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was blocked: its counter went back, as a copy's does.
+             */
+            blockedAt: string | null;
+        };
+        /** @description A log-in with a passkey. */
+        PasskeyLoginRequest: {
+            /** @description The answer to the options of `getPasskeyLoginOptions`. */
+            credential: components["schemas"]["CredentialRequest"];
         };
         /** @description The address of the account. The response does not reveal whether it exists. */
         PasswordResetRequest: {
@@ -6704,6 +7094,20 @@ export interface components {
              * @description 8 to 128 characters, not a common password, used as typed.
              */
             password: string;
+        };
+        /** @description Options of WebAuthn, for `parseRequestOptionsFromJSON`. */
+        RequestOptions: {
+            /** @description It works once, within five minutes. */
+            challenge: string;
+            /** @description How long it works, in milliseconds. */
+            timeout: number;
+            /** @description The domain of the site. */
+            rpId: string;
+            /**
+             * @description By a finger, a face or a PIN.
+             * @constant
+             */
+            userVerification: "required";
         };
         /** @description A saved filter. */
         SavedFilter: {
@@ -7454,6 +7858,43 @@ export interface components {
          */
         AddMemberNotFound: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        AddPasskeyBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `bad_credentials`: the passkey is unknown or blocked, or proves nothing. */
+        BadCredentials: {
+            headers: {
+                /** @description Always `Bearer`. */
+                "WWW-Authenticate"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `bad_credentials`: unknown address, wrong password or deactivated user.
+         *     - `second_factor_required`: send a code to `logInWithSecondFactor`.
+         */
+        BadCredentialsOrSecondFactorRequired: {
+            headers: {
+                /** @description Always `Bearer`. */
+                "WWW-Authenticate"?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -8446,6 +8887,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `identity_taken`: the caller or somebody else has linked this account, or another of it.
+         */
+        IdempotencyInProgressOrIdentityTaken: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `idempotency_in_progress`: the first request with this key is still running.
+         *     - `limit_reached`: the maximum number of such rows exists already.
+         */
+        IdempotencyInProgressOrLimitReached: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `idempotency_mismatch`: the key was used for another request. */
         IdempotencyMismatch: {
             headers: {
@@ -8661,6 +9126,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `last_way_in`: the account has no password, and no other provider to log in with. */
+        LastWayIn: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `last_owner`: a trip must have an owner.
@@ -8713,6 +9187,33 @@ export interface components {
          */
         LimitReachedOrPollClosed: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        LinkIdentityBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unavailable`: the database is unreachable or too busy; a retry may succeed shortly.
+         *     - `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`.
+         *     - `provider_unavailable`: the keys of the provider cannot be had now; try again.
+         */
+        LinkIdentityServiceUnavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -8810,6 +9311,54 @@ export interface components {
          */
         LogInAgainOrInsufficientScope: {
             headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        LogInWithPasskeyBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
+         *     - `invalid`: a value is refused; `errors` says which one, and why.
+         */
+        LogInWithProviderBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `link_first`: log in in another way, then link this provider with `linkIdentity`. */
+        LogInWithProviderConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description - `unavailable`: the database is unreachable or too busy; a retry may succeed shortly.
+         *     - `outcome_unknown`: the change may be saved; retry with the same `Idempotency-Key`.
+         *     - `provider_unavailable`: the keys of the provider cannot be had now; try again.
+         */
+        LogInWithProviderServiceUnavailable: {
+            headers: {
+                /** @description Seconds to wait before the next attempt. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -10754,6 +11303,236 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
+    listPasskeys: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedPasskeyList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskeyRequest"];
+            };
+        };
+        responses: {
+            /** @description A passkey. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+            400: components["responses"]["AddPasskeyBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["LogInAgainOrInsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrLimitReached"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getPasskeyOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Options of WebAuthn, for `parseCreationOptionsFromJSON`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreationOptions"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["LogInAgainOrInsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a passkey of the caller. */
+                passkeyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    listIdentities: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedIdentityList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    linkIdentity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description An account of a provider that logs in to an account here. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"];
+                };
+            };
+            400: components["responses"]["LinkIdentityBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["LogInAgainOrInsufficientScope"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["IdempotencyInProgressOrIdentityTaken"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["LinkIdentityServiceUnavailable"];
+        };
+    };
+    unlinkIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a linked account of a provider. */
+                identityId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["LogInAgainOrInsufficientScope"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LastWayIn"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
     logInWithSecondFactor: {
         parameters: {
             query?: never;
@@ -10780,6 +11559,130 @@ export interface operations {
             401: components["responses"]["WrongCodeOrChallengeEnded"];
             406: components["responses"]["NotAcceptable"];
             413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    logInWithPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLoginRequest"];
+            };
+        };
+        responses: {
+            /** @description A pair of tokens, and the user to whom they belong. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            400: components["responses"]["LogInWithPasskeyBadRequest"];
+            401: components["responses"]["BadCredentials"];
+            406: components["responses"]["NotAcceptable"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    getPasskeyLoginOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Options of WebAuthn, for `parseRequestOptionsFromJSON`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestOptions"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            406: components["responses"]["NotAcceptable"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    logInWithProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IdTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description There was an account already. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            /** @description A pair of tokens, and the user to whom they belong. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+            400: components["responses"]["LogInWithProviderBadRequest"];
+            401: components["responses"]["BadCredentialsOrSecondFactorRequired"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LogInWithProviderConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["LogInWithProviderServiceUnavailable"];
+        };
+    };
+    createLoginNonce: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A nonce for the request to a provider. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Nonce"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrUnknownName"];
+            406: components["responses"]["NotAcceptable"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -11061,82 +11964,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    findTripByCode: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The 8 characters of a trip code, in any case.
-                 * @example LSBNA222
-                 */
-                code: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What a trip code reveals to somebody who may want to join. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TripPreview"];
-                };
-            };
-            400: components["responses"]["UnknownName"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeTripsRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    joinTrip: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["JoinRequest"];
-            };
-        };
-        responses: {
-            /** @description A member of a trip. */
-            201: {
-                headers: {
-                    /** @description The path of the created resource. */
-                    Location?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TripMember"];
-                };
-            };
-            400: components["responses"]["JoinTripBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["EmailUnverifiedOrInsufficientScopeTripsWrite"];
-            404: components["responses"]["JoinTripNotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["JoinTripConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
     getTrip: {
         parameters: {
             query?: {
@@ -11312,45 +12139,6 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
-    renewTripCode: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 6
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A trip with its members. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["TripDetail"];
-                };
-            };
-            400: components["responses"]["MalformedJsonOrInvalidKey"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
     restoreTrip: {
         parameters: {
             query?: never;
@@ -11384,6 +12172,45 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RestoreTripConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    renewTripCode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 6
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A trip with its members. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripDetail"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrInvalidKey"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["LimitReachedOrIdempotencyInProgress"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -11567,6 +12394,82 @@ export interface operations {
             409: components["responses"]["LimitReached"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
+        };
+    };
+    findTripByCode: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The 8 characters of a trip code, in any case.
+                 * @example LSBNA222
+                 */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a trip code reveals to somebody who may want to join. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripPreview"];
+                };
+            };
+            400: components["responses"]["UnknownName"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    joinTrip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinRequest"];
+            };
+        };
+        responses: {
+            /** @description A member of a trip. */
+            201: {
+                headers: {
+                    /** @description The path of the created resource. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TripMember"];
+                };
+            };
+            400: components["responses"]["JoinTripBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["EmailUnverifiedOrInsufficientScopeTripsWrite"];
+            404: components["responses"]["JoinTripNotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["JoinTripConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
     listMembers: {
@@ -12302,50 +13205,6 @@ export interface operations {
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
         };
     };
-    changeManyExpenses: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 1
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["BulkRequest"];
-            };
-        };
-        responses: {
-            /** @description What became of many expenses, in the order of the request. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Bulk"];
-                };
-            };
-            400: components["responses"]["ChangeManyExpensesBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["ChangeManyExpensesConflict"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["IdempotencyMismatch"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["UnavailableOrOutcomeUnknown"];
-        };
-    };
     getExpense: {
         parameters: {
             query?: {
@@ -12577,6 +13436,50 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["RestoreExpenseConflict"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyMismatch"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    changeManyExpenses: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible characters that the client chooses, such as a UUID. Within 24 hours the request acts once; repeated with the same body, it gets the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of many expenses, in the order of the request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bulk"];
+                };
+            };
+            400: components["responses"]["ChangeManyExpensesBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["ForbiddenOrInsufficientScopeExpensesWrite"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            409: components["responses"]["ChangeManyExpensesConflict"];
+            413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
@@ -13763,51 +14666,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    explainBalance: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 1
-                 */
-                tripId: number;
-                /**
-                 * @description The id of a user.
-                 * @example 3
-                 */
-                userId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedBalanceLineList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     getSettleUpPlan: {
         parameters: {
             query?: {
@@ -13891,6 +14749,51 @@ export interface operations {
             422: components["responses"]["IdempotencyMismatch"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
+        };
+    };
+    explainBalance: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+                /**
+                 * @description The id of a user.
+                 * @example 3
+                 */
+                userId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedBalanceLineList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getBalancesPicture: {
@@ -14022,97 +14925,6 @@ export interface operations {
             400: components["responses"]["GetTripStatisticsPictureBadRequest"];
             401: components["responses"]["NotAuthenticated"];
             403: components["responses"]["InsufficientScopeTripsReadOrInsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listExpenseHistory: {
-        parameters: {
-            query?: {
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an expense.
-                 * @example 1
-                 */
-                expenseId: number;
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 1
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
-                };
-            };
-            400: components["responses"]["InvalidPage"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeExpensesRead"];
-            404: components["responses"]["NotFound"];
-            406: components["responses"]["NotAcceptable"];
-            429: components["responses"]["Throttled"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listHistory: {
-        parameters: {
-            query?: {
-                /** @description Only what this user did. */
-                by?: number;
-                /** @description Only this event. */
-                event?: components["schemas"]["EventEnum"];
-                /** @description The format of the response, instead of `Accept`. */
-                format?: "json";
-                /** @description The page number, from 1. A page past the end is empty. */
-                page?: number;
-                /** @description Rows per page. */
-                pageSize?: number;
-                /** @description Only what happened at this instant or later. */
-                since?: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of a trip of the caller; an ADMIN may name any trip.
-                 * @example 3
-                 */
-                tripId: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
-                };
-            };
-            400: components["responses"]["ListHistoryBadRequest"];
-            401: components["responses"]["NotAuthenticated"];
-            403: components["responses"]["InsufficientScopeTripsRead"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
@@ -14273,6 +15085,97 @@ export interface operations {
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
             409: components["responses"]["NoRate"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listHistory: {
+        parameters: {
+            query?: {
+                /** @description Only what this user did. */
+                by?: number;
+                /** @description Only this event. */
+                event?: components["schemas"]["EventEnum"];
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+                /** @description Only what happened at this instant or later. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 3
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["ListHistoryBadRequest"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeTripsRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            429: components["responses"]["Throttled"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listExpenseHistory: {
+        parameters: {
+            query?: {
+                /** @description The format of the response, instead of `Accept`. */
+                format?: "json";
+                /** @description The page number, from 1. A page past the end is empty. */
+                page?: number;
+                /** @description Rows per page. */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an expense.
+                 * @example 1
+                 */
+                expenseId: number;
+                /**
+                 * @description The id of a trip of the caller; an ADMIN may name any trip.
+                 * @example 1
+                 */
+                tripId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedHistoryEntryList"];
+                };
+            };
+            400: components["responses"]["InvalidPage"];
+            401: components["responses"]["NotAuthenticated"];
+            403: components["responses"]["InsufficientScopeExpensesRead"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
         };
