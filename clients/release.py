@@ -20,6 +20,7 @@ import httpx
 
 from clients import breaking
 from clients.__main__ import FOLDER, PYTHON, run
+from tests.programs import found
 from tests.releases import PREVIOUS_RELEASE
 from tests.server import ROOT, free_port, running_server
 
@@ -94,7 +95,7 @@ def release_python(clone: Path, folder: Path) -> None:
 
 def release_image(clone: Path, version: str) -> None:
     """Build the image and run it as the README says, with another port and volume."""
-    if shutil.which("docker") is None or subprocess.call(
+    if found("docker") is None or subprocess.call(
         ["docker", "info"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ):
         sys.stdout.write("The image was left out: there is no container engine\n")

@@ -39,7 +39,7 @@ VARIABLES = {"chromium": "CHROMIUM", "pgbouncer": "TEST_PGBOUNCER"}
 
 
 def found(name: str) -> str | None:
-    """The path of a program, or None; `name` is a key of `PACKAGES`."""
+    """The path of a program, or None; `name` is perhaps a key of `PACKAGES`."""
     chosen = os.environ.get(VARIABLES.get(name, ""))
     folders = [Path(folder) for folder in os.get_exec_path()]
     # Debian has servers where only root looks.

@@ -1,6 +1,7 @@
 """A real server process for tests: gunicorn on a free port, with its own database."""
 
 import atexit
+import json
 import os
 import secrets
 import shutil
@@ -14,6 +15,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
@@ -52,6 +54,20 @@ class Server:
             capture_output=True,
             text=True,
         )
+
+    def journal(self, trip_id: int) -> list[dict[str, Any]]:
+        """What the database of the server has in the journal of a trip, the newest first."""
+        code = (
+            "import json\n"
+            "from trips.models import JournalEntry\n"
+            f"rows = JournalEntry.objects.filter(trip={trip_id}).order_by('-number')\n"
+            "names = 'number', 'event', 'person_id', 'changes'\n"
+            "rows = [{name: getattr(row, name) for name in names} for row in rows]\n"
+            "print(json.dumps(rows, default=float))"
+        )
+        told = self.manage("shell", "--no-imports", "-c", code).stdout
+        rows: list[dict[str, Any]] = json.loads(told)
+        return rows
 
 
 @contextmanager

@@ -85,6 +85,8 @@ WRONG = {
     "OTEL_EXPORTER_OTLP_ENDPOINT": ("localhost:4318", "grpc://localhost:4317", "http://a b"),
     "METRICS_TOKEN": ("short-but-otherwise-good-key-31", "x" * 32, "change-me" * 8),
     "SLOW_STATEMENT_MS": ("-1", "1s", "0.5"),
+    "PASSKEY_RP_ID": ("https://example.com", "127.0.0.1"),
+    "PASSKEY_ORIGINS": ("example.com", "https://example.com/app"),
     "JWT_VERIFYING_KEYS": ("short", "a-good-key-of-32-characters-1234,short"),
 }
 DEFAULTS = {

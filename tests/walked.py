@@ -40,6 +40,7 @@ That module may have any of these names:
   examples an address. `secret_of(user, name, path)` is what the body of an example has for what
   only the service knows, or None.
 - `writing_to(folder)`: a context in which files go into a temporary folder, for the whole session.
+- `FLEXIBLE_INSIDE`: operations in whose bodies are objects that may have more names.
 - `SENDABLE`: what makes something at a path whose answer can be sent back, and with which method.
 - `GUARDS`: mutants of its locks, as `tests/mutations/locks.py` has them; `CONSTRAINT_TESTS`: where
   its constraints are violated, if not by `VIOLATIONS`; `VIOLATED_ELSEWHERE`: which ones.

@@ -1,6 +1,5 @@
 """The relying party: the domain that passkeys belong to, and the origins where they are used."""
 
-import re
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,12 +10,11 @@ from fido2.rpid import verify_rp_id
 from fido2.server import Fido2Server
 from fido2.webauthn import AttestationConveyancePreference, PublicKeyCredentialRpEntity
 
+from plugins.passkeys.settings import is_domain
 from tripcompanion.environment import refuse
 
 CHALLENGE_LIFETIME = timedelta(minutes=5)
 ALGORITHMS = (ES256, EdDSA, RS256)
-#: Browsers take no IP address.
-_DOMAIN = r"(?!.*\.[0-9]+$)[a-z0-9-]+(\.[a-z0-9-]+)*"
 
 
 def relying_party() -> Any:
@@ -26,7 +24,7 @@ def relying_party() -> Any:
     """
     origins = settings.PASSKEY_ORIGINS or [settings.FRONTEND_URL.lower()]
     rp_id = settings.PASSKEY_RP_ID or urlsplit(origins[0]).hostname or ""
-    if not re.fullmatch(_DOMAIN, rp_id) or not all(verify_rp_id(rp_id, each) for each in origins):
+    if not is_domain(rp_id) or not all(verify_rp_id(rp_id, each) for each in origins):
         if settings.PASSKEY_RP_ID or settings.PASSKEY_ORIGINS:
             refuse(
                 f"PASSKEY_RP_ID must be a domain such as example.com, not {rp_id!r}, and "

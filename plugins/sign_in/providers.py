@@ -25,8 +25,9 @@ class Provider(NamedTuple):
     client_id: str
 
 
-def read_providers(raw: str, *, debug: bool) -> list[Provider]:
+def read_providers(raw: str) -> list[Provider]:
     """The providers in the setting; stops the process if one is not valid."""
+    debug = env.boolean("DEBUG", False)
     if raw:
         env.require_installed("OIDC_PROVIDERS", package="cryptography", extra="asymmetric")
     try:

@@ -3,4 +3,4 @@
 from plugins.sign_in.providers import read_providers
 from tripcompanion import environment as env
 
-OIDC_PROVIDERS = read_providers(env.text("OIDC_PROVIDERS"), debug=env.boolean("DEBUG", False))
+OIDC_PROVIDERS = read_providers(env.text("OIDC_PROVIDERS"))

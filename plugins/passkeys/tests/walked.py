@@ -32,6 +32,7 @@ ROWS = [
     Row("POST", f"{LOG_IN}/options", statuses=everybody(200)),
 ]
 AREAS = {PasskeyViewSet: None, PasskeyLoginViewSet: OPEN}
+FLEXIBLE_INSIDE = ["POST /api/users/me/passkeys", "POST /api/users/login/passkey"]
 QUERIES = {OWN: 3}
 LISTS = {OWN}
 REFUSED_BY_STATE = {f"POST {OWN}": "invalid", f"POST {LOG_IN}": "bad_credentials"}

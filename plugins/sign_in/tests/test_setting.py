@@ -19,7 +19,9 @@ GOOD = {
 
 def read(value: Any, *, debug: bool = False) -> list[Provider]:
     text = value if isinstance(value, str) else json.dumps(value)
-    return read_providers(text, debug=debug)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEBUG", str(debug).lower())
+        return read_providers(text)
 
 
 def test_it_is_read() -> None:

@@ -28,8 +28,8 @@ LISTS = {OWN}
 LINKS = ["identities"]
 PRUNED = ["used nonces"]
 ENDS = {("sign_in_usednonce", "expires_at")}
-#: Hashes.
-NOT_EXPORTED = ["sign_in.UsedNonce"]
+#: What is the same in the Spanish admin site.
+DATA = [r"https://accounts\.example\.com"]
 SECRETS = {Identity: ("subject", "email")}
 VIOLATIONS = [("identity_unique", "identity", {"subject": "1"})]
 UNIQUE = {"identity_unique"}
