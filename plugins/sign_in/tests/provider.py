@@ -39,7 +39,10 @@ def jwk_of(name: str, key: Any = None, **members: Any) -> dict[str, Any]:
 
 
 def claims_of(provider: Provider, **claims: Any) -> dict[str, Any]:
-    """The claims of a token for now, with a new nonce; those that are None are left out."""
+    """The claims of a token for now, with a new nonce; those that are None are left out.
+
+    A claim that is a function is called now, not when the tests are collected.
+    """
     now = int(time.time())
     usual = {
         "iss": provider.issuer,
@@ -52,7 +55,8 @@ def claims_of(provider: Provider, **claims: Any) -> dict[str, Any]:
         "email_verified": True,
         "name": "Nora Haddad",
     }
-    return {name: value for name, value in (usual | claims).items() if value is not None}
+    said = {name: claim() if callable(claim) else claim for name, claim in (usual | claims).items()}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def token_of(
