@@ -45,7 +45,8 @@ def ids(scene: Scene, names: list[str]) -> dict[str, int]:
 
 def fill_world(world: Any) -> None:
     caller = User.objects.get(pk=world.client.get(ME).json()["id"])
-    world.ids["identityId"] = linked(caller, "1").pk
+    subject = f"{caller.pk}-{Identity.objects.count()}"
+    world.ids["identityId"] = linked(caller, subject).pk
     body = {"provider": "nobody", "idToken": "x.y.z"}
     world.bodies |= {f"POST {LOG_IN}": [body], f"POST {OWN}": [body]}
 
