@@ -1,14 +1,12 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import LoginMethod, MailText, PersonalList, Plugin, until
+from tripcompanion.plugin import LoginMethod, MailText, PersonalList, Plugin
 
 
 class SignInConfig(Plugin):
@@ -35,13 +33,6 @@ class SignInConfig(Plugin):
             "reset your password.\n"
         )
         return {LOG_IN_LINKED: MailText(gettext_lazy("another way to log in"), subject, text)}
-
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
-        from plugins.sign_in.models import UsedNonce
-
-        yield "used nonces", [until(now, UsedNonce, "expires_at")]
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.sign_in.serializers import IdentitySerializer

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
-from django.db import IntegrityError, models, transaction
+from django.db import models, transaction
 from django.db.models import Q
 from django.dispatch import receiver
 from django.utils import timezone
@@ -15,6 +15,7 @@ from rest_framework.exceptions import NotFound
 from plugins.sign_in.id_tokens import MAX_SUBJECT_CHARS, NONCE_SECONDS, IdToken, TokenRefused
 from plugins.sign_in.providers import MAX_ISSUER_CHARS
 from tripcompanion.api.problems import Conflict
+from tripcompanion.database.models import ThrottleCounter
 from users.emails import MAX_EMAIL_CHARS
 from users.models import EmailTaken, User
 from users.passwords import HashedPassword
@@ -53,29 +54,6 @@ class LastWayIn(Conflict):
     default_detail = gettext_lazy(
         "It is the only way to log in to your account. Set a password first, by a reset."
     )
-
-
-class UsedNonce(models.Model):
-    """The hash of a nonce whose token was used, until no such token is accepted anyway."""
-
-    digest = models.CharField(max_length=64, unique=True)
-    expires_at = models.DateTimeField(db_index=True)
-
-    def __str__(self) -> str:
-        return f"until {self.expires_at}"
-
-    @classmethod
-    def use(cls, nonce: str) -> None:
-        """Use a nonce up, in the transaction of its effect; raises `TokenRefused` if it was used.
-
-        A simultaneous use waits at the unique index for the end of the first.
-        """
-        expires_at = timezone.now() + timedelta(seconds=NONCE_SECONDS)
-        try:
-            with transaction.atomic():
-                cls.objects.create(digest=digest_of(nonce), expires_at=expires_at)
-        except IntegrityError as error:
-            raise TokenRefused("nonce") from error
 
 
 class Identity(models.Model):
@@ -124,7 +102,7 @@ class Identity(models.Model):
         `LinkFirst`, and `TokenRefused`, also for an account that was deactivated.
         """
         with transaction.atomic():
-            UsedNonce.use(token.nonce)
+            _use(token.nonce)
             identity, is_new = cls.of(token), False
             if identity is None:
                 identity, is_new = cls._register(token)
@@ -164,7 +142,7 @@ class Identity(models.Model):
         Raises `IdentityTaken` and `TokenRefused`.
         """
         with user.locked(by=user) as account:
-            UsedNonce.use(token.nonce)
+            _use(token.nonce)
             rows = cls.objects.filter(issuer=token.provider.issuer)
             if rows.filter(Q(user=account) | Q(subject=token.subject)).exists():
                 raise IdentityTaken
@@ -183,6 +161,13 @@ class Identity(models.Model):
             if not others and not account.has_usable_password():
                 raise LastWayIn
             own.filter(pk=identity_id).delete()
+
+
+def _use(nonce: str) -> None:
+    """Use a nonce up, in the transaction of its effect; raises `TokenRefused` if it was used."""
+    ends_at = timezone.now() + timedelta(seconds=NONCE_SECONDS)
+    if ThrottleCounter.add(f"nonce:{digest_of(nonce)}", ends_at.timestamp()) > 1:
+        raise TokenRefused("nonce")
 
 
 @receiver(sessions_ended)

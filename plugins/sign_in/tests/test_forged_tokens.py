@@ -17,9 +17,10 @@ from jwt.algorithms import ECAlgorithm
 from rest_framework.test import APIClient
 
 from plugins.sign_in.id_tokens import new_nonce
-from plugins.sign_in.models import Identity, UsedNonce
+from plugins.sign_in.models import Identity
 from plugins.sign_in.tests.provider import EXAMPLE, KEYS, claims_of, jwk_of, learn, token_of
 from tests.document import problem_of
+from tripcompanion.database.models import ThrottleCounter
 from users.models import User
 
 pytestmark = [pytest.mark.either, pytest.mark.django_db]
@@ -41,7 +42,7 @@ def assert_refused(token: str) -> None:
     problem = problem_of(send(token), 401, "bad_credentials")
     assert problem["detail"].startswith("This token does not log you in.")
     assert not User.objects.exists()
-    assert not UsedNonce.objects.exists()
+    assert not ThrottleCounter.objects.filter(key__startswith="nonce:").exists()
 
 
 def b64(data: bytes) -> str:

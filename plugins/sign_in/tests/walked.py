@@ -26,8 +26,6 @@ AREAS = {IdentityViewSet: None, ProviderLoginViewSet: OPEN}
 QUERIES = {OWN: 3}
 LISTS = {OWN}
 LINKS = ["identities"]
-PRUNED = ["used nonces"]
-ENDS = {("sign_in_usednonce", "expires_at")}
 #: What is the same in the Spanish admin site.
 DATA = [r"https://accounts\.example\.com"]
 SECRETS = {Identity: ("subject", "email")}
