@@ -13,7 +13,7 @@ from benchmarks.client import Answer, Leg, Request, ask, play
 from benchmarks.data import PASSWORD
 from benchmarks.operations import OPERATIONS, Operation, World
 from benchmarks.reference import Reference
-from benchmarks.report import Row, above, machine, table
+from benchmarks.report import Row, above, machine, sizes_in, table
 from benchmarks.servers import MOST_MB, PROCESSES, Home, Server, home
 
 CROWD = 8
@@ -219,10 +219,7 @@ def options(args: list[str]) -> argparse.Namespace:
         "--profile", metavar="OPERATION", choices=OPERATIONS, help="profile this one instead"
     )
     chosen = parser.parse_args(args)
-    try:
-        chosen.sizes = sorted({int(size) for size in chosen.sizes.split(",")})
-    except ValueError:
-        parser.error("--sizes must be integers separated by commas")
+    chosen.sizes = sizes_in(chosen.sizes, parser)
     if chosen.sizes[0] < _SMALLEST or not 1 <= chosen.rounds <= _MOST_ROUNDS:
         parser.error(f"sizes must be at least {_SMALLEST}, rounds at most {_MOST_ROUNDS}")
     if chosen.sqlite and chosen.pooler:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.closing import say
-from benchmarks.report import machine
+from benchmarks.report import machine, sizes_in
 from benchmarks.servers import Home, home
 
 #: A run fails above these: the processor time for a row of a large file divided by that of the
@@ -77,10 +77,7 @@ def main(args: list[str]) -> int:
     parser.add_argument("--sizes", default="1000,10000,100000", help="expenses in each file")
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
     chosen = parser.parse_args(args)
-    try:
-        sizes = sorted({int(size) for size in chosen.sizes.split(",")})
-    except ValueError:
-        parser.error("--sizes must be integers separated by commas")
+    sizes = sizes_in(chosen.sizes, parser)
     if sizes[0] < _LEAST_ROWS:
         parser.error(f"sizes must be at least {_LEAST_ROWS}")
     with home(sqlite=chosen.sqlite) as here:

@@ -3,6 +3,7 @@
 import os
 import platform
 import statistics
+from argparse import ArgumentParser
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -137,3 +138,11 @@ def machine() -> str:
     facts.append(f"Python {platform.python_version()}")
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return f"{', '.join(facts)}; load average {load}"
+
+
+def sizes_in(text: str, parser: ArgumentParser) -> list[int]:
+    """The numbers of an option `--sizes`, the smallest first; a usage error if one is none."""
+    try:
+        return sorted({int(size) for size in text.split(",")})
+    except ValueError:
+        parser.error("--sizes must be integers separated by commas")

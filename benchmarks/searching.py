@@ -11,7 +11,7 @@ from itertools import repeat
 from benchmarks.client import Request, ask, play
 from benchmarks.closing import say
 from benchmarks.operations import log_in_as
-from benchmarks.report import machine
+from benchmarks.report import machine, sizes_in
 from benchmarks.servers import Home, Server, home
 
 #: A run fails if the largest trip takes so many times as long as the middle one.
@@ -49,10 +49,7 @@ def main(args: list[str]) -> int:
     parser.add_argument("--sizes", default="100,1000,10000", help="expenses in each trip")
     parser.add_argument("--sqlite", action="store_true", help="on SQLite, not on PostgreSQL")
     chosen = parser.parse_args(args)
-    try:
-        sizes = sorted({int(size) for size in chosen.sizes.split(",")})
-    except ValueError:
-        parser.error("--sizes must be integers separated by commas")
+    sizes = sizes_in(chosen.sizes, parser)
     with home(sqlite=chosen.sqlite) as here:
         here.fill(sizes)
         with here.service() as server:
