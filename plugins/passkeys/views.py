@@ -17,7 +17,7 @@ from plugins.passkeys.models import Passkey
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models.conflicts import LogInAgain
-from users.models.session import has_just_logged_in
+from users.models.session import require_recent_log_in
 from users.random_tokens import digest_of
 from users.serializers.session import LoginResponse
 from users.throttles import LoginThrottle
@@ -82,7 +82,7 @@ class PasskeyViewSet(ApiViewSet):
 
     def prepare(self, request: Request) -> Response:
         """What a browser needs to make a passkey; only within ten minutes of a log-in."""
-        self._require_recent_log_in(request)
+        require_recent_log_in(self.caller, request.auth)
         known = [row.credential_data for row in self.caller.passkeys.all()]
         return self.answer(SimpleNamespace(**creation_options(self.caller, known)))
 
@@ -95,7 +95,7 @@ class PasskeyViewSet(ApiViewSet):
 
         Only within ten minutes of a log-in, so that a stolen token is not enough.
         """
-        self._require_recent_log_in(request)
+        require_recent_log_in(self.caller, request.auth)
         body = self.body()
         try:
             passkey = Passkey.add(self.caller, **body)
@@ -108,7 +108,3 @@ class PasskeyViewSet(ApiViewSet):
         """Remove a passkey. Sessions that it started go on."""
         get_object_or_404(self.caller.passkeys, pk=passkey_id).delete()
         return self.no_content()
-
-    def _require_recent_log_in(self, request: Request) -> None:
-        if not has_just_logged_in(self.caller, request.auth):
-            raise LogInAgain(_("Please log in again first."))

@@ -13,7 +13,6 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from plugins.second_factor.log_in import require_recent_log_in
 from plugins.second_factor.models import (
     AuthenticatorApp,
     Challenge,
@@ -33,6 +32,7 @@ from plugins.second_factor.serializers import (
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models import User
 from users.models.conflicts import LogInAgain
+from users.models.session import require_recent_log_in
 from users.serializers.session import LoginResponse
 from users.throttles import LoginThrottle, note_wrong_password
 from users.tokens import log_in
@@ -109,7 +109,7 @@ class SecondFactorViewSet(ApiViewSet):
         It counts once `confirmSecondFactor` has had a code of it. Only within ten minutes of a
         log-in, so that a stolen token cannot lock its owner out.
         """
-        require_recent_log_in(request, self.caller)
+        require_recent_log_in(self.caller, request.auth)
         app = AuthenticatorApp.offer(self.caller)
         return self.answer(app, location="/api/users/me/second-factor")
 

@@ -33,11 +33,11 @@ class SecondFactorConfig(Plugin):
         return [SecondFactorRequired]
 
     def require_new_address(self, request: Any, user: Any) -> None:
-        from plugins.second_factor.log_in import require_recent_log_in
         from plugins.second_factor.models import AuthenticatorApp
+        from users.models.session import require_recent_log_in
 
         if AuthenticatorApp.of(user) is not None:
-            require_recent_log_in(request, user)
+            require_recent_log_in(user, request.auth)
 
     def links(self) -> Mapping[str, str]:
         return {"secondFactor": "/api/users/me/second-factor"}

@@ -5,14 +5,11 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import DEVICE_ID_SESSION_KEY
 from rest_framework.exceptions import AuthenticationFailed
 
 from plugins.second_factor.models import AuthenticatorApp, Challenge
-from users.models.conflicts import LogInAgain
-from users.models.session import has_just_logged_in
 
 
 class SecondFactorRequired(AuthenticationFailed):
@@ -42,12 +39,6 @@ def complete(request: HttpRequest, app: AuthenticatorApp) -> None:
     """Add the second factor to the session, which gets a new key, as after a log-in."""
     request.session.cycle_key()
     request.session[DEVICE_ID_SESSION_KEY] = app.persistent_id
-
-
-def require_recent_log_in(request: Any, user: Any) -> None:
-    """Raise `LogInAgain` unless `user` has logged in within ten minutes, with all steps."""
-    if not has_just_logged_in(user, request.auth):
-        raise LogInAgain(_("Please log in again first."))
 
 
 def require_code(user: Any) -> None:

@@ -19,7 +19,7 @@ from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.openapi.examples import examples
 from tripcompanion.openapi.schema import ProblemAwareSchema
 from users.models.conflicts import LogInAgain
-from users.models.session import has_just_logged_in
+from users.models.session import require_recent_log_in
 from users.serializers.session import LoginResponse
 from users.throttles import LoginAddressThrottle, RegisterThrottle
 from users.tokens import log_in, log_in_problems
@@ -130,7 +130,7 @@ class IdentityViewSet(ApiViewSet):
         Only within ten minutes of a log-in, so that a stolen token adds no way in. The owner is
         told by mail.
         """
-        self._require_recent_log_in()
+        require_recent_log_in(self.caller, request.auth)
         try:
             identity = Identity.link(self.caller, token_in(self.body()))
         except TokenRefused as error:
@@ -142,10 +142,6 @@ class IdentityViewSet(ApiViewSet):
 
         Only within ten minutes of a log-in. The last one stays until there is a password.
         """
-        self._require_recent_log_in()
+        require_recent_log_in(self.caller, request.auth)
         Identity.unlink(self.caller, identity_id)
         return self.no_content()
-
-    def _require_recent_log_in(self) -> None:
-        if not has_just_logged_in(self.caller, self.request.auth):
-            raise LogInAgain(_("Please log in again first."))

@@ -92,10 +92,11 @@ class Deadlines:
         self._thread: Thread | None = None
 
     @contextmanager
-    def watching(self, sock: socket.socket, seconds: float) -> Iterator[None]:
-        """During the block, nothing is read from or written to `sock` after so many seconds."""
+    def watching(self, sock: socket.socket | None, seconds: float) -> Iterator[None]:
+        """During the block, nothing is read from or written to a `sock` after so many seconds."""
         key = object()
-        self._watched[key] = time.monotonic() + seconds, sock
+        if sock is not None:
+            self._watched[key] = time.monotonic() + seconds, sock
         if self._thread is None:
             # Not earlier: the server forks its processes, and a thread would not follow.
             self._thread = Thread(target=self._watch, daemon=True)
@@ -103,7 +104,7 @@ class Deadlines:
         try:
             yield
         finally:
-            del self._watched[key]
+            self._watched.pop(key, None)
 
     def _watch(self) -> None:
         while True:

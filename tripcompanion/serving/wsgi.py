@@ -6,7 +6,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from io import BytesIO
@@ -86,7 +86,8 @@ class Dispatcher:
                 run = partial(self._run, environ, head, running)
                 parts = run()
                 if (keep := environ.get(KEEPER)) is not None:
-                    sending = partial(self._sending_part, environ.get("gunicorn.socket"))
+                    sock = environ.get("gunicorn.socket")
+                    sending = partial(self._deadlines.watching, sock, admission.SEND_SECONDS)
                     parts = keep(Kept(environ, head, run, until_sent, sending), parts)
                 start_response(*head)
                 return self._sending(environ, parts, until_sent.pop_all())
@@ -112,15 +113,10 @@ class Dispatcher:
             return self._answer_with(self._connections, environ, start_response, since, until)
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
-        sock = environ.get("gunicorn.socket")
+        sock = environ.get("gunicorn.socket") if _has_body(environ) else None
         is_large = is_large_body(environ["PATH_INFO"])
         seconds = admission.LARGE_BODY_SECONDS if is_large else admission.BODY_SECONDS
-        watching = (
-            self._deadlines.watching(sock, seconds)
-            if sock and _has_body(environ)
-            else nullcontext()
-        )
-        with watching:
+        with self._deadlines.watching(sock, seconds):
             _read_body(environ)
 
     def _sending(
@@ -133,16 +129,13 @@ class Dispatcher:
         response: Any = parts
         if isinstance(parts, list):
             response = _Parts(parts)
-            if sock := environ.get("gunicorn.socket"):
-                until_sent.enter_context(self._deadlines.watching(sock, admission.SEND_SECONDS))
+            sock = environ.get("gunicorn.socket")
+            until_sent.enter_context(self._deadlines.watching(sock, admission.SEND_SECONDS))
         elif hasattr(parts, "close"):
             until_sent.callback(parts.close)
             response = _Stream(parts) if isinstance(parts, Generator) else parts
         response.close = until_sent.close
         return response
-
-    def _sending_part(self, sock: socket.socket | None) -> AbstractContextManager[None]:
-        return self._deadlines.watching(sock, admission.SEND_SECONDS) if sock else nullcontext()
 
     @contextmanager
     def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:

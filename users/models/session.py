@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.compiled import CompiledQuery, Param
+from users.models.conflicts import LogInAgain
 from users.models.user import User
 
 #: How recent a log-in must be to stand for the current password.
@@ -129,12 +130,15 @@ class Session(models.Model):
 
 
 def has_just_logged_in(user: User, auth: Any) -> bool:
-    """Whether `user` has logged in within `JUST_LOGGED_IN`: in the API, or in a browser.
-
-    `auth` is what authenticates the request.
-    """
+    """Whether `user`, of a request with `auth`, logged in within `JUST_LOGGED_IN`, in any way."""
     at = auth.created_at if isinstance(auth, Session) else user.last_login
     return at is not None and at > timezone.now() - JUST_LOGGED_IN
+
+
+def require_recent_log_in(user: User, auth: Any) -> None:
+    """Raise `LogInAgain` unless `user` has just logged in."""
+    if not has_just_logged_in(user, auth):
+        raise LogInAgain(_("Please log in again first."))
 
 
 def _printable(text: str) -> str:
