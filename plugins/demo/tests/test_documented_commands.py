@@ -44,7 +44,7 @@ NOT_RUN: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("README.md", "`test_installed.py` does, with a wheel"): {"python3 -m venv": 122},
     ("README.md", "needs Docker; `make release` runs it"): {"docker build": 178},
     ("benchmarks/README.md", LONG): {
-        "make bench": 572,
+        "make bench": 555,
         ".venv/bin/python -m benchmarks.importing": 153,
         ".venv/bin/python -m benchmarks.closing": 144,
         ".venv/bin/python -m benchmarks.growth": 84,
