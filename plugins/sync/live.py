@@ -68,7 +68,9 @@ class ChangeWaiter(Waiter):
     def wait(self, seconds: float) -> bool:
         watch.start()
         is_woken = self.woken.wait(seconds)
-        self.woken.clear()
+        # Who is woken just after the time is over runs the request next time.
+        if is_woken:
+            self.woken.clear()
         return is_woken
 
 

@@ -7,15 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from threading import Event
 from typing import Any
 
 import httpx
 import pytest
 
+from plugins.sync.live import ChangeWaiter, watch
 from plugins.sync.waiting import MOST_OF_ACCOUNT
 from tests.document import problem_of
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
+from tripcompanion.api.throttling import Limits
 
 #: By looking once a second; on a machine that does other things too.
 SEEN_SECONDS = 3.0
@@ -192,3 +195,19 @@ def test_a_server_that_ends_sends_its_clients_back() -> None:
             assert [*next(got)] == ["retry"]
             assert it.result().json()["items"] == []
             assert time.monotonic() - since < SEEN_SECONDS
+
+
+def test_who_is_woken_just_after_the_time_is_over_looks_next_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class WokenLate(Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            is_set = super().wait(timeout)
+            self.set()
+            return is_set
+
+    monkeypatch.setattr(watch, "start", lambda: None)
+    waiter = ChangeWaiter(1, 20, is_stream=True, limits=Limits())
+    waiter.woken = WokenLate()
+    assert not waiter.wait(0)
+    assert waiter.wait(0)
