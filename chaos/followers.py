@@ -1,4 +1,4 @@
-"""Clients that follow changes while a worker or the database goes away."""
+"""Clients that follow changes while a worker, a host or the database goes away."""
 
 import json
 import random
@@ -7,14 +7,14 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 
-from chaos.environment import Environment
-from chaos.writers import PASSWORD, Journal
+from chaos.environment import Environment, Failed
+from chaos.writers import PASSWORD, Journal, Scene
 
 #: An account may have five streams at once.
 _ACCOUNTS, _STREAMS = 40, 5
@@ -24,9 +24,10 @@ _CATCH_UP_SECONDS = 30
 class Follower(threading.Thread):
     """A client with a stream of the changes of an account; it comes back when it is cut off."""
 
-    def __init__(self, url: str, token: str, ending: threading.Event) -> None:
+    def __init__(self, scene: Scene, token: str, ending: threading.Event) -> None:
         super().__init__(daemon=True)
-        self._url, self._token, self._ending = url, token, ending
+        self._url, self._trust = f"{scene.url}/api/changes", scene.trust
+        self._token, self._ending = token, ending
         #: The texts of all expenses and settlements that it was told of.
         self.keys: set[str] = set()
         #: The statuses of its requests; "cut" for a connection that broke.
@@ -45,8 +46,8 @@ class Follower(threading.Thread):
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "text/event-stream"}
         if self.cursor:
             headers["Last-Event-ID"] = self.cursor
-        url = f"{self._url}/api/changes"
-        with httpx.stream("GET", url, headers=headers, timeout=40) as response:
+        options: Any = {"headers": headers, "timeout": 40, "verify": self._trust}
+        with httpx.stream("GET", self._url, **options) as response:
             self.answers[response.status_code] += 1
             if response.is_success:
                 for line in response.iter_lines():
@@ -82,47 +83,58 @@ def followers_lose_the_database(environment: Environment) -> Journal:
 
 
 def _followed(environment: Environment, fault: Callable[[], object]) -> Journal:
-    with _following(environment) as followers:
-        before = sum(follower.answers.total() for follower in followers)
+    with following(environment.scene) as followers:
+        before = answers_of(followers).total()
         with environment.load(writers=1) as journal:
             fault()
             journal.mark()
-        keys, ended = {intent.key for intent in journal.acknowledged}, time.monotonic()
-        while missing := sum(1 for follower in followers if keys - follower.keys):
-            waited = time.monotonic() - ended
-            environment.require(
-                waited < _CATCH_UP_SECONDS,
-                f"{missing} followers missed a change for {waited:.0f} s",
-            )
-            time.sleep(0.1)
-        environment.note(f"all know all {time.monotonic() - ended:.1f} s after the last write")
-        again = sum(follower.answers.total() for follower in followers) - before
-        environment.note(f"{again} came back")
-        answers = {answer for follower in followers for answer in follower.answers}
+        waited = require_all_told(followers, journal)
+        environment.note(f"all know all {waited:.1f} s after the last write")
+        answers = answers_of(followers)
+        environment.note(f"{answers.total() - before} came back")
         # 429: the place of a connection that has just been cut is not free yet.
-        environment.require(answers <= {200, 429, 503, "cut"}, f"followers got {answers}")
+        environment.require(answers.keys() <= {200, 429, 503, "cut"}, f"followers got {answers}")
     return journal
 
 
+def answers_of(followers: Iterable[Follower]) -> Counter[int | str]:
+    """The statuses of the requests of all, and how many connections broke."""
+    return sum((follower.answers for follower in followers), Counter[int | str]())
+
+
+def require_all_told(followers: Iterable[Follower], journal: Journal) -> float:
+    """Wait until each was told of each acknowledged write; returns the seconds.
+
+    Raises `Failed` if it takes too long.
+    """
+    keys, ended = {intent.key for intent in journal.acknowledged}, time.monotonic()
+    while missing := sum(1 for follower in followers if keys - follower.keys):
+        waited = time.monotonic() - ended
+        if waited > _CATCH_UP_SECONDS:
+            raise Failed(f"{missing} followers missed a change for {waited:.0f} s")
+        time.sleep(0.1)
+    return time.monotonic() - ended
+
+
 @contextmanager
-def _following(environment: Environment) -> Iterator[list[Follower]]:
-    """Followers of new members of the trip, each of whom has a cursor."""
-    scene, ending = environment.scene, threading.Event()
-    own = {"Authorization": f"Bearer {scene.tokens[0]}"}
+def following(scene: Scene, accounts: int = _ACCOUNTS) -> Iterator[list[Follower]]:
+    """Followers of new members of the trip, five of each, who have their cursors."""
+    own, ending = {"Authorization": f"Bearer {scene.tokens[0]}"}, threading.Event()
     followers = []
-    with httpx.Client(base_url=f"{scene.url}/api", timeout=30) as http:
-        for _number in range(_ACCOUNTS):
+    with httpx.Client(base_url=f"{scene.url}/api", timeout=30, verify=scene.trust) as http:
+        for _number in range(accounts):
             account = {"email": f"f{uuid.uuid4().hex}@example.com", "password": PASSWORD}
             made = http.post("/users/register", json=account).raise_for_status().json()
             member = {"userId": made["user"]["id"], "role": "VIEWER"}
             path = f"/trips/{scene.trip_id}/members"
             http.post(path, json=member, headers=own).raise_for_status()
-            followers += [Follower(scene.url, made["token"], ending) for _one in range(_STREAMS)]
+            followers += [Follower(scene, made["token"], ending) for _one in range(_STREAMS)]
         for follower in followers:
             follower.start()
         until = time.monotonic() + _CATCH_UP_SECONDS
         while not all(follower.cursor for follower in followers):
-            environment.require(time.monotonic() < until, "not everybody got a stream")
+            if time.monotonic() > until:
+                raise Failed("not everybody got a stream")
             time.sleep(0.1)
         try:
             yield followers

@@ -17,6 +17,7 @@ import pytest
 REQUIRE_ALL = os.environ.get("REQUIRE_ALL", "") not in {"", "0"}
 #: The package that has the program.
 PACKAGES = {
+    "caddy": "caddy",
     "chromium": "chromium",
     "curl": "curl",
     "envsubst": "gettext-base",
@@ -32,7 +33,7 @@ PACKAGES = {
     "systemd-analyze": "systemd",
 }
 #: How a file of tests that need programs is recognised: by the mark, or by a name of it.
-NEEDS = re.compile(r"\bneeds\(|\b(HAPROXY|NGINX)\b")
+NEEDS = re.compile(r"\bneeds\(|\b(CADDY|HAPROXY|NGINX)\b")
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome", "google-chrome-stable")}
 #: Variables that name another one than the installed.
 VARIABLES = {"chromium": "CHROMIUM", "pgbouncer": "TEST_PGBOUNCER"}

@@ -1,6 +1,7 @@
-"""HAProxy and nginx in front of servers, with the files in deploy/."""
+"""HAProxy, nginx and Caddy in front of servers, with the files in deploy/."""
 
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -20,9 +21,12 @@ DEPLOY = ROOT / "deploy"
 #: What the tests of each need: the program, and those that write its files.
 HAPROXY = pytest.mark.needs("haproxy", "openssl")
 NGINX = pytest.mark.needs("nginx", "envsubst", "openssl")
+CADDY = pytest.mark.needs("caddy", "openssl")
 START_SECONDS = 10
 #: Of the service's processes times its threads; the test servers have two processes.
 MAXCONN = "512"
+#: The first version of Caddy that waits for the whole body of a request; Debian's is older.
+_CADDY_BUFFERING = (2, 7)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,39 @@ def nginx_of_hosts(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
     main = write_nginx(folder, _variables(folder, port, server_urls))
     with _started([program("nginx"), "-p", str(folder), "-c", str(main)], {}):
         yield Proxy(_url_of(port), folder, trust)
+
+
+@contextmanager
+def caddy_of_host(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
+    """Start Caddy with deploy/Caddyfile in front of the first server.
+
+    It gets a certificate of the test instead of one of its own, and no port but its own.
+    """
+    port = free_port()
+    trust = certify(folder)
+    text = (DEPLOY / "Caddyfile").read_text()
+    pair = f"tls {folder}/tripcompanion.crt {folder}/tripcompanion.key"
+    changes = {
+        "web:8000": urlsplit(server_urls[0]).netloc,
+        "{$DOMAIN:localhost} {": f"https://localhost:{port} {{\n\t{pair}",
+        "{\n\t# Slow": "{\n\tadmin off\n\tauto_https disable_redirects\n\t# Slow",
+    }
+    if _caddy_version() < _CADDY_BUFFERING:
+        changes["\t\trequest_buffers 11MiB\n"] = ""
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    file = folder / "Caddyfile"
+    file.write_text(text)
+    homes = {name: str(folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
+    command = [program("caddy"), "run", "--config", str(file), "--adapter", "caddyfile"]
+    with _started(command, homes):
+        yield Proxy(_url_of(port), folder, trust)
+
+
+def _caddy_version() -> tuple[int, ...]:
+    said = subprocess.run([program("caddy"), "version"], capture_output=True, text=True, check=True)
+    return tuple(int(part) for part in re.findall(r"\d+", said.stdout)[:2])
 
 
 def write_nginx(folder: Path, variables: dict[str, str]) -> Path:
@@ -163,8 +200,9 @@ def _started(command: list[str], variables: dict[str, str]) -> Iterator[None]:
         process.wait(timeout=START_SECONDS)
 
 
-#: For `parametrize`, and for the parameters of a fixture.
+#: For `parametrize`, and for the parameters of a fixture. The first two balance several hosts.
 PROXIES = [
     pytest.param(haproxy_of_hosts, id="HAProxy", marks=HAPROXY),
     pytest.param(nginx_of_hosts, id="nginx", marks=NGINX),
 ]
+ALL_PROXIES = [*PROXIES, pytest.param(caddy_of_host, id="Caddy", marks=CADDY)]

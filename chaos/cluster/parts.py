@@ -19,6 +19,7 @@ from chaos.cluster.probe import probing
 from chaos.cluster.report import Row, compared
 from chaos.cluster.site import Site, pooled, primary, run, site, standby, wait_until
 from chaos.environment import Failed
+from chaos.followers import answers_of, following, require_all_told
 from chaos.service import ROOT
 from chaos.writers import Journal, Scene, writing
 from tests.own_rows import see_only_what_is_mine
@@ -31,6 +32,8 @@ _ROUNDS = 20
 _POOL_SIZE = 10
 _SCENES = 20
 _MOST_MS = 100
+#: Accounts with five streams each, while hosts are replaced.
+_FOLLOWING = 8
 
 
 class Size(NamedTuple):
@@ -100,17 +103,25 @@ def _statements(url: str) -> int:
 def deploy(size: Size) -> list[Row]:
     """Hosts are drained and replaced in turn under load.
 
-    No request fails.
+    No request fails. The streams of a host end with a hint, and their clients, which come back,
+    are told of each change.
     """
     with primary() as cluster, site(cluster.url) as running:
         deployed = 0
-        with _writing(running) as (journal, scene):
-            while sum(journal.answers.values()) < size.requests or not deployed:
-                running.deploy(deployed % 2)
-                deployed += 1
+        scene = Scene.make(running.proxy.url, running.proxy.trust)
+        with following(scene, _FOLLOWING) as followers:
+            with writing(scene, timeout_seconds=60) as journal:
+                while sum(journal.answers.values()) < size.requests or not deployed:
+                    running.deploy(deployed % 2)
+                    deployed += 1
+            require_all_told(followers, journal)
+            answers = answers_of(followers)
+        if answers.keys() != {200} or answers[200] == len(followers):
+            raise Failed(f"{len(followers)} followers got {answers}")
         row = compared("", journal, [scene], running.hosts[0], cluster.url)
         row.require_none("lost", "duplicated", "failed")
-        return [row.remarked(f"{deployed} hosts replaced")]
+        came = f"{len(followers)} streams came back {answers[200] - len(followers)} times"
+        return [row.remarked(f"{deployed} hosts replaced; {came}, none was cut off")]
 
 
 def mixed(size: Size) -> list[Row]:

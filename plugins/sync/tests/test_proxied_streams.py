@@ -1,4 +1,4 @@
-"""Streams and waiting requests through HAProxy and nginx, with the files in deploy/."""
+"""Streams and waiting requests through each proxy, with the files in deploy/."""
 
 import json
 import time
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from plugins.sync.tests.test_live import SEEN_SECONDS, cursor_of, events, stream, wait, waiting
-from tests.proxy import PROXIES, Proxy
+from tests.proxy import ALL_PROXIES, Proxy
 from tests.server import Server, running_server
 from tests.splits.journey import Journey, sign_up
 
@@ -28,7 +28,7 @@ def behind() -> Iterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("start", PROXIES)
+@pytest.mark.parametrize("start", ALL_PROXIES)
 def test_a_proxy_passes_each_change_on_at_once(
     start: Start, behind: Server, tmp_path: Path
 ) -> None:
