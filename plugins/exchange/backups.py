@@ -16,9 +16,10 @@ from subprocess import DEVNULL, PIPE
 from typing import Any
 
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
+
+from tripcompanion.database.schema_floor import migrations_of_code
 
 _PREFIX = "tripcompanion-"
 #: Drops all tables and functions that no extension made, also those that a later release added.
@@ -76,7 +77,7 @@ def restore(file: Path, *, overwrite: bool = False) -> None:
     manifest = _read_manifest(file)
     if manifest["database"] != connection.vendor:
         raise BackupFailed(f"This is a backup of {manifest['database']}; see import_all.")
-    known = MigrationLoader(None).disk_migrations
+    known = migrations_of_code().all
     newer = [f"{app}.{name}" for app, name in manifest["migrations"] if (app, name) not in known]
     if newer:
         raise BackupFailed(f"It is of a newer release, which has the migration {newer[0]}.")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from io import BytesIO
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 from django.core.files import File
 from django.http import FileResponse
@@ -37,6 +37,7 @@ from plugins.exchange.sheet import csv_file, xlsx_file
 from plugins.exchange.trip_file import TripFile, json_file
 from splits.models.debt import TooManyDebts
 from tripcompanion.api.forms import FileFormParser, SentFile
+from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import CamelCaseSerializer
@@ -92,46 +93,10 @@ class ImportViewSet(InTripViewSet):
     """The caller's imports of files of other systems, and of this one."""
 
     tag = "imports"
-    operation_ids: ClassVar = {
-        "create": "planImport",
-        "retrieve": "getImport",
-        "partial_update": "changeImport",
-        "rows": "listImportedRows",
-        "confirm": "confirmImport",
-        "undo": "undoImport",
-        "destroy": "deleteImport",
-    }
     scope_prefix = "expenses"
     # It may make a trip, and adds members.
     more_scopes = (Scope.TRIPS_READ, Scope.TRIPS_WRITE)
-    needs: ClassVar = dict.fromkeys(operation_ids)
-    request_serializers: ClassVar = {"create": ImportForm, "partial_update": ImportOptions}
-    file_actions: ClassVar = frozenset({"create"})
     response_serializer = ImportSerializer
-    response_serializers: ClassVar = {"rows": ImportedRowSerializer}
-    query_serializers: ClassVar = {"create": ImportTexts, "rows": RowsQuery}
-    lists: ClassVar = frozenset({"rows"})
-    throttles: ClassVar = {
-        **dict.fromkeys(("create", "partial_update"), [ImportThrottle, MappingThrottle]),
-        "confirm": [ImportThrottle],
-    }
-    problems: ClassVar = {
-        "create": _PLANNING,
-        "partial_update": [*_PLANNING, AlreadyImported],
-        "confirm": [
-            AlreadyImported,
-            CurrencyChanged,
-            FileUnreadable,
-            ImportedMeanwhile,
-            InviteInstead,
-            LimitReached,
-            PermissionDenied,
-            TooManyDebts,
-            UserNotFound,
-        ],
-        "undo": [ChangedSince, NotImported, PermissionDenied],
-        "destroy": [AlreadyImported],
-    }
 
     @cached_property
     def choices(self) -> dict[str, Any]:
@@ -157,6 +122,15 @@ class ImportViewSet(InTripViewSet):
             self.note_answer_in(stored.trip_id)
         return self.answer(stored, location=location)
 
+    @operation(
+        "planImport",
+        needs=None,
+        takes=ImportForm,
+        query=ImportTexts,
+        takes_file=True,
+        problems=_PLANNING,
+        throttles=[ImportThrottle, MappingThrottle],
+    )
     def create(self, request: Request) -> Response:
         """Plan the import of a file; nothing else is written.
 
@@ -177,10 +151,18 @@ class ImportViewSet(InTripViewSet):
         stored = plan_import(self.caller, sent.file, choices)
         return self._planned(stored, f"/api/imports/{stored.pk}")
 
+    @operation("getImport", needs=None)
     def retrieve(self, request: Request, import_id: int) -> Response:
         """The plan of an import, or what has become of it."""
         return self.answer(self._get(import_id))
 
+    @operation(
+        "changeImport",
+        needs=None,
+        takes=ImportOptions,
+        problems=[*_PLANNING, AlreadyImported],
+        throttles=[ImportThrottle, MappingThrottle],
+    )
     def partial_update(self, request: Request, import_id: int) -> Response:
         """Plan an import with other choices.
 
@@ -188,12 +170,31 @@ class ImportViewSet(InTripViewSet):
         """
         return self._planned(plan_again(import_id, self.caller, self.choices))
 
+    @operation(
+        "listImportedRows", needs=None, query=RowsQuery, answers=ImportedRowSerializer, many=True
+    )
     def rows(self, request: Request, import_id: int) -> Response:
         """The rows of the file, with what becomes of each."""
         rows = self._get(import_id).rows.order_by("position")
         chosen = self.query().get("outcome")
         return self.page(rows.filter(outcome=chosen) if chosen else rows)
 
+    @operation(
+        "confirmImport",
+        needs=None,
+        problems=[
+            AlreadyImported,
+            CurrencyChanged,
+            FileUnreadable,
+            ImportedMeanwhile,
+            InviteInstead,
+            LimitReached,
+            PermissionDenied,
+            TooManyDebts,
+            UserNotFound,
+        ],
+        throttles=[ImportThrottle],
+    )
     def confirm(self, request: Request, import_id: int) -> Response:
         """Record everything that the plan contains, or nothing.
 
@@ -202,6 +203,7 @@ class ImportViewSet(InTripViewSet):
         """
         return self.answer(confirm(import_id, self.caller))
 
+    @operation("undoImport", needs=None, problems=[ChangedSince, NotImported, PermissionDenied])
     def undo(self, request: Request, import_id: int) -> Response:
         """Undo an import as a whole, while nothing has happened to what it made.
 
@@ -209,6 +211,7 @@ class ImportViewSet(InTripViewSet):
         """
         return self.answer(undo(import_id, self.caller))
 
+    @operation("deleteImport", needs=None, problems=[AlreadyImported])
     def destroy(self, request: Request, import_id: int) -> Response:
         """Delete a plan, or an import that was undone. What is done can only be undone."""
         delete(import_id, self.caller)
@@ -219,20 +222,20 @@ class ExportViewSet(InTripViewSet):
     """A trip as a file."""
 
     tag = "trips"
-    operation_ids: ClassVar = {"export": "exportTrip"}
     scope_prefix = "trips"
     more_scopes = (Scope.EXPENSES_READ,)
-    needs: ClassVar = {"export": Can.READ}
-    response_serializers: ClassVar = {"export": TripFile}
-    files: ClassVar = {
-        "export": {
+
+    @operation(
+        "exportTrip",
+        needs=Can.READ,
+        answers=TripFile,
+        problems=[LimitReached],
+        throttles=[ExportThrottle],
+        files={
             "csv": "text/csv",
             "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        }
-    }
-    throttles: ClassVar = {"export": [ExportThrottle]}
-    problems: ClassVar = {"export": [LimitReached]}
-
+        },
+    )
     def export(self, request: Request, trip_id: int) -> FileResponse:
         """A trip as a file: JSON, or a table as CSV or XLSX.
 

@@ -57,7 +57,6 @@ def test_a_log_shows_that_a_backup_goes_on(tmp_path: Path, monkeypatch: pytest.M
     assert "Still backing up (0 s)\n" in log.getvalue()
 
 
-@pytest.mark.slow
 @needs_programs
 def test_a_backup_is_restored_beside_and_is_sound(backup: Path) -> None:
     with running_server() as other:
