@@ -110,8 +110,14 @@ def test_every_action_in_a_trip_declares_the_capability_of_its_row() -> None:
 
 def test_no_viewset_declares_an_action_that_is_not_served() -> None:
     served = {(endpoint.view, endpoint.action) for endpoint in IN_TRIP}
-    declared = {(view, action) for view, _action in served for action in view.needs}
-    assert declared == served
+    declared = {
+        (view, action)
+        for view, _action in served
+        for action, method in vars(view).items()
+        if "needs" in dict(getattr(method, "declared", [{}])[0])
+    }
+    assert declared <= served
+    assert len(declared) > 100
 
 
 def test_every_viewset_has_its_area_and_every_route_its_scope() -> None:

@@ -29,15 +29,11 @@ from users.permissions import IsUser
 Row = TypeVar("Row")
 
 
-#: The actions of a viewset whose single object has an `ETag`.
-ETAG_ACTIONS = frozenset({"retrieve", "update", "partial_update", "destroy"})
-
-
 class MayInTrip(IsUser):
     """Checks in the table whether the caller's role covers the action.
 
-    A view declares the capability that each action needs: `needs = {"pay": Can.SETTLE}`. None
-    means that any USER may do it. An `InTripViewSet` has no routes to other actions.
+    An action declares the capability that it needs: `@operation(…, needs=Can.SETTLE)`. None means
+    that any USER may do it. An `InTripViewSet` has no routes to other actions.
     """
 
     def capability(self, view: Any) -> Capability:

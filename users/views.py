@@ -4,7 +4,6 @@ Views of `/api/users/{userId}` need the trips, so they are in `trips`.
 """
 
 from types import SimpleNamespace
-from typing import ClassVar
 from uuid import UUID
 
 from django.contrib.auth import authenticate
@@ -17,6 +16,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.passwords import HashedPassword
@@ -61,40 +61,19 @@ class SessionViewSet(ApiViewSet):
     """Issues, refreshes and revokes tokens. Open to everybody."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {
-        "register": "register",
-        "methods": "getLoginMethods",
-        "login": "login",
-        "refresh": "refreshToken",
-        "logout": "logout",
-    }
     safe_retries = False
     # A stale token in the header must not lock anybody out of logging in.
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    request_serializers: ClassVar = {
-        "register": RegisterRequest,
-        "login": LoginRequest,
-        "refresh": RefreshRequest,
-        "logout": LogoutRequest,
-    }
     response_serializer = LoginResponse
-    response_serializers: ClassVar = {"logout": None, "methods": LoginMethodsSerializer}
-    without_snapshot: ClassVar = frozenset({"methods"})
-    creates: ClassVar = frozenset({"register"})
-    problems: ClassVar = {
-        "register": [EmailTaken],
-        "login": [BadCredentials, *log_in_problems()],
-        "refresh": [TokenRefused, TokenExpired],
-        "logout": [TokenRefused, TokenExpired],
-    }
-    throttles: ClassVar = {
-        "register": [RegisterThrottle],
-        "login": [LoginAddressThrottle, LoginThrottle],
-        "refresh": [RefreshThrottle],
-        "logout": [RefreshThrottle],
-    }
 
+    @operation(
+        "register",
+        takes=RegisterRequest,
+        status=201,
+        problems=[EmailTaken],
+        throttles=[RegisterThrottle],
+    )
     @extend_schema(tags=["accounts"])
     def register(self, request: Request) -> Response:
         """Create an account and log it in.
@@ -110,12 +89,19 @@ class SessionViewSet(ApiViewSet):
                 tokens = log_in(user, request, is_complete=True)
         return self.answer(tokens, location=f"/api/users/{user.pk}")
 
+    @operation("getLoginMethods", answers=LoginMethodsSerializer, without_snapshot=True)
     def methods(self, request: Request) -> Response:
         """How people can log in here."""
         added = LoginMethodsSerializer.added.items()
         values = {name: method.value() for name, method in added}
         return self.answer(SimpleNamespace(password=True, **values))
 
+    @operation(
+        "login",
+        takes=LoginRequest,
+        problems=[BadCredentials, *log_in_problems()],
+        throttles=[LoginAddressThrottle, LoginThrottle],
+    )
     def login(self, request: Request) -> Response:
         """Log in with e-mail address and password.
 
@@ -130,6 +116,12 @@ class SessionViewSet(ApiViewSet):
         except NotAuthenticated as error:
             raise BadCredentials from error
 
+    @operation(
+        "refreshToken",
+        takes=RefreshRequest,
+        problems=[TokenRefused, TokenExpired],
+        throttles=[RefreshThrottle],
+    )
     def refresh(self, request: Request) -> Response:
         """Exchange a refresh token for a new pair.
 
@@ -141,6 +133,13 @@ class SessionViewSet(ApiViewSet):
             raise TokenRefused
         return self.answer(token_pair(session))
 
+    @operation(
+        "logout",
+        takes=LogoutRequest,
+        answers=None,
+        problems=[TokenRefused, TokenExpired],
+        throttles=[RefreshThrottle],
+    )
     def logout(self, request: Request) -> Response:
         """End the session of a refresh token, with all its tokens.
 
@@ -155,23 +154,13 @@ class EmailTokenViewSet(ApiViewSet):
     """Sends links by mail, and accepts their tokens. Open to everybody."""
 
     tag = "accounts"
-    operation_ids: ClassVar = {
-        "ask": "requestPasswordReset",
-        "reset": "resetPassword",
-        "verify": "verifyEmail",
-    }
     safe_retries = False
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    request_serializers: ClassVar = {
-        "ask": PasswordResetRequest,
-        "reset": NewPasswordRequest,
-        "verify": VerifyEmailRequest,
-    }
-    accepts: ClassVar = frozenset({"ask"})
-    problems: ClassVar = {"reset": [EmailTokenInvalid], "verify": [EmailTokenInvalid]}
-    throttles: ClassVar = {"ask": [MailThrottle]}
 
+    @operation(
+        "requestPasswordReset", takes=PasswordResetRequest, status=202, throttles=[MailThrottle]
+    )
     def ask(self, request: Request) -> Response:
         """Request a password reset link.
 
@@ -180,6 +169,7 @@ class EmailTokenViewSet(ApiViewSet):
         Mail.objects.ask_for_reset(self.body()["email"])
         return self.no_content()
 
+    @operation("resetPassword", takes=NewPasswordRequest, problems=[EmailTokenInvalid])
     def reset(self, request: Request) -> Response:
         """Set a new password with the token from the link.
 
@@ -189,6 +179,7 @@ class EmailTokenViewSet(ApiViewSet):
         EmailToken.reset_password(body["token"], body["new_password"])
         return self.no_content()
 
+    @operation("verifyEmail", takes=VerifyEmailRequest, problems=[EmailTokenInvalid])
     def verify(self, request: Request) -> Response:
         """Confirm an e-mail address with the token from a mailed link."""
         EmailToken.verify_email(self.body()["token"])
@@ -199,13 +190,8 @@ class OwnSessionViewSet(ApiViewSet):
     """The caller's own sessions."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {
-        "list": "listSessions",
-        "destroy": "endSession",
-        "logout_everywhere": "logoutEverywhere",
-    }
-    response_serializers: ClassVar = {"list": SessionSerializer}
 
+    @operation("listSessions", answers=SessionSerializer)
     def list(self, request: Request) -> Response:
         """The caller's active sessions, most recently used first."""
         own = request.auth.pk if isinstance(request.auth, Session) else None
@@ -214,12 +200,14 @@ class OwnSessionViewSet(ApiViewSet):
         )
         return self.page(sessions.order_by("-used_at", "-created_at", "pk"))
 
+    @operation("endSession")
     def destroy(self, request: Request, session_uuid: UUID) -> Response:
         """End a session, with all its tokens."""
         if not Session.objects.of(self.caller).filter(pk=session_uuid).end():
             raise NotFound
         return self.no_content()
 
+    @operation("logoutEverywhere")
     def logout_everywhere(self, request: Request) -> Response:
         """End all sessions, including this one and browser sessions.
 

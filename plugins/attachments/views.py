@@ -32,6 +32,7 @@ from splits.models import Expense
 from splits.models.conflicts import QuotaExceeded
 from tripcompanion.api.forms import FileFormParser, SentFile
 from tripcompanion.api.idempotency import REPLAYED
+from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import FileRenderer
@@ -55,43 +56,8 @@ class AttachmentViewSet(InTripViewSet):
     """Receipts and documents of an expense."""
 
     tag = "attachments"
-    operation_ids: ClassVar = {
-        "list": "listExpenseAttachments",
-        "create": "createExpenseAttachment",
-        "retrieve": "getAttachment",
-        "destroy": "deleteAttachment",
-        "content": "getAttachmentContent",
-        "thumbnail": "getAttachmentThumbnail",
-    }
     scope_prefix = "expenses"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "create": CanAttach.ATTACH,
-        "retrieve": Can.READ,
-        "destroy": CanAttach.DELETE,
-        "content": Can.READ,
-        "thumbnail": Can.READ,
-    }
-    request_serializers: ClassVar = {"create": AttachmentRequest}
     response_serializer = AttachmentSerializer
-    response_serializers: ClassVar = {"content": None, "thumbnail": None}
-    files: ClassVar = {
-        "content": {extension_of(kind): kind.value for kind in Kind},
-        "thumbnail": {"jpg": Kind.JPEG.value},
-    }
-    throttles: ClassVar = {"create": [UploadThrottle]}
-    problems: ClassVar = {
-        "create": [
-            UnsupportedType,
-            PayloadTooLarge,
-            QuotaExceeded,
-            LimitReached,
-            StorageUnavailable,
-        ],
-        "content": [StillProcessing, AttachmentRefused, StorageUnavailable],
-        "thumbnail": [StorageUnavailable],
-    }
-    single_statement: ClassVar = frozenset({"retrieve", "content", "thumbnail"})
 
     #: A file that is stored and has no row yet.
     draft: Attachment | None = None
@@ -133,6 +99,7 @@ class AttachmentViewSet(InTripViewSet):
             discard(self.draft.file)
         return super().finalize_response(request, response, *args, **kwargs)
 
+    @operation("listExpenseAttachments", needs=Can.READ)
     def list(self, request: Request, **parent: int) -> Response:
         """The files of an expense or of a trip, oldest first.
 
@@ -144,6 +111,19 @@ class AttachmentViewSet(InTripViewSet):
         where = of_trip if "trip_id" in parent else {"expense": found}
         return self.page(Attachment.objects.shown().filter(**where).order_by("id"))
 
+    @operation(
+        "createExpenseAttachment",
+        needs=CanAttach.ATTACH,
+        takes=AttachmentRequest,
+        problems=[
+            UnsupportedType,
+            PayloadTooLarge,
+            QuotaExceeded,
+            LimitReached,
+            StorageUnavailable,
+        ],
+        throttles=[UploadThrottle],
+    )
     def create(self, request: Request, **parent: int) -> Response:
         """Attach a file, recognised by its content.
 
@@ -171,15 +151,25 @@ class AttachmentViewSet(InTripViewSet):
                 raise InsufficientScope(scope)
         return row
 
+    @operation("getAttachment", needs=Can.READ, single_statement=True)
     def retrieve(self, request: Request, attachment_id: int) -> Response:
         """An attachment, without its content."""
         return self.answer(self._get(attachment_id))
 
+    @operation("deleteAttachment", needs=CanAttach.DELETE)
     def destroy(self, request: Request, attachment_id: int) -> Response:
         """Delete an attachment. It cannot be restored."""
         self._get(attachment_id).remove(by=self.caller)
         return self.no_content()
 
+    @operation(
+        "getAttachmentContent",
+        needs=Can.READ,
+        answers=None,
+        single_statement=True,
+        problems=[StillProcessing, AttachmentRefused, StorageUnavailable],
+        files={extension_of(kind): kind.value for kind in Kind},
+    )
     def content(self, request: Request, attachment_id: int) -> HttpResponseBase:
         """The file, as a download.
 
@@ -193,6 +183,14 @@ class AttachmentViewSet(InTripViewSet):
             raise AttachmentRefused(reason=row.get_refusal_display())
         return self._download(row, row.file, row.type)
 
+    @operation(
+        "getAttachmentThumbnail",
+        needs=Can.READ,
+        answers=None,
+        single_statement=True,
+        problems=[StorageUnavailable],
+        files={"jpg": Kind.JPEG.value},
+    )
     def thumbnail(self, request: Request, attachment_id: int) -> HttpResponseBase:
         """A small JPEG of a picture; 404 if there is none."""
         row = self._get(attachment_id)

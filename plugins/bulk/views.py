@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -17,6 +17,7 @@ from splits.models.conflicts import ClosesTrip, DividedByHand
 from splits.models.debt import TooManyDebts
 from splits.models.rate import NoRate
 from splits.views import ExpenseViewSet
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import IdField
 from trips.models import Trip, get_visible_or_404, locked_trip
 from trips.models.client_ids import ClientIdTaken
@@ -27,14 +28,13 @@ from trips.roles import Can
 class BulkViewSet(ExpenseViewSet):
     """Creates, changes and deletes expenses as the view of one does."""
 
-    operation_ids: ClassVar = {"bulk": "changeManyExpenses"}
-    needs: ClassVar = {"bulk": Can.RECORD}
-    problems: ClassVar = {
-        "bulk": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts, ClientIdTaken)
-    }
-    request_serializers: ClassVar = {"bulk": BulkRequest}
-    response_serializers: ClassVar = {"bulk": BulkSerializer}
-
+    @operation(
+        "changeManyExpenses",
+        needs=Can.RECORD,
+        takes=BulkRequest,
+        answers=BulkSerializer,
+        problems=[NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts, ClientIdTaken],
+    )
     def bulk(self, request: Request, trip_id: int) -> Response:
         """Create, change and delete up to 100 expenses: all of it, or nothing.
 

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from io import BytesIO
-from typing import ClassVar
 
 from django.http import HttpResponseBase, HttpResponseNotModified
 from rest_framework.exceptions import NotFound
@@ -15,6 +14,7 @@ from plugins.calendar.models import CalendarLink
 from plugins.calendar.rights import CanSubscribe
 from plugins.calendar.serializers import CalendarLinkSerializer, NewCalendarLinkSerializer
 from tripcompanion.api.etags import etag_of, is_known
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip
@@ -29,19 +29,11 @@ class OwnCalendarLinkViewSet(InTripViewSet):
     """
 
     tag = "calendars"
-    operation_ids: ClassVar = {
-        "create": "renewMyCalendarLink",
-        "retrieve": "getMyCalendarLink",
-        "destroy": "endMyCalendarLink",
-    }
     # A stored response would contain the secret; a repeat makes another link, which works.
     safe_retries = False
-    uncounted = frozenset({"create", "destroy"})
-    needs: ClassVar = dict.fromkeys(operation_ids)
     response_serializer = CalendarLinkSerializer
-    response_serializers: ClassVar = {"create": NewCalendarLinkSerializer}
-    problems: ClassVar = {"destroy": [NotFound]}
 
+    @operation("renewMyCalendarLink", needs=None, answers=NewCalendarLinkSerializer, uncounted=True)
     def create(self, request: Request) -> Response:
         """Make the address of the calendar of the caller's trips; the former one ends.
 
@@ -51,10 +43,12 @@ class OwnCalendarLinkViewSet(InTripViewSet):
         """
         return self._renew(None)
 
+    @operation("getMyCalendarLink", needs=None)
     def retrieve(self, request: Request) -> Response:
         """When the address was made and last read; null without one."""
         return self.answer(CalendarLink.of(self.caller, None))
 
+    @operation("endMyCalendarLink", needs=None, uncounted=True, problems=[NotFound])
     def destroy(self, request: Request) -> Response:
         """End the address; 404 without one."""
         return self._end(None)
@@ -71,13 +65,8 @@ class TripCalendarLinkViewSet(OwnCalendarLinkViewSet):
     """The caller's link to the calendar of a trip."""
 
     scope_prefix = "calendar"
-    operation_ids: ClassVar = {
-        "create": "renewCalendarLink",
-        "retrieve": "getCalendarLink",
-        "destroy": "endCalendarLink",
-    }
-    needs: ClassVar = dict.fromkeys(operation_ids, CanSubscribe.LINK) | {"retrieve": Can.READ}
 
+    @operation("renewCalendarLink", needs=CanSubscribe.LINK)
     def create(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
         """Make the caller's address of the calendar of a trip; the former one ends.
 
@@ -86,10 +75,12 @@ class TripCalendarLinkViewSet(OwnCalendarLinkViewSet):
         """
         return self._renew(self._trip(trip_id))
 
+    @operation("getCalendarLink", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
         """When the caller's address was made and last read; null without one."""
         return self.answer(CalendarLink.of(self.caller, self._trip(trip_id)))
 
+    @operation("endCalendarLink", needs=CanSubscribe.LINK)
     def destroy(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
         """End the caller's address; 404 without one."""
         return self._end(self._trip(trip_id))
@@ -102,14 +93,11 @@ class CalendarViewSet(ApiViewSet):
     """A calendar, for whoever has its address."""
 
     tag = "calendars"
-    operation_ids: ClassVar = {"retrieve": "getCalendar"}
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    files: ClassVar = {"retrieve": {"ics": "text/calendar"}}
     only_format = "ics"
-    etag_actions: ClassVar = frozenset({"retrieve"})
-    problems: ClassVar = {"retrieve": [NotFound]}
 
+    @operation("getCalendar", has_etag=True, problems=[NotFound], files={"ics": "text/calendar"})
     def retrieve(self, request: Request, secret: str) -> HttpResponseBase:
         """A calendar as an iCalendar file (RFC 5545).
 

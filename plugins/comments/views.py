@@ -1,7 +1,5 @@
 """Comments on an expense."""
 
-from typing import ClassVar
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,6 +7,7 @@ from plugins.comments.models import Comment, comments_of
 from plugins.comments.rights import CanComment
 from plugins.comments.serializers import CommentRequest, CommentSerializer, NewComment
 from splits.models import Expense
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import ClientIdQuery
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -18,21 +17,7 @@ class CommentViewSet(InTripViewSet):
     """Comments on an expense."""
 
     tag = "comments"
-    operation_ids: ClassVar = {
-        "list": "listComments",
-        "create": "createComment",
-        "update": "replaceComment",
-        "destroy": "deleteComment",
-    }
     scope_prefix = "expenses"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "create": CanComment.COMMENT,
-        "update": CanComment.CHANGE_COMMENTS,
-        "destroy": CanComment.DELETE_COMMENTS,
-    }
-    request_serializers: ClassVar = {"create": NewComment, "update": CommentRequest}
-    query_serializers: ClassVar = {"list": ClientIdQuery}
     response_serializer = CommentSerializer
 
     def comment(self, expense_id: int, comment_id: int) -> Comment:
@@ -40,11 +25,13 @@ class CommentViewSet(InTripViewSet):
             Comment.objects.with_expense, expense_id=expense_id, pk=comment_id
         )
 
+    @operation("listComments", needs=Can.READ, query=ClientIdQuery)
     def list(self, request: Request, expense_id: int) -> Response:
         """The comments on an expense, oldest first."""
         expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
         return self.page(comments_of(expense.pk).filter(**self.query()))
 
+    @operation("createComment", needs=CanComment.COMMENT, takes=NewComment)
     def create(self, request: Request, expense_id: int) -> Response:
         """Write a comment on an expense.
 
@@ -58,11 +45,13 @@ class CommentViewSet(InTripViewSet):
         )
         return self.answer(comment, location=f"/api/expenses/{expense_id}/comments/{comment.pk}")
 
+    @operation("replaceComment", needs=CanComment.CHANGE_COMMENTS, takes=CommentRequest)
     def update(self, request: Request, expense_id: int, comment_id: int) -> Response:
         """Replace the text of one's own comment."""
         comment = self.comment(expense_id, comment_id)
         return self.answer(comment.change(self.caller, **self.body(current=lambda: comment)))
 
+    @operation("deleteComment", needs=CanComment.DELETE_COMMENTS)
     def destroy(self, request: Request, expense_id: int, comment_id: int) -> Response:
         """Delete a comment."""
         self.comment(expense_id, comment_id).remove(by=self.caller)

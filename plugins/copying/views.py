@@ -1,6 +1,6 @@
 """Views that bring an expense to another trip."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
@@ -12,6 +12,7 @@ from splits.models import Expense
 from splits.models.conflicts import ClosesTrip, DividedByHand, QuotaExceeded
 from splits.models.debt import TooManyDebts
 from splits.serializers.expense_response import ExpenseSerializer
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can
@@ -28,24 +29,16 @@ class OtherTripViewSet(InTripViewSet):
     """Copies expenses to another trip, and moves them there."""
 
     tag = "expenses"
-    operation_ids: ClassVar = {"copy": "copyExpense", "move": "moveExpense"}
     scope_prefix = "expenses"
-    needs: ClassVar = {"copy": Can.RECORD, "move": Can.CHANGE_EXPENSES}
-    creates: ClassVar = frozenset({"copy", "move"})
-    problems: ClassVar = {
-        "copy": (OtherCurrency, DividedByHand, TooManyDebts),
-        "move": (
-            OtherCurrency,
-            PaidAlready,
-            DividedByHand,
-            ClosesTrip,
-            TooManyDebts,
-            QuotaExceeded,
-        ),
-    }
-    request_serializers: ClassVar = {"copy": OtherTripRequest, "move": OtherTripRequest}
     response_serializer = ExpenseSerializer
 
+    @operation(
+        "copyExpense",
+        needs=Can.RECORD,
+        takes=OtherTripRequest,
+        status=201,
+        problems=[OtherCurrency, DividedByHand, TooManyDebts],
+    )
     def copy(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Copy an expense to another trip of the same currency, with nothing paid.
 
@@ -54,6 +47,20 @@ class OtherTripViewSet(InTripViewSet):
         """
         return self._transfer(copy_expense, trip_id, expense_id)
 
+    @operation(
+        "moveExpense",
+        needs=Can.CHANGE_EXPENSES,
+        takes=OtherTripRequest,
+        status=201,
+        problems=[
+            OtherCurrency,
+            PaidAlready,
+            DividedByHand,
+            ClosesTrip,
+            TooManyDebts,
+            QuotaExceeded,
+        ],
+    )
     def move(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Move an expense, for which nothing was paid, to another trip of the same currency.
 

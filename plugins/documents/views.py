@@ -1,6 +1,6 @@
 """Documents of a trip, and the files that members attach to them."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db.models import F
 from rest_framework.exceptions import PermissionDenied
@@ -17,6 +17,7 @@ from plugins.documents.serializers import (
     DocumentRequest,
     DocumentSerializer,
 )
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
@@ -31,29 +32,10 @@ class DocumentViewSet(InTripViewSet):
     """What everybody has to bring."""
 
     tag = "documents"
-    operation_ids: ClassVar = {
-        "list": "listDocuments",
-        "create": "createDocument",
-        "retrieve": "getDocument",
-        "partial_update": "updateDocument",
-        "destroy": "deleteDocument",
-        "restore": "restoreDocument",
-    }
     scope_prefix = "documents"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": CanDocument.CREATE,
-        **dict.fromkeys(("partial_update", "destroy", "restore"), CanDocument.CHANGE),
-    }
-    problems: ClassVar = {"create": [LimitReached], "restore": [NotRestorable, LimitReached]}
-    request_serializers: ClassVar = {
-        "create": DocumentRequest,
-        "partial_update": DocumentRequest,
-    }
-    query_serializers: ClassVar = {"list": DeletedQuery}
     response_serializer = DocumentSerializer
 
+    @operation("listDocuments", needs=Can.READ, query=DeletedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """What a trip needs: by due date, then what has none."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -62,6 +44,9 @@ class DocumentViewSet(InTripViewSet):
             return self.page(documents.restorable())
         return self.page(documents.kept().order_by(F("due_on").asc(nulls_last=True), "pk"))
 
+    @operation(
+        "createDocument", needs=CanDocument.CREATE, takes=DocumentRequest, problems=[LimitReached]
+    )
     def create(self, request: Request, trip_id: int) -> Response:
         """Ask for a document.
 
@@ -74,11 +59,13 @@ class DocumentViewSet(InTripViewSet):
         document = Document.ask_for(trip, self.caller, **self.body())
         return self.answer(document, location=f"/api/trips/{trip_id}/documents/{document.pk}")
 
+    @operation("getDocument", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int, document_id: int) -> Response:
         """One document."""
         with snapshot():
             return self.answer(self._found(trip_id, document_id).read_again())
 
+    @operation("updateDocument", needs=CanDocument.CHANGE, takes=DocumentRequest)
     def partial_update(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Change a document. Its files stay.
 
@@ -89,11 +76,13 @@ class DocumentViewSet(InTripViewSet):
         body = self.body(partial=True, current=document.read_again)
         return self.answer(document.change(self.caller, **body))
 
+    @operation("deleteDocument", needs=CanDocument.CHANGE)
     def destroy(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Delete a document. For 30 days, `restoreDocument` brings it back with its files."""
         self._found(trip_id, document_id).remove(self.caller)
         return self.no_content()
 
+    @operation("restoreDocument", needs=CanDocument.CHANGE, problems=[NotRestorable, LimitReached])
     def restore(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Restore a deleted document, with its files."""
         with self.restoring(Document.objects.kept, trip_id=trip_id, pk=document_id):
@@ -111,12 +100,8 @@ class DocumentAttachmentViewSet(AttachmentViewSet):
     """Files of a document."""
 
     tag = "documents"
-    operation_ids: ClassVar = {"create": "createDocumentAttachment"}
     scope_prefix = "documents"
-    needs: ClassVar = {"create": CanDocument.ATTACH}
-    request_serializers: ClassVar = {"create": DocumentAttachmentRequest}
     response_serializer = DocumentAttachmentSerializer
-    problems: ClassVar = {"create": [*AttachmentViewSet.problems["create"], PermissionDenied]}
 
     def new_draft(self) -> Attachment:
         rows = Document.objects.kept
@@ -130,6 +115,12 @@ class DocumentAttachmentViewSet(AttachmentViewSet):
         draft.caller_role = document.caller_role
         return draft
 
+    @operation(
+        "createDocumentAttachment",
+        needs=CanDocument.ATTACH,
+        takes=DocumentAttachmentRequest,
+        problems=[*AttachmentViewSet.problems["create"], PermissionDenied],
+    )
     def create(self, request: Request, **parent: int) -> Response:
         """Attach a file to a document: one's own, or that of `userId`.
 

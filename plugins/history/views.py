@@ -1,13 +1,12 @@
 """The history of a trip and of an expense."""
 
-from typing import ClassVar
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.history.report import History
 from plugins.history.serializers import HistoryEntrySerializer, HistoryQuery
 from splits.models import Expense
+from tripcompanion.api.operations import operation
 from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -17,12 +16,9 @@ class HistoryViewSet(InTripViewSet):
     """What happened in a trip."""
 
     tag = "history"
-    operation_ids: ClassVar = {"list": "listHistory"}
     scope_prefix = "trips"
-    needs: ClassVar = {"list": Can.READ}
-    query_serializers: ClassVar = {"list": HistoryQuery}
-    response_serializers: ClassVar = {"list": HistoryEntrySerializer}
 
+    @operation("listHistory", needs=Can.READ, query=HistoryQuery, answers=HistoryEntrySerializer)
     def list(self, request: Request, trip_id: int) -> Response:
         """Every change of a trip, its members, invitations and money, newest first.
 
@@ -38,11 +34,9 @@ class ExpenseHistoryViewSet(InTripViewSet):
     """What happened to an expense."""
 
     tag = "history"
-    operation_ids: ClassVar = {"list": "listExpenseHistory"}
     scope_prefix = "expenses"
-    needs: ClassVar = {"list": Can.READ}
-    response_serializers: ClassVar = {"list": HistoryEntrySerializer}
 
+    @operation("listExpenseHistory", needs=Can.READ, answers=HistoryEntrySerializer)
     def list(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Every change of an expense and its splits, newest first.
 

@@ -1,6 +1,6 @@
 """Views of the invitations to a trip, of a presented one, and of the code of a trip."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db.models import Count, Q
 from rest_framework.exceptions import NotFound, PermissionDenied
@@ -24,6 +24,7 @@ from plugins.invitations.serializers import (
 from plugins.invitations.throttles import InvitationMailThrottle, LinkThrottle
 from plugins.merging.models import NamesBoth
 from tripcompanion.api.idempotency import AlreadyMade
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import Trip
@@ -40,25 +41,11 @@ class InvitationViewSet(InTripViewSet):
     """The invitations to a trip. Those who may add members make and revoke them."""
 
     tag = "invitations"
-    operation_ids: ClassVar = {
-        "list": "listInvitations",
-        "create": "createInvitation",
-        "destroy": "revokeInvitation",
-    }
     # A stored response would contain the token.
     safe_retries = False
-    shows_secret: ClassVar = frozenset({"create"})
     scope_prefix = "trips"
-    needs: ClassVar = {"list": Can.READ, "create": Can.ADD_MEMBERS, "destroy": Can.ADD_MEMBERS}
-    request_serializers: ClassVar = {"create": InvitationRequest}
-    response_serializers: ClassVar = {
-        "list": InvitationSerializer,
-        "create": NewInvitationSerializer,
-    }
-    throttles: ClassVar = {"create": [LookupThrottle, InvitationMailThrottle]}
-    problems: ClassVar = {"create": [AlreadyMember, AlreadyInvited, AlreadyMade]}
-    uncounted = frozenset({"destroy"})
 
+    @operation("listInvitations", needs=Can.READ, answers=InvitationSerializer)
     def list(self, request: Request, trip_id: int) -> Response:
         """The invitations to a trip, newest first.
 
@@ -67,6 +54,15 @@ class InvitationViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.page(invitations_of(trip.pk))
 
+    @operation(
+        "createInvitation",
+        needs=Can.ADD_MEMBERS,
+        takes=InvitationRequest,
+        answers=NewInvitationSerializer,
+        shows_secret=True,
+        problems=[AlreadyMember, AlreadyInvited, AlreadyMade],
+        throttles=[LookupThrottle, InvitationMailThrottle],
+    )
     def create(self, request: Request, trip_id: int) -> Response:
         """Invite somebody with a link, which is also mailed to `email` if that is sent.
 
@@ -77,6 +73,7 @@ class InvitationViewSet(InTripViewSet):
         invitation = Invitation.issue(trip, self.caller, **self.body())
         return self.answer(invitation, location=f"/api/trips/{trip_id}/invitations/{invitation.pk}")
 
+    @operation("revokeInvitation", needs=Can.ADD_MEMBERS, uncounted=True)
     def destroy(self, request: Request, trip_id: int, invitation_id: int) -> Response:
         """Revoke an invitation at once. The request may be repeated."""
         invitation: Any = self.get_permitted_object(
@@ -90,15 +87,14 @@ class InvitationPreviewViewSet(ApiViewSet):
     """An invitation, for whoever has its token. Open to everybody."""
 
     tag = "invitations"
-    operation_ids: ClassVar = {"retrieve": "getInvitation"}
     # A stale token in the header must not hide the invitation.
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = (LinkThrottle,)
-    response_serializers: ClassVar = {"retrieve": InvitationPreview}
-    single_statement: ClassVar = frozenset({"retrieve"})
-    problems: ClassVar = {"retrieve": [NotFound]}
 
+    @operation(
+        "getInvitation", answers=InvitationPreview, single_statement=True, problems=[NotFound]
+    )
     def retrieve(self, request: Request, token: str) -> Response:
         """What an invitation is to.
 
@@ -111,14 +107,15 @@ class AcceptanceViewSet(InTripViewSet):
     """Accepts invitations."""
 
     tag = "invitations"
-    operation_ids: ClassVar = {"accept": "acceptInvitation"}
     scope_prefix = "trips"
-    needs: ClassVar = {"accept": None}
     throttle_classes = (LookupThrottle,)
-    response_serializers: ClassVar = {"accept": TripMemberSerializer}
-    creates: ClassVar = frozenset({"accept"})
-    problems: ClassVar = {
-        "accept": [
+
+    @operation(
+        "acceptInvitation",
+        needs=None,
+        answers=TripMemberSerializer,
+        status=201,
+        problems=[
             NotFound,
             PermissionDenied,
             InvitedByAddress,
@@ -127,9 +124,8 @@ class AcceptanceViewSet(InTripViewSet):
             NoOwner,
             LimitReached,
             NamesBoth,
-        ]
-    }
-
+        ],
+    )
     def accept(self, request: Request, token: str) -> Response:
         """Become a member of the trip, with the role of the invitation.
 
@@ -146,25 +142,28 @@ class AcceptanceViewSet(InTripViewSet):
 class CodeViewSet(TripViewSet):
     """Shows the trip behind a code, and adds to it who knows the code."""
 
-    operation_ids: ClassVar = {
-        "by_code": "findTripByCode",
-        "join": "joinTrip",
-        "renew_code": "renewTripCode",
-    }
-    needs: ClassVar = {"by_code": None, "join": None, "renew_code": Can.MANAGE_TRIP}
-    request_serializers: ClassVar = {"join": JoinRequest}
-    response_serializers: ClassVar = {"by_code": TripPreview, "join": TripMemberSerializer}
-    creates: ClassVar = frozenset({"join"})
-    single_statement: ClassVar = frozenset({"by_code"})
-    throttles: ClassVar = {"by_code": [LookupThrottle], "join": [LookupThrottle]}
-    problems: ClassVar = {"join": [NotFound, AlreadyMember, NoOwner, EmailUnverified]}
-
+    @operation(
+        "findTripByCode",
+        needs=None,
+        answers=TripPreview,
+        single_statement=True,
+        throttles=[LookupThrottle],
+    )
     def by_code(self, request: Request, code: str) -> Response:
         """Preview a trip before joining it with its code."""
         present = Count("members", filter=Q(members__left_at=None))
         trips = with_code(code, self.caller).annotate(member_count=present)
         return self.answer(get_object_or_404(trips))
 
+    @operation(
+        "joinTrip",
+        needs=None,
+        takes=JoinRequest,
+        answers=TripMemberSerializer,
+        status=201,
+        problems=[NotFound, AlreadyMember, NoOwner, EmailUnverified],
+        throttles=[LookupThrottle],
+    )
     def join(self, request: Request) -> Response:
         """Join a trip by its code, with the trip's `joinRole`."""
         code = self.body()["trip_code"]
@@ -172,6 +171,7 @@ class CodeViewSet(TripViewSet):
         member = join(trip, self.caller, code)
         return self.answer(member, location=f"/api/trips/{trip.pk}/members/{self.caller.pk}")
 
+    @operation("renewTripCode", needs=Can.MANAGE_TRIP)
     def renew_code(self, request: Request, trip_id: int) -> Response:
         """Replace the code of the trip.
 

@@ -1,6 +1,6 @@
 """Activities of a trip, and its itinerary."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.db.models import prefetch_related_objects
 from rest_framework.exceptions import NotFound, ValidationError
@@ -22,6 +22,7 @@ from plugins.itinerary.serializers import (
     OrderRequest,
 )
 from tripcompanion.api.etags import etag_of
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import StrictDate
 from tripcompanion.compiled import serialize
@@ -36,29 +37,10 @@ class ActivityViewSet(InTripViewSet):
     """What the members of a trip plan to do."""
 
     tag = "activities"
-    operation_ids: ClassVar = {
-        "list": "listActivities",
-        "create": "createActivity",
-        "retrieve": "getActivity",
-        "update": "replaceActivity",
-        "partial_update": "updateActivity",
-        "destroy": "deleteActivity",
-        "restore": "restoreActivity",
-    }
     scope_prefix = "activities"
-    needs: ClassVar = {
-        **dict.fromkeys(("list", "retrieve"), Can.READ),
-        **dict.fromkeys(("create", "update", "partial_update"), CanPlan.PLAN),
-        **dict.fromkeys(("destroy", "restore"), CanPlan.DELETE),
-    }
-    request_serializers: ClassVar = {
-        "create": NewActivity,
-        **dict.fromkeys(("update", "partial_update"), ActivityRequest),
-    }
     response_serializer = ActivitySerializer
-    query_serializers: ClassVar = {"list": ActivityQuery}
-    problems: ClassVar = {"create": [LimitReached], "restore": [NotRestorable, LimitReached]}
 
+    @operation("listActivities", needs=Can.READ, query=ActivityQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The activities of a trip by day and in their order, those without a date last."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -69,6 +51,7 @@ class ActivityViewSet(InTripViewSet):
             rows = trip.activities.kept().filter(**chosen).planned()
         return self.page(rows.with_details().prefetch_related(with_costs(self.caller)))
 
+    @operation("createActivity", needs=CanPlan.PLAN, takes=NewActivity, problems=[LimitReached])
     def create(self, request: Request, trip_id: int) -> Response:
         """Add an activity, as the last one of its day.
 
@@ -81,14 +64,17 @@ class ActivityViewSet(InTripViewSet):
         )
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 
+    @operation("getActivity", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """An activity."""
         return self._answer(self._found(trip_id, activity_id))
 
+    @operation("replaceActivity", needs=CanPlan.PLAN, takes=ActivityRequest)
     def update(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Replace an activity; on another day it comes last."""
         return self._change(trip_id, activity_id, partial=False)
 
+    @operation("updateActivity", needs=CanPlan.PLAN, takes=ActivityRequest)
     def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Change the fields of an activity that are sent; on another day it comes last."""
         return self._change(trip_id, activity_id, partial=True)
@@ -98,6 +84,7 @@ class ActivityViewSet(InTripViewSet):
         body = self.body(partial=partial, current=lambda: self._with_costs(found))
         return self._answer(found.change(self.caller, **body))
 
+    @operation("deleteActivity", needs=CanPlan.DELETE)
     def destroy(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Delete an activity.
 
@@ -106,6 +93,7 @@ class ActivityViewSet(InTripViewSet):
         self._found(trip_id, activity_id).remove(self.caller)
         return self.no_content()
 
+    @operation("restoreActivity", needs=CanPlan.DELETE, problems=[NotRestorable, LimitReached])
     def restore(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Restore a deleted activity, with its id, its expenses and its place on the day."""
         lookup = {"trip_id": trip_id, "pk": activity_id}
@@ -130,19 +118,10 @@ class ItineraryViewSet(InTripViewSet):
     """The plan of a trip, day by day."""
 
     tag = "activities"
-    operation_ids: ClassVar = {
-        "itinerary": "getItinerary",
-        "order": "orderActivities",
-        "day": "changeDay",
-    }
     scope_prefix = "activities"
-    needs: ClassVar = {"itinerary": Can.READ, "order": CanPlan.PLAN, "day": CanPlan.PLAN}
-    request_serializers: ClassVar = {"order": OrderRequest, "day": DayRequest}
     response_serializer = DaySerializer
-    response_serializers: ClassVar = {"itinerary": ItinerarySerializer}
-    etag_actions: ClassVar = frozenset({"itinerary", "order"})
-    problems: ClassVar = {"order": [OrderChanged], "day": [LimitReached]}
 
+    @operation("getItinerary", needs=Can.READ, answers=ItinerarySerializer, has_etag=True)
     def itinerary(self, request: Request, trip_id: int) -> Response:
         """All days of a trip, with what is planned, what is done, and what it costs.
 
@@ -153,6 +132,13 @@ class ItineraryViewSet(InTripViewSet):
         self.limits.charge_rows(len(plan.activities))
         return self.with_etag(request, plan)
 
+    @operation(
+        "orderActivities",
+        needs=CanPlan.PLAN,
+        takes=OrderRequest,
+        has_etag=True,
+        problems=[OrderChanged],
+    )
     def order(self, request: Request, trip_id: int) -> Response:
         """Put the activities of a day into another order.
 
@@ -165,6 +151,7 @@ class ItineraryViewSet(InTripViewSet):
             Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self._day(trip, body["date"])
 
+    @operation("changeDay", needs=CanPlan.PLAN, takes=DayRequest, problems=[LimitReached])
     def day(self, request: Request, trip_id: int, date: str) -> Response:
         """Name a day, or tick it with all of its activities.
 

@@ -18,6 +18,7 @@ from plugins.itinerary.models.activity import MAX_ACTIVITIES, ActivityCategory
 from plugins.itinerary.models.cost import planned_for
 from plugins.itinerary.rights import CanPlan
 from plugins.mapmyjourney.renaming import Renamed
+from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import (
     MalformedJSON,
     StrictJSONParser,
@@ -149,13 +150,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         "order": "orderIndex",
     }
     pagination_class = None
-    lists: ClassVar = frozenset({"list", "on_day"})
-    needs: ClassVar = {**views.ActivityViewSet.needs, "on_day": Can.READ}
-    needs["reorder"] = CanPlan.PLAN
-    request_serializers: ClassVar = dict.fromkeys(("create", "partial_update"), ActivityRequest)
     response_serializer = ActivitySerializer
-    response_serializers: ClassVar = {"reorder": None}
-    query_serializers: ClassVar = dict.fromkeys(("list", "on_day"), itinerary.ActivityQuery)
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The activities by day and in their order, those without a date last."""
@@ -166,6 +161,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         self.limits.charge_rows(len(found))
         return self.answer(found)
 
+    @operation(needs=CanPlan.PLAN, takes=ActivityRequest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Add an activity, as the last one of its day."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -174,6 +170,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         added = Activity.add(trip, self.caller, **body)
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 
+    @operation(needs=CanPlan.PLAN, takes=ActivityRequest)
     def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Change the fields of an activity that are sent."""
         found = self._found(trip_id, activity_id)
@@ -181,6 +178,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         place = body.pop("order_index", None)
         return self._answer(found.change(self.caller, place, **body))
 
+    @operation(needs=CanPlan.PLAN, answers=None)
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of the day `date` into the order of the ids that are the body."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -192,6 +190,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self.no_content()
 
+    @operation(needs=Can.READ, query=itinerary.ActivityQuery, many=True)
     def on_day(self, request: Request, trip_id: int) -> Response:
         """The activities of the day `date`."""
         StrictDate().run_validation(request.query_params.get("date"))
@@ -201,10 +200,9 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
 class ItineraryViewSet(views.ItineraryViewSet):
     """The itinerary of a trip."""
 
-    needs: ClassVar = {"itinerary": Can.READ, "reorder": CanPlan.PLAN}
-    request_serializers: ClassVar = {"reorder": ReorderRequest}
-    response_serializers: ClassVar = dict.fromkeys(needs, ItinerarySerializer)
+    response_serializers: ClassVar = {"itinerary": ItinerarySerializer}
 
+    @operation(needs=CanPlan.PLAN, takes=ReorderRequest, answers=ItinerarySerializer)
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of some days at their places."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)

@@ -21,6 +21,7 @@ from plugins.mapmyjourney.serializers import (
 from splits import views as splits
 from splits.models import Expense
 from splits.reports.balances import Plan, balances_of
+from tripcompanion.api.operations import operation
 from tripcompanion.api.pagination import NumberedPages
 from tripcompanion.currency.amounts import to_major
 from trips import views as trips
@@ -31,7 +32,7 @@ from trips.roles import Can
 class TripViewSet(trips.TripViewSet):
     """Trips, whose title is also their `name`."""
 
-    request_serializers: ClassVar = trips.TripViewSet.request_serializers | {"update": TripRequest}
+    request_serializers: ClassVar = {**trips.TripViewSet.request_serializers, "update": TripRequest}
     response_serializer = TripDetailSerializer
     response_serializers: ClassVar = {"list": TripSerializer}
 
@@ -78,36 +79,30 @@ class FlatExpenseViewSet(Renamed, ExpenseViewSet):
     """Expenses outside the path of their trip."""
 
     FIELDS = NewExpenseRequest.FIELDS
-    needs: ClassVar = {
-        "record": Can.RECORD,
-        "read": Can.READ,
-        "replace": Can.CHANGE_EXPENSES,
-        "remove": Can.CHANGE_EXPENSES,
-        "paid": Can.READ,
-    }
-    creates: ClassVar = frozenset({"record"})
-    etag_actions: ClassVar = frozenset({"read", "replace", "remove"})
-    request_serializers: ClassVar = {"record": NewExpenseRequest, "replace": NewExpenseRequest}
-    response_serializers: ClassVar = {"remove": None}
 
+    @operation(needs=Can.RECORD, takes=NewExpenseRequest, status=201)
     def record(self, request: Request) -> Response:
         """Record an expense in the trip that the body names, and divide it equally."""
         reference = TripReference(data=request.data, context=self.names_context())
         reference.is_valid(raise_exception=True)
         return self.create(request, reference.validated_data["trip_id"])
 
+    @operation(needs=Can.READ, has_etag=True)
     def read(self, request: Request, expense_id: int) -> Response:
         """An expense."""
         return self.retrieve(request, self._found(expense_id).trip_id, expense_id)
 
+    @operation(needs=Can.CHANGE_EXPENSES, takes=NewExpenseRequest, has_etag=True)
     def replace(self, request: Request, expense_id: int) -> Response:
         """Change what the body names; among other participants it is divided equally."""
         return self.update(request, self._found(expense_id).trip_id, expense_id, partial=True)
 
+    @operation(needs=Can.CHANGE_EXPENSES, answers=None, has_etag=True)
     def remove(self, request: Request, expense_id: int) -> Response:
         """Delete an expense with its splits."""
         return self.destroy(request, self._found(expense_id).trip_id, expense_id)
 
+    @operation(needs=Can.READ)
     def paid(self, request: Request, expense_id: int) -> Response:
         """Pay all splits of an expense that the caller may pay."""
         expense = self._found(expense_id)
@@ -121,15 +116,13 @@ class FlatExpenseViewSet(Renamed, ExpenseViewSet):
 class SumsViewSet(splits.BalanceViewSet):
     """Who pays whom, and how everybody stands, by names."""
 
-    needs: ClassVar = {"transfers": Can.READ, "summary": Can.READ}
-    response_serializers: ClassVar = {"transfers": NamedTransfer}
-    lists: ClassVar = frozenset({"transfers"})
-
+    @operation(needs=Can.READ, answers=NamedTransfer, many=True)
     def transfers(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.answer(Plan(trip).transfers)
 
+    @operation(needs=Can.READ)
     def summary(self, request: Request, trip_id: int) -> Response:
         """The balance of each person, by name; of two with one name, the second has its id."""
         found: dict[str, Any] = {}

@@ -1,12 +1,13 @@
 """The view that gives the entries of a guest to another member."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.merging.models import Merge, NamesBoth, NotAGuest
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictBoolean
 from tripcompanion.currency.fields import MoneyField
 from trips.models import Member
@@ -49,15 +50,17 @@ class MergeViewSet(InTripViewSet):
     """Merges a guest with another member."""
 
     tag = "members"
-    operation_ids: ClassVar = {"merge": "mergeGuest"}
     scope_prefix = "trips"
     # It shows balances and gives entries to another person.
     more_scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE)
-    needs: ClassVar = {"merge": Can.MANAGE_MEMBERS}
-    request_serializers: ClassVar = {"merge": MergeRequest}
-    response_serializers: ClassVar = {"merge": MergeSerializer}
-    problems: ClassVar = {"merge": [NotAGuest, NamesBoth]}
 
+    @operation(
+        "mergeGuest",
+        needs=Can.MANAGE_MEMBERS,
+        takes=MergeRequest,
+        answers=MergeSerializer,
+        problems=[NotAGuest, NamesBoth],
+    )
     def merge(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Give all entries of a guest to another member, and delete the guest.
 

@@ -1,6 +1,6 @@
 """Messages of a trip."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +15,7 @@ from plugins.messages.serializers import (
     ReadRequest,
     ReadSerializer,
 )
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
@@ -26,36 +27,10 @@ class MessageViewSet(InTripViewSet):
     """What the members of a trip write to each other."""
 
     tag = "messages"
-    operation_ids: ClassVar = {
-        "list": "listMessages",
-        "create": "sendMessage",
-        "update": "replaceMessage",
-        "destroy": "deleteMessage",
-        "restore": "restoreMessage",
-        "read": "readMessages",
-    }
     scope_prefix = "messages"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "create": CanMessage.WRITE,
-        "read": CanMessage.MARK,
-        "update": CanMessage.CHANGE,
-        **dict.fromkeys(("destroy", "restore"), CanMessage.DELETE),
-    }
-    request_serializers: ClassVar = {
-        "create": MessageRequest,
-        "update": MessageChange,
-        "read": ReadRequest,
-    }
-    query_serializers: ClassVar = {"list": MessageQuery}
     response_serializer = MessageSerializer
-    response_serializers: ClassVar = {"read": ReadSerializer}
-    problems: ClassVar = {
-        "create": [LimitReached],
-        "restore": [NotRestorable, LimitReached],
-    }
-    uncounted = frozenset({"read"})
 
+    @operation("listMessages", needs=Can.READ, query=MessageQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The messages of a trip, newest first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -64,6 +39,7 @@ class MessageViewSet(InTripViewSet):
             return self.page(rows.restorable())
         return self.page(rows.kept().filter(**chosen).order_by("-pk"))
 
+    @operation("sendMessage", needs=CanMessage.WRITE, takes=MessageRequest, problems=[LimitReached])
     def create(self, request: Request, trip_id: int) -> Response:
         """Write to the members of a trip.
 
@@ -77,11 +53,13 @@ class MessageViewSet(InTripViewSet):
         )
         return self.answer(message, location=f"/api/trips/{trip_id}/messages/{message.pk}")
 
+    @operation("replaceMessage", needs=CanMessage.CHANGE, takes=MessageChange)
     def update(self, request: Request, trip_id: int, message_id: int) -> Response:
         """Replace the text of one's own message."""
         message = self._found(trip_id, message_id)
         return self.answer(message.change(self.caller, **self.body(current=lambda: message)))
 
+    @operation("deleteMessage", needs=CanMessage.DELETE)
     def destroy(self, request: Request, trip_id: int, message_id: int) -> Response:
         """Delete a message.
 
@@ -90,6 +68,7 @@ class MessageViewSet(InTripViewSet):
         self._found(trip_id, message_id).remove(self.caller)
         return self.no_content()
 
+    @operation("restoreMessage", needs=CanMessage.DELETE, problems=[NotRestorable, LimitReached])
     def restore(self, request: Request, trip_id: int, message_id: int) -> Response:
         """Restore a deleted message."""
         lookup = {"trip_id": trip_id, "pk": message_id}
@@ -97,6 +76,13 @@ class MessageViewSet(InTripViewSet):
             deleted = self.get_permitted_object(Message.objects.deleted, **lookup)
             return self.answer(deleted.restore(self.caller))
 
+    @operation(
+        "readMessages",
+        needs=CanMessage.MARK,
+        takes=ReadRequest,
+        answers=ReadSerializer,
+        uncounted=True,
+    )
     def read(self, request: Request, trip_id: int) -> Response:
         """Say up to which message one has read.
 

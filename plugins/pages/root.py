@@ -9,6 +9,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.plugin import plugins
 from users.models import ScopedToken, User
@@ -63,13 +64,11 @@ class RootViewSet(ApiViewSet):
     """The version, and links to what the caller may use."""
 
     tag = "reference"
-    operation_ids: ClassVar = {"links": "listLinks"}
     is_token_optional = True
     permission_classes = (AllowAny,)
-    response_serializers: ClassVar = {"links": LinksSerializer}
-    #: The request reads nothing but the caller.
-    without_snapshot: ClassVar = frozenset({"links"})
 
+    # The request reads nothing but the caller.
+    @operation("listLinks", answers=LinksSerializer, without_snapshot=True)
     def links(self, request: Request) -> Response:
         """The version of the service, and links to what the caller may use.
 

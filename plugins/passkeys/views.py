@@ -1,7 +1,6 @@
 """The caller's passkeys, and the log-in with one."""
 
 from types import SimpleNamespace
-from typing import ClassVar
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,6 +13,7 @@ from rest_framework.response import Response
 from plugins.passkeys import serializers
 from plugins.passkeys.ceremonies import CredentialRefused, creation_options, request_options
 from plugins.passkeys.models import Passkey
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models.conflicts import LogInAgain
@@ -34,19 +34,17 @@ class PasskeyLoginViewSet(ApiViewSet):
     """Logs in with a passkey. Open to everybody."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {"prepare": "getPasskeyLoginOptions", "log_in": "logInWithPasskey"}
     safe_retries = False
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    request_serializers: ClassVar = {"log_in": serializers.PasskeyLoginRequest}
     response_serializer = LoginResponse
-    response_serializers: ClassVar = {"prepare": serializers.RequestOptions}
-    problems: ClassVar = {"log_in": [PasskeyRefused]}
 
+    @operation("getPasskeyLoginOptions", answers=serializers.RequestOptions)
     def prepare(self, request: Request) -> Response:
         """What a browser needs to log in with a passkey: the same for everybody."""
         return self.answer(SimpleNamespace(**request_options()))
 
+    @operation("logInWithPasskey", takes=serializers.PasskeyLoginRequest, problems=[PasskeyRefused])
     def log_in(self, request: Request) -> Response:
         """Log in with a passkey.
 
@@ -68,28 +66,28 @@ class PasskeyViewSet(ApiViewSet):
     """The caller's own passkeys."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {
-        "prepare": "getPasskeyOptions",
-        "list": "listPasskeys",
-        "create": "addPasskey",
-        "destroy": "removePasskey",
-    }
-    only_reads: ClassVar = frozenset({"prepare"})
-    request_serializers: ClassVar = {"create": serializers.NewPasskeyRequest}
     response_serializer = serializers.PasskeySerializer
-    response_serializers: ClassVar = {"prepare": serializers.CreationOptions}
-    problems: ClassVar = {"prepare": [LogInAgain], "create": [LogInAgain, LimitReached]}
 
+    @operation(
+        "getPasskeyOptions",
+        answers=serializers.CreationOptions,
+        only_reads=True,
+        problems=[LogInAgain],
+    )
     def prepare(self, request: Request) -> Response:
         """What a browser needs to make a passkey; only within ten minutes of a log-in."""
         require_recent_log_in(self.caller, request.auth)
         known = [row.credential_data for row in self.caller.passkeys.all()]
         return self.answer(SimpleNamespace(**creation_options(self.caller, known)))
 
+    @operation("listPasskeys")
     def list(self, request: Request) -> Response:
         """The caller's passkeys, oldest first."""
         return self.page(self.caller.passkeys.order_by("id"))
 
+    @operation(
+        "addPasskey", takes=serializers.NewPasskeyRequest, problems=[LogInAgain, LimitReached]
+    )
     def create(self, request: Request) -> Response:
         """Add a passkey, which logs in without address, password and code; at most 20.
 
@@ -104,6 +102,7 @@ class PasskeyViewSet(ApiViewSet):
             raise ValidationError({"credential": [text]}) from error
         return self.answer(passkey, location=f"/api/users/me/passkeys/{passkey.pk}")
 
+    @operation("removePasskey")
     def destroy(self, request: Request, passkey_id: int) -> Response:
         """Remove a passkey. Sessions that it started go on."""
         get_object_or_404(self.caller.passkeys, pk=passkey_id).delete()

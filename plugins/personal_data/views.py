@@ -1,11 +1,10 @@
 """The view of one's own data."""
 
-from typing import ClassVar
-
 from django.http import FileResponse
 from rest_framework.request import Request
 
 from plugins.personal_data.export import AccountExport, archive_of, exported, file_problems
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import show_addresses_to
 from users.throttles import ExportThrottle
@@ -15,12 +14,14 @@ class PersonalDataViewSet(ApiViewSet):
     """All data about the caller. It is closed to scoped tokens."""
 
     tag = "accounts"
-    operation_ids: ClassVar = {"export": "exportMe"}
-    response_serializers: ClassVar = {"export": AccountExport}
-    files: ClassVar = {"export": {"zip": "application/zip"}}
-    throttles: ClassVar = {"export": [ExportThrottle]}
-    problems: ClassVar = {"export": file_problems()}
 
+    @operation(
+        "exportMe",
+        answers=AccountExport,
+        problems=file_problems(),
+        throttles=[ExportThrottle],
+        files={"zip": "application/zip"},
+    )
     def export(self, request: Request) -> FileResponse:
         """All data that is stored about the caller, as a file.
 

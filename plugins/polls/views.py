@@ -1,13 +1,12 @@
 """Polls of a trip."""
 
-from typing import ClassVar
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.polls.models import HasVotes, Poll, PollClosed
 from plugins.polls.rights import CanPoll
 from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, VoteRequest
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from trips.models import Trip
@@ -20,41 +19,10 @@ class PollViewSet(InTripViewSet):
     """What the members of a trip decide together."""
 
     tag = "polls"
-    operation_ids: ClassVar = {
-        "list": "listPolls",
-        "create": "createPoll",
-        "retrieve": "getPoll",
-        "partial_update": "updatePoll",
-        "destroy": "deletePoll",
-        "restore": "restorePoll",
-        "vote": "vote",
-        "close": "closePoll",
-        "reopen": "reopenPoll",
-    }
     scope_prefix = "polls"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": CanPoll.CREATE,
-        "vote": CanPoll.VOTE,
-        **dict.fromkeys(
-            ("partial_update", "destroy", "restore", "close", "reopen"), CanPoll.CHANGE
-        ),
-    }
-    problems: ClassVar = {
-        "create": [LimitReached],
-        "partial_update": [HasVotes],
-        "restore": [NotRestorable],
-        "vote": [PollClosed],
-    }
-    request_serializers: ClassVar = {
-        "create": PollRequest,
-        "partial_update": PollChange,
-        "vote": VoteRequest,
-    }
-    query_serializers: ClassVar = {"list": DeletedQuery}
     response_serializer = PollSerializer
 
+    @operation("listPolls", needs=Can.READ, query=DeletedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The polls of a trip, newest first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -62,6 +30,7 @@ class PollViewSet(InTripViewSet):
         is_deleted = self.query()["deleted"]
         return self.page(polls.restorable() if is_deleted else polls.kept().order_by("-pk"))
 
+    @operation("createPoll", needs=CanPoll.CREATE, takes=PollRequest, problems=[LimitReached])
     def create(self, request: Request, trip_id: int) -> Response:
         """Ask the members of a trip something.
 
@@ -71,10 +40,12 @@ class PollViewSet(InTripViewSet):
         poll = Poll.start(trip, self.caller, **self.body())
         return self.answer(poll, location=f"/api/trips/{trip_id}/polls/{poll.pk}")
 
+    @operation("getPoll", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """One poll."""
         return self.answer(self._found(trip_id, poll_id))
 
+    @operation("updatePoll", needs=CanPoll.CHANGE, takes=PollChange, problems=[HasVotes])
     def partial_update(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Change a poll.
 
@@ -86,11 +57,13 @@ class PollViewSet(InTripViewSet):
         body = self.body(partial=True, current=lambda: poll)
         return self.answer(poll.change(self.caller, **body))
 
+    @operation("deletePoll", needs=CanPoll.CHANGE)
     def destroy(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Delete a poll. For 30 days, `restorePoll` brings it back with all votes."""
         self._found(trip_id, poll_id).remove(self.caller)
         return self.no_content()
 
+    @operation("restorePoll", needs=CanPoll.CHANGE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Restore a deleted poll."""
         with self.restoring(Poll.objects.kept, trip_id=trip_id, pk=poll_id):
@@ -98,16 +71,19 @@ class PollViewSet(InTripViewSet):
             self.get_permitted_object(rows, trip_id=trip_id, pk=poll_id).restore(self.caller)
         return self.answer(self._found(trip_id, poll_id))
 
+    @operation("vote", needs=CanPoll.VOTE, takes=VoteRequest, problems=[PollClosed])
     def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Vote, in place of one's vote before; an empty list takes it back."""
         poll = self._found(trip_id, poll_id)
         body = self.body(current=lambda: poll)
         return self.answer(poll.vote(self.caller, **body))
 
+    @operation("closePoll", needs=CanPoll.CHANGE)
     def close(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Close a poll: nobody can vote any more, and everybody sees the result."""
         return self.answer(self._found(trip_id, poll_id).close(self.caller))
 
+    @operation("reopenPoll", needs=CanPoll.CHANGE)
     def reopen(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Open a closed poll again. If the time in `closesAt` has passed, that becomes null."""
         return self.answer(self._found(trip_id, poll_id).reopen(self.caller))

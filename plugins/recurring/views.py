@@ -1,7 +1,7 @@
 """Recurring expenses of a trip."""
 
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +16,7 @@ from plugins.recurring.serializers import (
     SkipRequest,
 )
 from splits.models.rate import NoRate
+from tripcompanion.api.operations import operation
 from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip
 from trips.models.conflicts import CurrencyChanged
@@ -24,53 +25,28 @@ from trips.viewsets import InTripViewSet
 
 
 class RecurrenceViewSet(InTripViewSet):
-    """Expenses that are recorded on each date of a rule."""
+    """Expenses that are recorded on each date of a rule.
+
+    Its actions write no row of the journal, so that they are uncounted; what is recorded counts.
+    """
 
     tag = "expenses"
-    operation_ids: ClassVar = {
-        "list": "listRecurrences",
-        "create": "createRecurrence",
-        "preview": "previewRecurrence",
-        "retrieve": "getRecurrence",
-        "partial_update": "updateRecurrence",
-        "destroy": "deleteRecurrence",
-        "pause": "pauseRecurrence",
-        "resume": "resumeRecurrence",
-        "skip": "skipRecurrence",
-    }
     scope_prefix = "expenses"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": Can.RECORD,
-        "preview": Can.RECORD,
-        **dict.fromkeys(
-            ("partial_update", "destroy", "pause", "resume", "skip"), Can.CHANGE_EXPENSES
-        ),
-    }
-    problems: ClassVar = {
-        "create": (NoRate, CurrencyChanged, TooManyRecurrences),
-        "preview": (NoRate,),
-        "partial_update": (NoRate,),
-    }
-    # They write no row of the journal; what is recorded counts.
-    uncounted = frozenset(needs)
-    only_reads: ClassVar = frozenset({"preview"})
-    request_serializers: ClassVar = {
-        "create": RecurrenceRequest,
-        "preview": RecurrenceRequest,
-        "partial_update": RecurrenceChange,
-        "skip": SkipRequest,
-    }
     response_serializer = RecurrenceSerializer
-    response_serializers: ClassVar = {"preview": RecurrencePreview}
-    single_statement: ClassVar = frozenset({"retrieve"})
 
+    @operation("listRecurrences", needs=Can.READ, uncounted=True)
     def list(self, request: Request, trip_id: int) -> Response:
         """The recurring expenses of a trip, oldest first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.page(trip.recurrences.order_by("id"))
 
+    @operation(
+        "createRecurrence",
+        needs=Can.RECORD,
+        takes=RecurrenceRequest,
+        uncounted=True,
+        problems=[NoRate, CurrencyChanged, TooManyRecurrences],
+    )
     def create(self, request: Request, trip_id: int) -> Response:
         """Have an expense recorded on each date of a rule, by the caller.
 
@@ -83,6 +59,15 @@ class RecurrenceViewSet(InTripViewSet):
         started = Recurrence.start(trip, self.caller, **self._sent())
         return self.answer(started, location=f"/api/trips/{trip_id}/recurring/{started.pk}")
 
+    @operation(
+        "previewRecurrence",
+        needs=Can.RECORD,
+        takes=RecurrenceRequest,
+        answers=RecurrencePreview,
+        only_reads=True,
+        uncounted=True,
+        problems=[NoRate],
+    )
     def preview(self, request: Request, trip_id: int) -> Response:
         """The next ten dates of a rule, and how the expense would be divided.
 
@@ -95,10 +80,18 @@ class RecurrenceViewSet(InTripViewSet):
             planned.preview = preview(planned.expense, trip, self.caller, first)
             return self.answer(planned)
 
+    @operation("getRecurrence", needs=Can.READ, single_statement=True, uncounted=True)
     def retrieve(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """A recurring expense, with its next ten dates."""
         return self.answer(self._found(trip_id, recurrence_id))
 
+    @operation(
+        "updateRecurrence",
+        needs=Can.CHANGE_EXPENSES,
+        takes=RecurrenceChange,
+        uncounted=True,
+        problems=[NoRate],
+    )
     def partial_update(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Change all expenses that follow. Those that were recorded are changed one by one.
 
@@ -109,15 +102,18 @@ class RecurrenceViewSet(InTripViewSet):
         sent = self._sent(partial=True, current=lambda: found, starts_on=found.starts_on)
         return self.answer(found.change(self.caller, **sent))
 
+    @operation("deleteRecurrence", needs=Can.CHANGE_EXPENSES, uncounted=True)
     def destroy(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Record no more. What was recorded stays."""
         self._found(trip_id, recurrence_id).remove(self.caller)
         return self.no_content()
 
+    @operation("pauseRecurrence", needs=Can.CHANGE_EXPENSES, uncounted=True)
     def pause(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Record nothing until it is resumed."""
         return self.answer(self._found(trip_id, recurrence_id).pause(self.caller))
 
+    @operation("resumeRecurrence", needs=Can.CHANGE_EXPENSES, uncounted=True)
     def resume(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Go on recording.
 
@@ -127,6 +123,7 @@ class RecurrenceViewSet(InTripViewSet):
         """
         return self.answer(self._found(trip_id, recurrence_id).resume(self.caller))
 
+    @operation("skipRecurrence", needs=Can.CHANGE_EXPENSES, takes=SkipRequest, uncounted=True)
     def skip(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Leave out one of the next dates."""
         found = self._found(trip_id, recurrence_id)

@@ -1,12 +1,11 @@
 """The search."""
 
-from typing import ClassVar
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.search.finding import Findings
 from plugins.search.serializers import FoundSerializer, SearchQuery
+from tripcompanion.api.operations import operation
 from trips.viewsets import InTripViewSet
 
 
@@ -14,12 +13,10 @@ class SearchViewSet(InTripViewSet):
     """Texts in all that the caller may see."""
 
     tag = "search"
-    operation_ids: ClassVar = {"list": "search"}
     scope_prefix = "trips"
-    needs: ClassVar = {"list": None}
-    query_serializers: ClassVar = {"list": SearchQuery}
     response_serializer = FoundSerializer
 
+    @operation("search", needs=None, query=SearchQuery)
     def list(self, request: Request) -> Response:
         """Search in all trips that the caller may see, the newest first.
 

@@ -1,7 +1,5 @@
 """The second factor in the API: log-ins with a code, and the caller's own app."""
 
-from typing import ClassVar
-
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import (
     AuthenticationFailed,
@@ -29,6 +27,7 @@ from plugins.second_factor.serializers import (
     SecondFactorLogin,
     SecondFactorSerializer,
 )
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from users.models import User
 from users.models.conflicts import LogInAgain
@@ -49,14 +48,14 @@ class SecondFactorLoginViewSet(ApiViewSet):
     """The second step of a log-in. Open to everybody who has a challenge."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {"log_in": "logInWithSecondFactor"}
     safe_retries = False
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    request_serializers: ClassVar = {"log_in": SecondFactorLogin}
     response_serializer = LoginResponse
-    problems: ClassVar = {"log_in": [WrongCode, ChallengeEnded]}
 
+    @operation(
+        "logInWithSecondFactor", takes=SecondFactorLogin, problems=[WrongCode, ChallengeEnded]
+    )
     def log_in(self, request: Request) -> Response:
         """Complete a log-in that was refused with `second_factor_required`.
 
@@ -80,29 +79,16 @@ class SecondFactorViewSet(ApiViewSet):
     """The caller's own second factor."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {
-        "retrieve": "getSecondFactor",
-        "create": "setUpSecondFactor",
-        "confirm": "confirmSecondFactor",
-        "destroy": "removeSecondFactor",
-    }
-    request_serializers: ClassVar = {"confirm": OwnCodeRequest, "destroy": CodeRequest}
-    response_serializers: ClassVar = {
-        "retrieve": SecondFactorSerializer,
-        "create": OfferedAppSerializer,
-        "confirm": ConfirmedAppSerializer,
-    }
     safe_retries = False
-    problems: ClassVar = {
-        "create": [SecondFactorExists, LogInAgain],
-        "confirm": [NothingOffered],
-        "destroy": [NotFound],
-    }
 
+    @operation("getSecondFactor", answers=SecondFactorSerializer)
     def retrieve(self, request: Request) -> Response:
         """Whether log-ins of the caller ask for a code."""
         return self.answer(SecondFactor.of(self.caller))
 
+    @operation(
+        "setUpSecondFactor", answers=OfferedAppSerializer, problems=[SecondFactorExists, LogInAgain]
+    )
     def create(self, request: Request) -> Response:
         """Set up an authenticator app.
 
@@ -113,6 +99,12 @@ class SecondFactorViewSet(ApiViewSet):
         app = AuthenticatorApp.offer(self.caller)
         return self.answer(app, location="/api/users/me/second-factor")
 
+    @operation(
+        "confirmSecondFactor",
+        takes=OwnCodeRequest,
+        answers=ConfirmedAppSerializer,
+        problems=[NothingOffered],
+    )
     def confirm(self, request: Request) -> Response:
         """Turn the second factor on with a code of the new app.
 
@@ -125,6 +117,7 @@ class SecondFactorViewSet(ApiViewSet):
             raise _wrong(request, self.caller)
         return self.answer(codes)
 
+    @operation("removeSecondFactor", takes=CodeRequest, problems=[NotFound])
     def destroy(self, request: Request) -> Response:
         """Turn the second factor off with a code."""
         code = self.body()["code"]

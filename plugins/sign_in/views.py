@@ -1,7 +1,7 @@
 """Logging in with an identity token, and the accounts of providers that the caller has linked."""
 
 import logging
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -15,6 +15,7 @@ from plugins.sign_in.id_tokens import NONCE_SECONDS, IdToken, TokenRefused, new_
 from plugins.sign_in.keys import ProviderUnavailable
 from plugins.sign_in.models import Identity, IdentityTaken, LastWayIn, LinkFirst
 from plugins.sign_in.serializers import IdentitySerializer, IdTokenRequest, NonceSerializer
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from tripcompanion.openapi.examples import examples
 from tripcompanion.openapi.schema import ProblemAwareSchema
@@ -63,18 +64,11 @@ class ProviderLoginViewSet(ApiViewSet):
 
     tag = "sessions"
     schema = ProviderLoginSchema()
-    operation_ids: ClassVar = {"nonce": "createLoginNonce", "log_in": "logInWithProvider"}
     safe_retries = False
     authentication_classes = ()
     permission_classes = (AllowAny,)
-    request_serializers: ClassVar = {"log_in": IdTokenRequest}
-    response_serializers: ClassVar = {"nonce": NonceSerializer, "log_in": LoginResponse}
-    creates: ClassVar = frozenset({"log_in"})
-    problems: ClassVar = {
-        "log_in": [BadCredentials, LinkFirst, ProviderUnavailable, *log_in_problems()]
-    }
-    throttles: ClassVar = {"log_in": [LoginAddressThrottle]}
 
+    @operation("createLoginNonce", answers=NonceSerializer)
     def nonce(self, request: Request) -> Response:
         """Get a nonce for the request to a provider.
 
@@ -82,6 +76,14 @@ class ProviderLoginViewSet(ApiViewSet):
         """
         return Response({"nonce": new_nonce(), "expiresIn": NONCE_SECONDS})
 
+    @operation(
+        "logInWithProvider",
+        takes=IdTokenRequest,
+        answers=LoginResponse,
+        status=201,
+        problems=[BadCredentials, LinkFirst, ProviderUnavailable, *log_in_problems()],
+        throttles=[LoginAddressThrottle],
+    )
     def log_in(self, request: Request) -> Response:
         """Log in with the identity token of a provider.
 
@@ -107,23 +109,19 @@ class IdentityViewSet(ApiViewSet):
     """The accounts of providers that log in to the caller's account."""
 
     tag = "sessions"
-    operation_ids: ClassVar = {
-        "list": "listIdentities",
-        "create": "linkIdentity",
-        "destroy": "unlinkIdentity",
-    }
-    request_serializers: ClassVar = {"create": IdTokenRequest}
     response_serializer = IdentitySerializer
-    problems: ClassVar = {
-        "create": [IdentityTaken, LogInAgain, ProviderUnavailable],
-        "destroy": [LastWayIn, LogInAgain],
-    }
-    throttles: ClassVar = {"create": [LoginAddressThrottle]}
 
+    @operation("listIdentities")
     def list(self, request: Request) -> Response:
         """The accounts of providers that log in to the caller's account, oldest first."""
         return self.page(self.caller.identities.order_by("id"))
 
+    @operation(
+        "linkIdentity",
+        takes=IdTokenRequest,
+        problems=[IdentityTaken, LogInAgain, ProviderUnavailable],
+        throttles=[LoginAddressThrottle],
+    )
     def create(self, request: Request) -> Response:
         """Let an account of a provider log in to the caller's account.
 
@@ -137,6 +135,7 @@ class IdentityViewSet(ApiViewSet):
             raise ValidationError({"idToken": [refusal()]}) from error
         return self.answer(identity, location="/api/users/me/identities")
 
+    @operation("unlinkIdentity", problems=[LastWayIn, LogInAgain])
     def destroy(self, request: Request, identity_id: int) -> Response:
         """Remove an account of a provider, which then does not log in any more.
 

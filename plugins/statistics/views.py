@@ -1,7 +1,5 @@
 """The statistics of a trip and of a person, and balances as a picture and explained."""
 
-from typing import ClassVar
-
 from django.http import HttpResponseBase
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
@@ -30,9 +28,10 @@ from plugins.statistics.serializers import (
 from plugins.statistics.viewset import DrawnViewSet
 from splits.models.settlement import today
 from splits.reports.balances import balances_of
+from tripcompanion.api.operations import operation
 from trips.models import Trip
 from trips.roles import Can
-from trips.viewsets import ETAG_ACTIONS, InTripViewSet
+from trips.viewsets import InTripViewSet
 from users.scopes import Scope
 
 
@@ -40,14 +39,16 @@ class BalancesPictureViewSet(DrawnViewSet, InTripViewSet):
     """The balances of a trip as a picture."""
 
     tag = "balances"
-    operation_ids: ClassVar = {"picture": "getBalancesPicture"}
     scope_prefix = "expenses"
-    needs: ClassVar = {"picture": Can.READ}
-    response_serializers: ClassVar = {"picture": None}
-    files: ClassVar = {"picture": {"svg": MEDIA_TYPE}}
     only_format = "svg"
-    single_statement: ClassVar = frozenset({"picture"})
 
+    @operation(
+        "getBalancesPicture",
+        needs=Can.READ,
+        answers=None,
+        single_statement=True,
+        files={"svg": MEDIA_TYPE},
+    )
     def picture(self, request: Request, trip_id: int) -> HttpResponseBase:
         """The balances of a trip as bars: who gets money back, and who owes it."""
         rows = self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id)
@@ -58,15 +59,17 @@ class StatisticsViewSet(DrawnViewSet, InTripViewSet):
     """What a trip has cost."""
 
     tag = "balances"
-    operation_ids: ClassVar = {"retrieve": "getTripStatistics"}
     scope_prefix = "trips"
     more_scopes = (Scope.EXPENSES_READ,)
-    needs: ClassVar = {"retrieve": Can.READ}
-    query_serializers: ClassVar = {"retrieve": StatisticsQuery}
-    response_serializers: ClassVar = {"retrieve": StatisticsSerializer}
-    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": MEDIA_TYPE}}
-    etag_actions = ETAG_ACTIONS
 
+    @operation(
+        "getTripStatistics",
+        needs=Can.READ,
+        query=StatisticsQuery,
+        answers=StatisticsSerializer,
+        has_etag=True,
+        files={"csv": "text/csv", "svg": MEDIA_TYPE},
+    )
     def retrieve(self, request: Request, trip_id: int) -> HttpResponseBase:
         """What a trip has cost, by category, tag, member, day, month or currency as entered.
 
@@ -93,19 +96,17 @@ class PersonalStatisticsViewSet(DrawnViewSet, InTripViewSet):
     """What the caller's trips have cost, and what is between the caller and somebody else."""
 
     tag = "balances"
-    operation_ids: ClassVar = {"retrieve": "getMyStatistics", "between": "getBetween"}
     scope_prefix = "trips"
     more_scopes = (Scope.EXPENSES_READ,)
-    needs: ClassVar = {"retrieve": None, "between": None}
-    query_serializers: ClassVar = {"retrieve": YearQuery}
-    response_serializers: ClassVar = {
-        "retrieve": PersonalStatisticsSerializer,
-        "between": BetweenSerializer,
-    }
-    files: ClassVar = {"retrieve": {"csv": "text/csv", "svg": MEDIA_TYPE}}
-    etag_actions: ClassVar = frozenset({"retrieve"})
-    problems: ClassVar = {"between": [NotFound]}
 
+    @operation(
+        "getMyStatistics",
+        needs=None,
+        query=YearQuery,
+        answers=PersonalStatisticsSerializer,
+        has_etag=True,
+        files={"csv": "text/csv", "svg": MEDIA_TYPE},
+    )
     def retrieve(self, request: Request) -> HttpResponseBase:
         """What the caller paid, and the caller's own part, in all trips or in those of a year.
 
@@ -117,6 +118,7 @@ class PersonalStatisticsViewSet(DrawnViewSet, InTripViewSet):
         writers = {"csv": personal_csv, "svg": personal_chart}
         return self.in_any_format(request, shown, "statistics", **writers)
 
+    @operation("getBetween", needs=None, answers=BetweenSerializer, problems=[NotFound])
     def between(self, request: Request, user_id: int) -> Response:
         """What is open between the caller and another member of their trips, and what each sent.
 
@@ -129,12 +131,9 @@ class ExplanationViewSet(InTripViewSet):
     """Explains a balance."""
 
     tag = "balances"
-    operation_ids: ClassVar = {"explain": "explainBalance"}
     scope_prefix = "expenses"
-    needs: ClassVar = {"explain": Can.READ}
-    response_serializers: ClassVar = {"explain": BalanceLineSerializer}
-    lists: ClassVar = frozenset({"explain"})
 
+    @operation("explainBalance", needs=Can.READ, answers=BalanceLineSerializer, many=True)
     def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
         """The entries of a balance, in the order of recording, with the running sum."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)

@@ -1,6 +1,6 @@
 """What changed in the caller's trips."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -12,6 +12,7 @@ from plugins.sync.serializers import STREAM_SECONDS, ChangesQuery, ChangesSerial
 from plugins.sync.waiting import hint
 from splits.serializers.states import states_of
 from tripcompanion.api.keeping import KEEPER
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import TooManyAtOnce
 from tripcompanion.api.rendering import ExactJSONRenderer
 from trips.viewsets import InTripViewSet
@@ -24,13 +25,7 @@ class ChangeViewSet(InTripViewSet):
     """What changed in all trips of the caller, for clients that were offline or that wait."""
 
     tag = "changes"
-    operation_ids: ClassVar = {"changes": "listChanges"}
     scope_prefix = "trips"
-    needs: ClassVar = {"changes": None}
-    query_serializers: ClassVar = {"changes": ChangesQuery}
-    response_serializers: ClassVar = {"changes": ChangesSerializer}
-    files: ClassVar = {"changes": {_EVENTS: "text/event-stream"}}
-    problems: ClassVar = {"changes": [CursorExpired, TooManyAtOnce]}
 
     def check_throttles(self, request: Request) -> None:
         """Count a request that waits once, however often it is answered."""
@@ -39,6 +34,14 @@ class ChangeViewSet(InTripViewSet):
         else:
             super().check_throttles(request)
 
+    @operation(
+        "listChanges",
+        needs=None,
+        query=ChangesQuery,
+        answers=ChangesSerializer,
+        problems=[CursorExpired, TooManyAtOnce],
+        files={_EVENTS: "text/event-stream"},
+    )
     def changes(self, request: Request) -> Any:
         """What changed in all trips of the caller since a cursor, with the current states.
 

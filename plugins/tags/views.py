@@ -1,7 +1,6 @@
 """Tags of a trip."""
 
 from functools import partial
-from typing import ClassVar
 
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
@@ -10,6 +9,7 @@ from rest_framework.response import Response
 
 from plugins.tags.models import is_tag_of_own, rename_tag, tag_or_404, tags_of
 from splits.models.tag import MAX_TAG_CHARS
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may
@@ -36,17 +36,16 @@ class TagViewSet(InTripViewSet):
     """Tags of a trip."""
 
     tag = "expenses"
-    operation_ids: ClassVar = {"list": "listTags", "partial_update": "renameTag"}
     scope_prefix = "expenses"
-    needs: ClassVar = {"list": Can.READ, "partial_update": Can.CHANGE_EXPENSES}
-    request_serializers: ClassVar = {"partial_update": TagRequest}
     response_serializer = TagSerializer
 
+    @operation("listTags", needs=Can.READ)
     def list(self, request: Request, trip_id: int) -> Response:
         """The tags of a trip, those of most expenses first, then by name."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.page(tags_of(trip.expenses.all()))
 
+    @operation("renameTag", needs=Can.CHANGE_EXPENSES, takes=TagRequest)
     def partial_update(self, request: Request, trip_id: int, tag_name: str) -> Response:
         """Rename a tag in all expenses of a trip.
 

@@ -1,12 +1,11 @@
 """The archive of the caller's trips."""
 
-from typing import ClassVar
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.trip_list.models import ArchivedTrip
 from plugins.trip_list.rights import CanArchive
+from tripcompanion.api.operations import operation
 from trips.models import Trip
 from trips.viewsets import InTripViewSet
 
@@ -15,11 +14,9 @@ class ArchiveViewSet(InTripViewSet):
     """Whether the caller's list of trips shows a trip. Nobody else notices it."""
 
     tag = "trips"
-    operation_ids: ClassVar = {"update": "archiveTrip", "destroy": "unarchiveTrip"}
     scope_prefix = "trips"
-    needs: ClassVar = dict.fromkeys(operation_ids, CanArchive.ARCHIVE)
-    uncounted = frozenset(operation_ids)
 
+    @operation("archiveTrip", needs=CanArchive.ARCHIVE, uncounted=True)
     def update(self, request: Request, trip_id: int) -> Response:
         """Archive a trip in the caller's own list of trips.
 
@@ -30,6 +27,7 @@ class ArchiveViewSet(InTripViewSet):
         ArchivedTrip.add(self._trip(trip_id), self.caller)
         return self.no_content()
 
+    @operation("unarchiveTrip", needs=CanArchive.ARCHIVE, uncounted=True)
     def destroy(self, request: Request, trip_id: int) -> Response:
         """Put a trip back into the caller's own list of trips.
 

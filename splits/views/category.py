@@ -1,7 +1,6 @@
 """The list of categories."""
 
 from types import SimpleNamespace
-from typing import ClassVar
 
 from django.utils.text import capfirst
 from rest_framework import serializers
@@ -9,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from splits.models import Category
+from tripcompanion.api.operations import operation
 from tripcompanion.api.reference import ReferenceViewSet
 from tripcompanion.api.serializers import CamelCaseSerializer
 
@@ -25,9 +25,7 @@ class CategorySerializer(CamelCaseSerializer):
 class CategoryViewSet(ReferenceViewSet):
     """The categories of expenses."""
 
-    operation_ids: ClassVar = {"list": "listCategories"}
-    response_serializers: ClassVar = {"list": CategorySerializer}
-
+    @operation("listCategories", answers=CategorySerializer)
     def list(self, request: Request) -> Response:
         """The categories that an expense may have.
 

@@ -1,6 +1,6 @@
 """Expenses of a trip."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django_filters.rest_framework import DjangoFilterBackend
 from rest_framework.request import Request
@@ -17,72 +17,26 @@ from splits.models.restoring import Deleted, restore_expense
 from splits.reports.preview import preview_of
 from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpensePreviewSerializer, ExpenseSerializer
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CreatedQuery
 from tripcompanion.database.snapshots import in_snapshot, snapshot
 from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
-from trips.viewsets import ETAG_ACTIONS, InTripViewSet
+from trips.viewsets import InTripViewSet
 
 
 class ExpenseViewSet(InTripViewSet):
     """Expenses of a trip."""
 
     tag = "expenses"
-    operation_ids: ClassVar = {
-        "list": "listExpenses",
-        "create": "createExpense",
-        "preview": "previewExpense",
-        "retrieve": "getExpense",
-        "update": "replaceExpense",
-        "partial_update": "updateExpense",
-        "destroy": "deleteExpense",
-        "restore": "restoreExpense",
-    }
     scope_prefix = "expenses"
     queryset = Expense.objects.none()
     filter_backends = (DjangoFilterBackend,)
     filterset_class = ExpenseFilter
-    etag_actions: ClassVar = ETAG_ACTIONS
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": Can.RECORD,
-        "update": Can.CHANGE_EXPENSES,
-        "partial_update": Can.CHANGE_EXPENSES,
-        "destroy": Can.CHANGE_EXPENSES,
-        "restore": Can.CHANGE_EXPENSES,
-        "preview": Can.RECORD,
-    }
-    creates: ClassVar = frozenset({"create"})
-    problems: ClassVar = {
-        "preview": (NoRate,),
-        "update": (NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts),
-        "partial_update": (
-            NoRate,
-            DividedByHand,
-            CurrencyChanged,
-            ExpenseChanged,
-            ClosesTrip,
-            TooManyDebts,
-        ),
-        "create": (NoRate, CurrencyChanged, TooManyDebts),
-        "restore": (NotRestorable, TooManyDebts),
-        "destroy": (ClosesTrip, TooManyDebts),
-    }
-    uncounted = frozenset({"preview"})
-    request_serializers: ClassVar = {
-        "create": NewExpense,
-        "preview": NewExpense,
-        "update": ExpenseRequest,
-        "partial_update": ExpenseRequest,
-    }
     response_serializer = ExpenseSerializer
-    response_serializers: ClassVar = {"preview": ExpensePreviewSerializer}
-    query_serializers: ClassVar = {"list": CreatedQuery}
-    single_statement: ClassVar = frozenset({"list", "retrieve"})
-    only_reads: ClassVar = frozenset({"preview"})
 
+    @operation("listExpenses", needs=Can.READ, query=CreatedQuery, single_statement=True)
     def list(self, request: Request, trip_id: int) -> Response:
         """The expenses of a trip, newest date first.
 
@@ -100,6 +54,12 @@ class ExpenseViewSet(InTripViewSet):
         rows = trip.expenses.with_details().filter(**chosen)
         return in_snapshot(self.page, self.filter_queryset(rows))
 
+    @operation(
+        "createExpense",
+        needs=Can.RECORD,
+        takes=NewExpense,
+        problems=[NoRate, CurrencyChanged, TooManyDebts],
+    )
     def create(self, request: Request, trip_id: int) -> Response:
         """Record an expense and divide it.
 
@@ -111,6 +71,15 @@ class ExpenseViewSet(InTripViewSet):
         expense = self._create(trip)
         return self.answer(expense, location=f"/api/trips/{trip_id}/expenses/{expense.pk}")
 
+    @operation(
+        "previewExpense",
+        needs=Can.RECORD,
+        takes=NewExpense,
+        answers=ExpensePreviewSerializer,
+        only_reads=True,
+        uncounted=True,
+        problems=[NoRate],
+    )
     def preview(self, request: Request, trip_id: int) -> Response:
         """Divide an expense without recording it.
 
@@ -120,6 +89,7 @@ class ExpenseViewSet(InTripViewSet):
             trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
             return self.answer(preview_of(trip, self.caller, **self._new(trip)))
 
+    @operation("getExpense", needs=Can.READ, has_etag=True, single_statement=True)
     def retrieve(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """An expense with its payers and splits."""
         expense = self.get_permitted_object(
@@ -127,6 +97,13 @@ class ExpenseViewSet(InTripViewSet):
         )
         return self.with_etag(request, expense)
 
+    @operation(
+        "replaceExpense",
+        needs=Can.CHANGE_EXPENSES,
+        takes=ExpenseRequest,
+        has_etag=True,
+        problems=[NoRate, DividedByHand, CurrencyChanged, ClosesTrip, TooManyDebts],
+    )
     def update(
         self, request: Request, trip_id: int, expense_id: int, *, partial: bool = False
     ) -> Response:
@@ -141,6 +118,13 @@ class ExpenseViewSet(InTripViewSet):
         with self.unchanged(trip_id, lambda: self._shown(expense)):
             return self.with_etag(request, expense.change(self.caller, **changes))
 
+    @operation(
+        "updateExpense",
+        needs=Can.CHANGE_EXPENSES,
+        takes=ExpenseRequest,
+        has_etag=True,
+        problems=[NoRate, DividedByHand, CurrencyChanged, ExpenseChanged, ClosesTrip, TooManyDebts],
+    )
     def partial_update(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Change the fields of an expense that are sent.
 
@@ -148,6 +132,12 @@ class ExpenseViewSet(InTripViewSet):
         """
         return self.update(request, trip_id, expense_id, partial=True)
 
+    @operation(
+        "deleteExpense",
+        needs=Can.CHANGE_EXPENSES,
+        has_etag=True,
+        problems=[ClosesTrip, TooManyDebts],
+    )
     def destroy(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Delete an expense with its splits.
 
@@ -158,6 +148,7 @@ class ExpenseViewSet(InTripViewSet):
             expense.remove(by=self.caller)
         return self.no_content()
 
+    @operation("restoreExpense", needs=Can.CHANGE_EXPENSES, problems=[NotRestorable, TooManyDebts])
     def restore(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Restore a deleted expense, with its id and its division.
 

@@ -1,7 +1,5 @@
 """Settlements, balances and settle-up plans."""
 
-from typing import ClassVar
-
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -23,6 +21,7 @@ from splits.serializers.settlement import (
     SettleUpRequest,
     TransferSerializer,
 )
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CreatedQuery
 from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
@@ -34,32 +33,10 @@ class SettlementViewSet(InTripViewSet):
     """Payments between members."""
 
     tag = "settlements"
-    operation_ids: ClassVar = {
-        "list": "listSettlements",
-        "create": "createSettlement",
-        "retrieve": "getSettlement",
-        "destroy": "deleteSettlement",
-        "restore": "restoreSettlement",
-    }
     scope_prefix = "expenses"
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": Can.SETTLE,
-        "destroy": Can.DELETE_SETTLEMENTS,
-        "restore": Can.DELETE_SETTLEMENTS,
-    }
-    request_serializers: ClassVar = {"create": SettlementRequest}
     response_serializer = SettlementSerializer
-    response_serializers: ClassVar = {"create": RecordedSettlementSerializer}
-    query_serializers: ClassVar = {"list": CreatedQuery}
-    problems: ClassVar = {
-        "create": [NoRate, CurrencyChanged],
-        "destroy": [ClosesTrip, TooManyDebts],
-        "restore": [NotRestorable, TooManyDebts],
-    }
-    single_statement: ClassVar = frozenset({"retrieve"})
 
+    @operation("listSettlements", needs=Can.READ, query=CreatedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The settlements of a trip, latest day first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -70,11 +47,19 @@ class SettlementViewSet(InTripViewSet):
             return self.page(trip.settlements.with_details().filter(**chosen).order_by("id"))
         return self.page(settlements_of(trip=trip.pk))
 
+    @operation("getSettlement", needs=Can.READ, single_statement=True)
     def retrieve(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """One settlement."""
         rows = Settlement.objects.with_details
         return self.answer(self.get_permitted_object(rows, trip_id=trip_id, pk=settlement_id))
 
+    @operation(
+        "createSettlement",
+        needs=Can.SETTLE,
+        takes=SettlementRequest,
+        answers=RecordedSettlementSerializer,
+        problems=[NoRate, CurrencyChanged],
+    )
     def create(self, request: Request, trip_id: int) -> Response:
         """Record what one member handed to another.
 
@@ -95,6 +80,9 @@ class SettlementViewSet(InTripViewSet):
         settled = self.created_once(trip_id, Settlement.objects.with_details(), record)
         return self.answer(settled, location=f"/api/trips/{trip_id}/settlements/{settled.pk}")
 
+    @operation(
+        "deleteSettlement", needs=Can.DELETE_SETTLEMENTS, problems=[ClosesTrip, TooManyDebts]
+    )
     def destroy(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Delete a settlement; what it covered or closed is open again.
 
@@ -107,6 +95,9 @@ class SettlementViewSet(InTripViewSet):
         settlement.remove(by=self.caller)
         return self.no_content()
 
+    @operation(
+        "restoreSettlement", needs=Can.DELETE_SETTLEMENTS, problems=[NotRestorable, TooManyDebts]
+    )
     def restore(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Restore a deleted settlement, with its id.
 
@@ -126,26 +117,10 @@ class BalanceViewSet(InTripViewSet):
     """The balances of a trip, and the plan that settles them."""
 
     tag = "balances"
-    operation_ids: ClassVar = {
-        "list": "listBalances",
-        "plan": "getSettleUpPlan",
-        "record_plan": "recordSettleUpPlan",
-    }
     scope_prefix = "expenses"
     pagination_class = None
-    needs: ClassVar = {"list": Can.READ, "plan": Can.READ, "record_plan": Can.SETTLE}
-    request_serializers: ClassVar = {"record_plan": SettleUpRequest}
-    response_serializers: ClassVar = {
-        "list": BalanceSerializer,
-        "plan": TransferSerializer,
-        "record_plan": SettlementSerializer,
-    }
-    creates: ClassVar = frozenset({"record_plan"})
-    lists: ClassVar = frozenset({"list", "plan", "record_plan"})
-    single_statement: ClassVar = frozenset({"list"})
-    etag_actions: ClassVar = frozenset({"record_plan"})
-    problems: ClassVar = {"record_plan": [PlanChanged]}
 
+    @operation("listBalances", needs=Can.READ, answers=BalanceSerializer, single_statement=True)
     def list(self, request: Request, trip_id: int) -> Response:
         """The balances of a trip, which add up to zero.
 
@@ -154,6 +129,7 @@ class BalanceViewSet(InTripViewSet):
         """
         return self.answer(self.get_permitted_list(balances_of(self.caller, trip=trip_id), trip_id))
 
+    @operation("getSettleUpPlan", needs=Can.READ, answers=TransferSerializer, many=True)
     def plan(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero.
 
@@ -164,6 +140,16 @@ class BalanceViewSet(InTripViewSet):
         response["ETag"] = f'"{plan.tag}"'
         return response
 
+    @operation(
+        "recordSettleUpPlan",
+        needs=Can.SETTLE,
+        takes=SettleUpRequest,
+        answers=SettlementSerializer,
+        status=201,
+        many=True,
+        has_etag=True,
+        problems=[PlanChanged],
+    )
     def record_plan(self, request: Request, trip_id: int) -> Response:
         """Record all payments of the plan at once.
 

@@ -1,7 +1,5 @@
 """Splits of an expense, and a user's open splits and total debt."""
 
-from typing import ClassVar
-
 from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -21,6 +19,7 @@ from splits.serializers.split import (
     PendingQuery,
     TotalDebtSerializer,
 )
+from tripcompanion.api.operations import operation
 from trips.roles import Can
 from trips.viewsets import InTripViewSet, PeopleViewSet
 from users.models import User
@@ -31,48 +30,33 @@ class SplitViewSet(InTripViewSet):
     """Splits of an expense."""
 
     tag = "splits"
-    operation_ids: ClassVar = {
-        "list": "listSplits",
-        "create": "createSplit",
-        "retrieve": "getSplit",
-        "pay": "paySplit",
-        "unpay": "unpaySplit",
-        "destroy": "deleteSplit",
-    }
     scope_prefix = "expenses"
     pagination_class = None
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": Can.RECORD,
-        "pay": Can.SETTLE,
-        "unpay": Can.SETTLE,
-        "destroy": Can.DELETE_SPLITS,
-    }
-    request_serializers: ClassVar = {"create": CreateSplitRequest}
     response_serializer = ExpenseSplitSerializer
-    problems: ClassVar = {
-        "create": [AlreadySplit, ExceedsExpense, ClosesTrip, TooManyDebts],
-        "unpay": [ClosesTrip, TooManyDebts],
-        "destroy": [ClosesTrip, TooManyDebts],
-    }
-    single_statement: ClassVar = frozenset({"retrieve"})
 
     def split(self, expense_id: int, split_id: int) -> Split:
         return self.get_permitted_object(
             Split.objects.for_permission, expense_id=expense_id, pk=split_id
         )
 
+    @operation("listSplits", needs=Can.READ)
     def list(self, request: Request, expense_id: int) -> Response:
         """All splits of an expense."""
         expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
         return self.answer(splits_of(expense=expense.pk))
 
+    @operation("getSplit", needs=Can.READ, single_statement=True)
     def retrieve(self, request: Request, expense_id: int, split_id: int) -> Response:
         """One split."""
         rows = Split.objects.with_details
         return self.answer(self.get_permitted_object(rows, expense_id=expense_id, pk=split_id))
 
+    @operation(
+        "createSplit",
+        needs=Can.RECORD,
+        takes=CreateSplitRequest,
+        problems=[AlreadySplit, ExceedsExpense, ClosesTrip, TooManyDebts],
+    )
     def create(self, request: Request, expense_id: int) -> Response:
         """Add a split for another member.
 
@@ -83,6 +67,7 @@ class SplitViewSet(InTripViewSet):
         split = add_split(expense, self.caller, **body)
         return self.answer(split, location=f"/api/expenses/{expense_id}/splits/{split.pk}")
 
+    @operation("paySplit", needs=Can.SETTLE)
     def pay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Pay what is still open of a split.
 
@@ -90,6 +75,7 @@ class SplitViewSet(InTripViewSet):
         """
         return self.answer(self.split(expense_id, split_id).pay(by=self.caller))
 
+    @operation("unpaySplit", needs=Can.SETTLE, problems=[ClosesTrip, TooManyDebts])
     def unpay(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Undo the payments of a split.
 
@@ -97,6 +83,7 @@ class SplitViewSet(InTripViewSet):
         """
         return self.answer(self.split(expense_id, split_id).unpay(by=self.caller))
 
+    @operation("deleteSplit", needs=Can.DELETE_SPLITS, problems=[ClosesTrip, TooManyDebts])
     def destroy(self, request: Request, expense_id: int, split_id: int) -> Response:
         """Delete a split; the payers bear its part."""
         remove_split(self.split(expense_id, split_id), by=self.caller)
@@ -107,23 +94,20 @@ class DebtViewSet(PeopleViewSet):
     """A user's open splits and total debt in all trips."""
 
     tag = "debts"
-    operation_ids: ClassVar = {"pending": "listPendingDebts", "total": "totalDebt"}
     scope_prefix = "expenses"
     pagination_class = None
     permission_classes = (IsSelfOrAdmin,)
-    response_serializers: ClassVar = {
-        "pending": ExpenseSplitSerializer,
-        "total": TotalDebtSerializer,
-    }
-    lists: ClassVar = frozenset({"pending"})
-    #: The total runs one statement, or opens a snapshot itself.
-    single_statement: ClassVar = frozenset({"pending", "total"})
-    query_serializers: ClassVar = {"pending": PendingQuery, "total": DebtQuery}
-    problems: ClassVar = {"total": [NoRate]}
 
     def usual_problems(self, method: str) -> list[type[APIException]]:
         return [PermissionDenied]
 
+    @operation(
+        "listPendingDebts",
+        query=PendingQuery,
+        answers=ExpenseSplitSerializer,
+        many=True,
+        single_statement=True,
+    )
     def pending(self, request: Request, user_id: int) -> Response:
         """The splits of which a user still owes something.
 
@@ -134,6 +118,14 @@ class DebtViewSet(PeopleViewSet):
             return self.answer(pending_of(user))
         return self.answer(list(pending_in(user, answered=answered)))
 
+    @operation(
+        "totalDebt",
+        query=DebtQuery,
+        answers=TotalDebtSerializer,
+        # Or it opens a snapshot itself.
+        single_statement=True,
+        problems=[NoRate],
+    )
     def total(self, request: Request, user_id: int) -> Response:
         """What a user still owes, as one number.
 

@@ -1,7 +1,6 @@
 """Probes: whether the process is alive, and whether it can serve requests."""
 
 import logging
-from typing import ClassVar
 
 from django.conf import settings
 from rest_framework.permissions import AllowAny
@@ -9,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.api.caching import answers
+from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import Unavailable
 from tripcompanion.api.serializers import HealthSerializer, ReadinessSerializer
 from tripcompanion.api.viewsets import ApiViewSet
@@ -21,17 +21,16 @@ class HealthViewSet(ApiViewSet):
     """Public probes; the responses reveal no version, host or address."""
 
     tag = "health"
-    operation_ids: ClassVar = {"live": "checkHealth", "ready": "checkReadiness"}
     authentication_classes = ()
     permission_classes = (AllowAny,)
     throttle_classes = ()
-    response_serializers: ClassVar = {"live": HealthSerializer, "ready": ReadinessSerializer}
-    without_snapshot: ClassVar = frozenset({"live", "ready"})
 
+    @operation("checkHealth", answers=HealthSerializer, without_snapshot=True)
     def live(self, request: Request) -> Response:
         """The process responds; this does not query the database."""
         return Response({"status": "ok"})
 
+    @operation("checkReadiness", answers=ReadinessSerializer, without_snapshot=True)
     def ready(self, request: Request) -> Response:
         """The database responds, and this version can run on its schema; otherwise 503.
 

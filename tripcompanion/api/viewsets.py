@@ -1,4 +1,4 @@
-"""The base of every viewset: two tables declare each action's request and response serializers."""
+"""The base of every viewset, whose actions are declared by `operation`."""
 
 import calendar
 import json
@@ -27,6 +27,7 @@ from rest_framework.viewsets import GenericViewSet
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
+from tripcompanion.api.operations import collect
 from tripcompanion.api.parsing import (
     MAX_OPEN_BYTES,
     PayloadTooLarge,
@@ -57,11 +58,15 @@ class Deprecation(NamedTuple):
 
 
 class ApiViewSet(GenericViewSet):
-    """Actions declare the serializers of their requests and responses.
+    """Its actions are declared by `operation`, which fills the tables below.
 
-    The OpenAPI document is generated from the same tables and from `problems`: the errors that an
-    action may raise besides the usual ones.
+    The OpenAPI document is generated from the same tables. `problems` are the errors that an action
+    may raise besides the usual ones.
     """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        collect(cls)
 
     #: The tag of the operations in the OpenAPI document; `settings.py` has the list.
     tag: ClassVar[str]

@@ -1,7 +1,6 @@
 """The list of currencies."""
 
 from types import SimpleNamespace
-from typing import ClassVar
 
 from django.conf import settings
 from django.utils.translation import get_language
@@ -9,6 +8,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.operations import operation
 from tripcompanion.api.reference import ReferenceViewSet
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.amounts import EXPONENTS, currency_names
@@ -28,9 +28,7 @@ class CurrencySerializer(CamelCaseSerializer):
 class CurrencyViewSet(ReferenceViewSet):
     """The currencies of ISO 4217."""
 
-    operation_ids: ClassVar = {"list": "listCurrencies"}
-    response_serializers: ClassVar = {"list": CurrencySerializer}
-
+    @operation("listCurrencies", answers=CurrencySerializer)
     def list(self, request: Request) -> Response:
         """The currencies that amounts may be in, by code.
 

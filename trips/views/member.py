@@ -1,11 +1,12 @@
 """Views of the members of a trip, and of guests: members without an account."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import ClientIdQuery
 from trips.models import Member, Trip, members_of
 from trips.models.conflicts import (
@@ -33,41 +34,9 @@ class MemberViewSet(InTripViewSet):
     """Members of a trip."""
 
     tag = "members"
-    operation_ids: ClassVar = {
-        "list": "listMembers",
-        "create": "addMember",
-        "retrieve": "getMember",
-        "change_role": "changeMemberRole",
-        "destroy": "removeMember",
-        "leave": "leaveTrip",
-    }
     scope_prefix = "trips"
     pagination_class = None
-    needs: ClassVar = {
-        "list": Can.READ,
-        "retrieve": Can.READ,
-        "create": Can.ADD_MEMBERS,
-        "change_role": Can.MANAGE_MEMBERS,
-        "destroy": Can.MANAGE_MEMBERS,
-        "leave": Can.LEAVE,
-    }
-    request_serializers: ClassVar = {
-        "create": AddMemberRequest,
-        "change_role": ChangeMemberRoleRequest,
-    }
     response_serializer = TripMemberSerializer
-    response_serializers: ClassVar = {"leave": None}
-    query_serializers: ClassVar = {"list": ClientIdQuery}
-    single_statement: ClassVar = frozenset({"retrieve"})
-    # It reveals who has an account.
-    throttles: ClassVar = {"create": [LookupThrottle]}
-    problems: ClassVar = {
-        "create": [AlreadyMember, NoOwner, UserNotFound, InviteInstead],
-        "change_role": [LastOwner, GuestIsViewer],
-        "destroy": [LastOwner, BalanceOpen],
-        "leave": [LastOwner, BalanceOpen],
-    }
-    uncounted = frozenset({"destroy", "leave"})
 
     def get_permissions(self) -> list[BasePermission]:
         if self.action in {"change_role", "destroy"}:
@@ -79,6 +48,7 @@ class MemberViewSet(InTripViewSet):
             Member.objects.with_details, trip_id=trip_id, user_id=user_id
         )
 
+    @operation("listMembers", needs=Can.READ, query=ClientIdQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """All present members, in the order they joined."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -87,10 +57,19 @@ class MemberViewSet(InTripViewSet):
             return self.answer(rows.order_by("joined_at", "id"))
         return self.answer(members_of(trip=trip.pk))
 
+    @operation("getMember", needs=Can.READ, single_statement=True)
     def retrieve(self, request: Request, trip_id: int, user_id: int) -> Response:
         """One member, by their user id."""
         return self.answer(self.member(trip_id, user_id))
 
+    @operation(
+        "addMember",
+        needs=Can.ADD_MEMBERS,
+        takes=AddMemberRequest,
+        problems=[AlreadyMember, NoOwner, UserNotFound, InviteInstead],
+        # It reveals who has an account.
+        throttles=[LookupThrottle],
+    )
     def create(self, request: Request, trip_id: int) -> Response:
         """Add a user, by id or by e-mail.
 
@@ -102,6 +81,12 @@ class MemberViewSet(InTripViewSet):
         member = Member.add(trip, self.caller, **self.body())
         return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")
 
+    @operation(
+        "changeMemberRole",
+        needs=Can.MANAGE_MEMBERS,
+        takes=ChangeMemberRoleRequest,
+        problems=[LastOwner, GuestIsViewer],
+    )
     def change_role(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Change the role of a member."""
         member = self.member(trip_id, user_id)
@@ -109,6 +94,9 @@ class MemberViewSet(InTripViewSet):
         member.change_role(role, by=self.caller)
         return self.answer(member)
 
+    @operation(
+        "removeMember", needs=Can.MANAGE_MEMBERS, uncounted=True, problems=[LastOwner, BalanceOpen]
+    )
     def destroy(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Remove a member whose balance is zero.
 
@@ -117,6 +105,13 @@ class MemberViewSet(InTripViewSet):
         self.member(trip_id, user_id).remove(by=self.caller)
         return self.no_content()
 
+    @operation(
+        "leaveTrip",
+        needs=Can.LEAVE,
+        answers=None,
+        uncounted=True,
+        problems=[LastOwner, BalanceOpen],
+    )
     def leave(self, request: Request, trip_id: int) -> Response:
         """Leave a trip.
 
@@ -132,12 +127,10 @@ class GuestViewSet(InTripViewSet):
     """Guests take part in everything that a member can be named in, but have no account."""
 
     tag = "members"
-    operation_ids: ClassVar = {"create": "addGuest", "update": "renameGuest"}
     scope_prefix = "trips"
-    needs: ClassVar = {"create": Can.ADD_MEMBERS, "update": Can.ADD_MEMBERS}
-    request_serializers: ClassVar = {"create": NewGuest, "update": GuestRequest}
     response_serializer = TripMemberSerializer
 
+    @operation("addGuest", needs=Can.ADD_MEMBERS, takes=NewGuest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Add a guest: somebody who takes part without an account.
 
@@ -152,6 +145,7 @@ class GuestViewSet(InTripViewSet):
         )
         return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")
 
+    @operation("renameGuest", needs=Can.ADD_MEMBERS, takes=GuestRequest)
     def update(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Rename a guest."""
         member: Any = self.get_permitted_object(

@@ -1,12 +1,11 @@
 """Views of trips."""
 
-from typing import ClassVar
-
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.operations import operation
 from tripcompanion.database.snapshots import snapshot
 from trips.models import (
     Trip,
@@ -30,53 +29,20 @@ from trips.serializers import (
     TripRequest,
     TripSerializer,
 )
-from trips.viewsets import ETAG_ACTIONS, InTripViewSet
+from trips.viewsets import InTripViewSet
 
 
 class TripViewSet(InTripViewSet):
     """The caller's trips. An ADMIN has access to every trip."""
 
     tag = "trips"
-    operation_ids: ClassVar = {
-        "list": "listTrips",
-        "create": "createTrip",
-        "retrieve": "getTrip",
-        "update": "replaceTrip",
-        "partial_update": "updateTrip",
-        "destroy": "deleteTrip",
-        "restore": "restoreTrip",
-    }
     scope_prefix = "trips"
-    needs: ClassVar = {
-        "list": None,
-        "create": None,
-        "retrieve": Can.READ,
-        "update": Can.MANAGE_TRIP,
-        "partial_update": Can.MANAGE_TRIP,
-        "destroy": Can.MANAGE_TRIP,
-        "restore": Can.MANAGE_TRIP,
-    }
-    request_serializers: ClassVar = {
-        "create": NewTrip,
-        "update": TripRequest,
-        "partial_update": TripChange,
-    }
     response_serializer = TripDetailSerializer
-    response_serializers: ClassVar = {"list": TripSerializer}
-    query_serializers: ClassVar = {"list": TripQuery}
-    creates: ClassVar = frozenset({"create"})
-    etag_actions: ClassVar = ETAG_ACTIONS
     apart = ADDED_NAMES
-    single_statement: ClassVar = frozenset({"list", "retrieve"})
-    problems: ClassVar = {
-        # The stored answer to a repeat is only for who is still in the trip.
-        "create": [NotFound],
-        "update": [CurrencyFixed, CurrencyChanged],
-        "partial_update": [CurrencyFixed, CurrencyChanged],
-        "restore": [NotRestorable],
-    }
-    uncounted = frozenset({"destroy"})
 
+    @operation(
+        "listTrips", needs=None, query=TripQuery, answers=TripSerializer, single_statement=True
+    )
     def list(self, request: Request) -> Response:
         """The caller's trips, latest start date first.
 
@@ -92,6 +58,8 @@ class TripViewSet(InTripViewSet):
             rows = chosen_trips(self.caller, **chosen)
             return self.page(rows.filter(client_id=named) if named else rows)
 
+    # NotFound: the stored answer to a repeat is only for who is still in the trip.
+    @operation("createTrip", needs=None, takes=NewTrip, problems=[NotFound])
     def create(self, request: Request) -> Response:
         """Create a trip.
 
@@ -104,10 +72,18 @@ class TripViewSet(InTripViewSet):
         )
         return self.answer(self._detail(trip), location=f"/api/trips/{trip.pk}")
 
+    @operation("getTrip", needs=Can.READ, has_etag=True, single_statement=True)
     def retrieve(self, request: Request, trip_id: int) -> Response:
         """A trip with its members."""
         return self.with_etag(request, self.get_permitted_object(trips_with_members, pk=trip_id))
 
+    @operation(
+        "replaceTrip",
+        needs=Can.MANAGE_TRIP,
+        takes=TripRequest,
+        has_etag=True,
+        problems=[CurrencyFixed, CurrencyChanged],
+    )
     def update(self, request: Request, trip_id: int, *, partial: bool = False) -> Response:
         """Replace a trip.
 
@@ -121,10 +97,18 @@ class TripViewSet(InTripViewSet):
             trip.change(self.caller, **body)
         return self.with_etag(request, self._detail(trip))
 
+    @operation(
+        "updateTrip",
+        needs=Can.MANAGE_TRIP,
+        takes=TripChange,
+        has_etag=True,
+        problems=[CurrencyFixed, CurrencyChanged],
+    )
     def partial_update(self, request: Request, trip_id: int) -> Response:
         """Change the fields of a trip that are sent."""
         return self.update(request, trip_id, partial=True)
 
+    @operation("deleteTrip", needs=Can.MANAGE_TRIP, has_etag=True, uncounted=True)
     def destroy(self, request: Request, trip_id: int) -> Response:
         """Delete a trip with its expenses and settlements.
 
@@ -135,6 +119,7 @@ class TripViewSet(InTripViewSet):
             trip.remove(by=self.caller)
         return self.no_content()
 
+    @operation("restoreTrip", needs=Can.MANAGE_TRIP, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int) -> Response:
         """Restore a deleted trip as it was.
 

@@ -9,6 +9,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.deletion import AccountInUse, delete_account
 from trips.models import with_companionship
@@ -30,27 +31,19 @@ class AccountViewSet(ApiViewSet):
     """The caller's own account."""
 
     tag = "accounts"
-    operation_ids: ClassVar = {
-        "retrieve": "getMe",
-        "destroy": "deleteMe",
-        "verify_email": "resendVerification",
-    }
-    request_serializers: ClassVar = {"destroy": DeleteAccountRequest}
-    response_serializers: ClassVar = {"retrieve": UserSerializer}
-    single_statement: ClassVar = frozenset({"retrieve"})
-    accepts: ClassVar = frozenset({"verify_email"})
-    throttles: ClassVar = {"verify_email": [MailThrottle]}
-    problems: ClassVar = {"destroy": [AccountInUse, LastAdmin]}
 
+    @operation("getMe", answers=UserSerializer, single_statement=True)
     def retrieve(self, request: Request) -> Response:
         """The caller's account, with all fields."""
         return self.answer(self.caller)
 
+    @operation("resendVerification", status=202, throttles=[MailThrottle])
     def verify_email(self, request: Request) -> Response:
         """Resend the link that confirms the caller's e-mail address."""
         self.caller.ask_to_verify(by=self.caller)
         return self.no_content()
 
+    @operation("deleteMe", takes=DeleteAccountRequest, problems=[AccountInUse, LastAdmin])
     def destroy(self, request: Request) -> Response:
         """Delete the caller's account.
 
@@ -65,21 +58,7 @@ class UserViewSet(ApiViewSet):
     """Accounts. The visible fields of another user depend on the trips they share."""
 
     tag = "accounts"
-    operation_ids: ClassVar = {
-        "retrieve": "getUser",
-        "by_email": "findUserByEmail",
-        "update": "replaceUser",
-        "profile": "updateProfile",
-        "destroy": "deleteUser",
-    }
-    request_serializers: ClassVar = {"update": UserCreateRequest, "profile": UserUpdateRequest}
     response_serializer = UserSerializer
-    throttles: ClassVar = {"by_email": [LookupThrottle]}
-    problems: ClassVar = {
-        "update": [EmailTaken, LogInAgain],
-        "profile": [EmailTaken, LogInAgain],
-        "destroy": [LastOwner, LastAdmin],
-    }
     permissions: ClassVar = {
         "retrieve": IsUser,
         "by_email": IsUser,
@@ -87,7 +66,6 @@ class UserViewSet(ApiViewSet):
         "profile": IsSelfOrAdmin,
         "destroy": IsAdmin,
     }
-    single_statement: ClassVar = frozenset({"retrieve", "by_email"})
 
     def get_permissions(self) -> list[BasePermission]:
         return [self.permissions.get(self.action, IsUser)()]
@@ -95,6 +73,7 @@ class UserViewSet(ApiViewSet):
     def usual_problems(self, method: str) -> list[type[APIException]]:
         return [] if self.permissions[self.action] is IsUser else [PermissionDenied]
 
+    @operation("getUser", single_statement=True)
     def retrieve(self, request: Request, user_id: int) -> Response:
         """A user by id.
 
@@ -107,6 +86,7 @@ class UserViewSet(ApiViewSet):
         hidden = user.hidden_from(self.caller, is_companion=user.is_companion)
         return self.answer(user, hidden=hidden)
 
+    @operation("findUserByEmail", single_statement=True, throttles=[LookupThrottle])
     def by_email(self, request: Request, email: str) -> Response:
         """Find the user with an address.
 
@@ -116,6 +96,7 @@ class UserViewSet(ApiViewSet):
         user = get_object_or_404(User.objects.with_email(email))
         return self.answer(user, hidden=user.hidden_from(self.caller, is_companion=True))
 
+    @operation("replaceUser", takes=UserCreateRequest, problems=[EmailTaken, LogInAgain])
     def update(self, request: Request, user_id: int) -> Response:
         """Replace name, e-mail and password.
 
@@ -128,6 +109,7 @@ class UserViewSet(ApiViewSet):
         user.change(by=self.caller, keep=self._own_session(user), **body)
         return self.answer(user)
 
+    @operation("updateProfile", takes=UserUpdateRequest, problems=[EmailTaken, LogInAgain])
     def profile(self, request: Request, user_id: int) -> Response:
         """Change some fields of an account.
 
@@ -141,6 +123,7 @@ class UserViewSet(ApiViewSet):
         user.change(by=self.caller, keep=self._own_session(user), proof=proof, **body)
         return self.answer(user)
 
+    @operation("deleteUser", problems=[LastOwner, LastAdmin])
     def destroy(self, request: Request, user_id: int) -> Response:
         """Erase an account and end its memberships.
 
