@@ -18,7 +18,18 @@ from typing import NamedTuple
 
 import psycopg
 
-from chaos import database, files, followers, loads, locks, migrating, people, processes, recurring
+from chaos import (
+    database,
+    files,
+    followers,
+    loads,
+    locks,
+    migrating,
+    people,
+    processes,
+    providers,
+    recurring,
+)
 from chaos.environment import Environment, Failed, Play, Row
 from chaos.outcome import concluded, say
 from chaos.service import running
@@ -77,6 +88,7 @@ FAULTS = [
     Fault("F42", recurring.recorders_are_killed),
     Fault("F43", followers.followers_lose_a_worker),
     Fault("F44", followers.followers_lose_the_database),
+    Fault("F45", providers.a_provider_is_silent),
 ]
 
 

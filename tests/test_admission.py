@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from io import BytesIO
+from threading import Event
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,6 +22,7 @@ from tests.splits.journey import Journey, Traveller, sign_up
 from tests.wire import Wire
 from tripcompanion.api.problems import Unavailable
 from tripcompanion.api.turns import WAIT_SECONDS, Turns
+from tripcompanion.database.lending import without_connection
 from tripcompanion.serving import wsgi
 from tripcompanion.serving.admission import BODY_SECONDS, MOST_AT_ONCE, SEND_SECONDS
 
@@ -94,6 +97,36 @@ def test_a_request_that_gets_no_connection_in_time_is_a_503(
     assert status == "503 Service Unavailable"
     assert int(headers["Retry-After"]) >= 1
     assert b'"unavailable"' in body
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_who_waits_without_a_connection_holds_up_nobody(client: Client, method: str) -> None:
+    """T239: A request that waits for another service has no share of its caller or its trip."""
+    waits, goes_on = Event(), Event()
+
+    def application(environ: dict[str, Any], start: Any) -> list[bytes]:
+        if not waits.is_set():
+            with without_connection():
+                waits.set()
+                assert goes_on.wait(10)
+        start("200 OK", [])
+        return [b"refused" if wsgi.REFUSAL in environ else b"done"]
+
+    dispatcher = wsgi.Dispatcher(application, 1)
+    request = {"REQUEST_METHOD": method, "PATH_INFO": "/api/trips/1"}
+
+    def ask() -> bytes:
+        environ = {**client._base_environ(), **request, "wsgi.input": BytesIO()}
+        return b"".join(dispatcher(environ, lambda *_head: None))
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(ask)
+        assert waits.wait(10)
+        try:
+            assert pool.submit(ask).result() == b"done"
+        finally:
+            goes_on.set()
+        assert first.result() == b"done"
 
 
 def test_who_has_had_a_turn_waits_behind_those_who_were_waiting() -> None:

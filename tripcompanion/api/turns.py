@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 
 from tripcompanion.api.problems import Unavailable
 
@@ -33,6 +33,16 @@ class Turns:
         finally:
             with self._lock:
                 self._pass_on()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Let the next have the turn of this thread during the block, and then wait for another."""
+        with self._lock:
+            self._pass_on()
+        try:
+            yield
+        finally:
+            self._wait(time.monotonic() + TIMEOUT_MAX / 2)
 
     def _wait(self, until: float) -> None:
         with self._lock:

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -108,9 +108,11 @@ class Dispatcher:
         with (
             instruments.REQUESTS_IN_PROGRESS.track_inprogress(),
             running.acquired(until),
-            self._changing(environ, until),
+            self._changing(environ, until) as of_trip,
         ):
-            return self._answer_with(self._connections, environ, start_response, since, until)
+            turns = (running, *of_trip)
+            free = self._connections
+            return self._answer_with(free, environ, start_response, since, until, turns)
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket") if _has_body(environ) else None
@@ -138,14 +140,14 @@ class Dispatcher:
         return response
 
     @contextmanager
-    def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[None]:
-        """Wait for others who change the same trip."""
+    def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[list["Turns"]]:
+        """Wait for others who change the same trip, if the request changes one."""
         trip = admission.changed_by(environ)
         if trip is None:
-            yield
+            yield []
             return
         with self._trips.held(trip) as running, running.acquired(until):
-            yield
+            yield [running]
 
     def _answer_with(
         self,
@@ -154,10 +156,12 @@ class Dispatcher:
         start_response: StartResponse,
         since: float,
         until: float,
+        turns: Sequence["Turns"] = (),
     ) -> Iterable[bytes]:
         """The response, with a free connection; raises `Unavailable` if there is none in time.
 
-        The request has waited `since`; both times are monotonic.
+        The request has waited `since`; both times are monotonic. While it lends its connection, it
+        lends the `turns`, too.
         """
         try:
             connection = free.get(timeout=max(0.0, until - time.monotonic()))
@@ -166,7 +170,7 @@ class Dispatcher:
         finally:
             instruments.CONNECTION_WAIT.observe(time.monotonic() - since)
         connections[DEFAULT_DB_ALIAS] = connection
-        returning.set(partial(_returned, free))
+        returning.set(partial(_returned, free, turns))
         try:
             return self._answer(environ, start_response)
         finally:
@@ -200,12 +204,16 @@ class Dispatcher:
 
 
 @contextmanager
-def _returned(free: "LifoQueue[BaseDatabaseWrapper]") -> Iterator[None]:
-    """Let others use the connection of this thread during the block."""
+def _returned(free: "LifoQueue[BaseDatabaseWrapper]", turns: Sequence["Turns"]) -> Iterator[None]:
+    """Let others use the connection of this thread, and its turns, during the block."""
     free.put(connections[DEFAULT_DB_ALIAS])
     del connections[DEFAULT_DB_ALIAS]
     try:
-        yield
+        with ExitStack() as stack:
+            # They come back in the order in which everybody waits for them.
+            for one in reversed(turns):
+                stack.enter_context(one.lent())
+            yield
     finally:
         connections[DEFAULT_DB_ALIAS] = free.get()
 
