@@ -134,7 +134,7 @@ def test_whatever_is_closed_opens_again_as_the_rules_say(
 ) -> None:
     bert = UserFactory(name="Bert Beside", email="bert@example.com")
     soaking = settings.get_current_profile_name() == "soak"
-    budget = settings(max_examples=8, stateful_step_count=25, derandomize=True, database=None)
+    budget = settings(max_examples=12, stateful_step_count=25, derandomize=True, database=None)
     run_state_machine_as_test(
         lambda: Closings(api, [olga, ed, bert, vera], ada),
         settings=settings(
