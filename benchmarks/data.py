@@ -16,15 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from splits import money
-from splits.models import (
-    Allocation,
-    Debt,
-    Expense,
-    Payer,
-    Settlement,
-    Split,
-    SplitType,
-)
+from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split, SplitType
 from splits.models.settlement import sums_of
 from trips.models import Member, Trip
 from trips.models.events import Event

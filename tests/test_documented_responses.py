@@ -7,13 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
-from tests.document import (
-    OPERATIONS,
-    Operation,
-    errors_of,
-    operation_at,
-    problem_of,
-)
+from tests.document import OPERATIONS, Operation, errors_of, operation_at, problem_of
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import bearer
 from tests.walked import answers

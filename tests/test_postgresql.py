@@ -8,13 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import (
-    DataError,
-    IntegrityError,
-    OperationalError,
-    ProgrammingError,
-    connection,
-)
+from django.db import DataError, IntegrityError, OperationalError, ProgrammingError, connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.pooler import pooler

@@ -9,14 +9,7 @@ import httpx
 import pytest
 
 from tests.server import Server
-from tests.splits.journey import (
-    Journey,
-    Traveller,
-    answers_at_once,
-    at_once,
-    sign_up,
-    split_path,
-)
+from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up, split_path
 
 #: How often a race of two is run: whoever is first differs from time to time.
 ROUNDS = 6

@@ -7,12 +7,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.auth.views import (
-    LoginView,
-    LogoutView,
-    PasswordChangeView,
-    redirect_to_login,
-)
+from django.contrib.auth.views import LoginView, LogoutView, PasswordChangeView, redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse, reverse_lazy

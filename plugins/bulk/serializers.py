@@ -8,11 +8,7 @@ from rest_framework import serializers
 
 from splits.serializers.expense import ExpenseRequest, NewExpense
 from splits.serializers.expense_response import ExpenseSerializer
-from tripcompanion.api.serializers import (
-    CamelCaseSerializer,
-    IdField,
-    StrictList,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictList
 
 MAX_ROWS = 100
 

@@ -18,15 +18,7 @@ from plugins.attachments.parents import Parent
 from plugins.documents.rights import CanDocument
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import LimitReached
-from trips.models import (
-    InTripQuerySet,
-    Member,
-    Trip,
-    lock_trip,
-    locked_row,
-    locked_trip,
-    trip_key,
-)
+from trips.models import InTripQuerySet, Member, Trip, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability, may

@@ -23,14 +23,7 @@ from plugins.exchange.fitting import items_from
 from plugins.exchange.formats.trip_companion import FORMAT, VERSION
 from plugins.exchange.imported_history import imported_history, instant, is_id
 from plugins.exchange.own_file import OwnFile
-from plugins.exchange.tables import (
-    AS_ENTERED,
-    CHUNK_ROWS,
-    TABLES,
-    TRIP,
-    Column,
-    Table,
-)
+from plugins.exchange.tables import AS_ENTERED, CHUNK_ROWS, TABLES, TRIP, Column, Table
 from splits.models import Allocation, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
 from splits.models.in_trip import added_rows

@@ -2,12 +2,7 @@
 
 from rest_framework import serializers
 
-from tripcompanion.api.serializers import (
-    CamelCaseSerializer,
-    QueryId,
-    StrictChoice,
-    StrictInstant,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, QueryId, StrictChoice, StrictInstant
 from trips.models.events import all_events
 from trips.serializers import ChangesField, ObjectSerializer
 from users.models import Via

@@ -7,14 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import (
-    AssistantTool,
-    MailText,
-    PersonalList,
-    Plugin,
-    TripObject,
-    until,
-)
+from tripcompanion.plugin import AssistantTool, MailText, PersonalList, Plugin, TripObject, until
 
 
 def link_of(mail: Any) -> str:

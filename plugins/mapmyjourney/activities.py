@@ -19,12 +19,7 @@ from plugins.itinerary.models.cost import planned_for
 from plugins.itinerary.rights import CanPlan
 from plugins.mapmyjourney.renaming import Renamed
 from tripcompanion.api.operations import operation
-from tripcompanion.api.parsing import (
-    MalformedJSON,
-    StrictJSONParser,
-    read_object,
-    require_json,
-)
+from tripcompanion.api.parsing import MalformedJSON, StrictJSONParser, read_object, require_json
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictDate, StrictList
 from trips.models import Trip
 from trips.roles import Can

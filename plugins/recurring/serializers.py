@@ -14,12 +14,7 @@ from rest_framework import serializers
 from plugins.recurring.body import RecurringExpense
 from plugins.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, parse_rule
 from splits.serializers.expense_response import ExpensePreviewSerializer
-from tripcompanion.api.serializers import (
-    CamelCaseSerializer,
-    StrictDate,
-    StrictText,
-    names_of,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictDate, StrictText, names_of
 from tripcompanion.api.unknown_names import refused_names
 
 #: How far the start may lie in the future.

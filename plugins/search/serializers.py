@@ -4,12 +4,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from plugins.search.words import MAX_SNIPPET_CHARS, words_of
-from tripcompanion.api.serializers import (
-    CamelCaseSerializer,
-    QueryId,
-    StrictChoice,
-    StrictText,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, QueryId, StrictChoice, StrictText
 from trips.models.events import trip_objects
 
 _TYPES = [name for name, shape in trip_objects().items() if shape.searched]

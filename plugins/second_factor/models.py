@@ -21,12 +21,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext_lazy
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
-from rest_framework.exceptions import (
-    AuthenticationFailed,
-    NotAuthenticated,
-    NotFound,
-    Throttled,
-)
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound, Throttled
 
 from tripcompanion.api.problems import Conflict
 from users.models import User

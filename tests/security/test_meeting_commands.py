@@ -6,12 +6,7 @@ import httpx
 
 from tests.locks import while_locked
 from tests.server import Server
-from tests.splits.journey import (
-    Journey,
-    Traveller,
-    sign_up,
-    split_path,
-)
+from tests.splits.journey import Journey, Traveller, sign_up, split_path
 
 
 def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:

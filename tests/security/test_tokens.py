@@ -10,13 +10,7 @@ from django.utils import timezone
 from tests.document import problem_of
 from tests.security.environment import no_connections
 from tests.users.logins import bearer, is_alive, log_in, refresh
-from tests.users.test_forged_tokens import (
-    KEY,
-    assert_opens_nothing,
-    b64,
-    claims_of,
-    signed,
-)
+from tests.users.test_forged_tokens import KEY, assert_opens_nothing, b64, claims_of, signed
 from tripcompanion import environment
 from users.models import User
 from users.scopes import Scope

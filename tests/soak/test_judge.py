@@ -5,12 +5,7 @@ from typing import Any
 
 import pytest
 
-from splits.views import (
-    BalanceViewSet,
-    ExpenseViewSet,
-    SettlementViewSet,
-    SplitViewSet,
-)
+from splits.views import BalanceViewSet, ExpenseViewSet, SettlementViewSet, SplitViewSet
 from tests.soak.journal import Act, Journal, Request
 from tests.soak.judge import Judge
 from tests.soak.log import Entry

@@ -11,15 +11,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import CheckConstraint, F, ProtectedError, UniqueConstraint
 from django.utils import timezone
 
-from splits.models import (
-    Allocation,
-    Debt,
-    DeletedEntry,
-    Expense,
-    Rate,
-    Settlement,
-    Split,
-)
+from splits.models import Allocation, Debt, DeletedEntry, Expense, Rate, Settlement, Split
 from splits.models.payer import Payer
 from splits.models.rate import DailyRate
 from tests import citus

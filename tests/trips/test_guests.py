@@ -9,15 +9,7 @@ from rest_framework.exceptions import NotFound
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
-from tests.factories import (
-    PASSWORD,
-    TripFactory,
-    add_guest,
-    join,
-    purge,
-    settle,
-    spend,
-)
+from tests.factories import PASSWORD, TripFactory, add_guest, join, purge, settle, spend
 from tests.splits.ledger import Ledger
 from trips.deletion import delete_account
 from trips.models import Trip

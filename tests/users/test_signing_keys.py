@@ -8,11 +8,7 @@ from functools import partial
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.users.keys import NEW, OLD, PRIVATE, PUBLIC, use_keys
 from tests.users.logins import bearer, refresh

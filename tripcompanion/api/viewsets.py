@@ -28,18 +28,10 @@ from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.idempotency import answer_once, key_of
 from tripcompanion.api.operations import collect
-from tripcompanion.api.parsing import (
-    MAX_OPEN_BYTES,
-    PayloadTooLarge,
-    require_json,
-    require_plain,
-)
+from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, require_json, require_plain
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer, names_of
-from tripcompanion.api.throttling import (
-    BYTES_OF_A_REQUEST,
-    Limits,
-)
+from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, Limits
 from tripcompanion.api.unknown_names import LENIENT, prefers_leniency, refused_names
 from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database.snapshots import in_snapshot

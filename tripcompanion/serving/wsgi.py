@@ -110,9 +110,8 @@ class Dispatcher:
             running.acquired(until),
             self._changing(environ, until) as of_trip,
         ):
-            turns = (running, *of_trip)
-            free = self._connections
-            return self._answer_with(free, environ, start_response, since, until, turns)
+            own = (start_response, since, until, (running, *of_trip))
+            return self._answer_with(self._connections, environ, *own)
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket") if _has_body(environ) else None

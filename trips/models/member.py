@@ -41,13 +41,7 @@ from trips.models.conflicts import (
 )
 from trips.models.events import Event
 from trips.models.joining import require_trip_quota
-from trips.models.journal import (
-    Changes,
-    Entry,
-    JournalEntry,
-    entries_between,
-    write,
-)
+from trips.models.journal import Changes, Entry, JournalEntry, entries_between, write
 from trips.models.trip import Trip, TripQuerySet, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import (

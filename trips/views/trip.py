@@ -7,18 +7,8 @@ from rest_framework.response import Response
 
 from tripcompanion.api.operations import operation
 from tripcompanion.database.snapshots import snapshot
-from trips.models import (
-    Trip,
-    chosen_trips,
-    get_visible_or_404,
-    trips_of,
-    trips_with_members,
-)
-from trips.models.conflicts import (
-    CurrencyChanged,
-    CurrencyFixed,
-    NotRestorable,
-)
+from trips.models import Trip, chosen_trips, get_visible_or_404, trips_of, trips_with_members
+from trips.models.conflicts import CurrencyChanged, CurrencyFixed, NotRestorable
 from trips.roles import Can
 from trips.serializers import (
     ADDED_NAMES,

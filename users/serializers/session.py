@@ -2,11 +2,7 @@
 
 from rest_framework import serializers
 
-from tripcompanion.api.serializers import (
-    CamelCaseSerializer,
-    FixedText,
-    StrictText,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, FixedText, StrictText
 from tripcompanion.plugin import plugins
 from users.emails import MAX_EMAIL_CHARS
 from users.serializers.account import EmailAddress, NewPassword, Password, UserSerializer, user_name

@@ -4,11 +4,7 @@ from typing import Any
 
 from plugins.calendar.models import CalendarLink
 from plugins.calendar.rights import CanSubscribe
-from plugins.calendar.views import (
-    CalendarViewSet,
-    OwnCalendarLinkViewSet,
-    TripCalendarLinkViewSet,
-)
+from plugins.calendar.views import CalendarViewSet, OwnCalendarLinkViewSet, TripCalendarLinkViewSet
 from tests.factories import UserFactory
 from tests.trips.access import ME, OPEN, TRIP, USER, Row, Scene, everybody
 from tripcompanion.plugin import Plugin, plugins

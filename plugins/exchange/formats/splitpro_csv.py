@@ -7,13 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import (
-    DescribedSettlement,
-    Entry,
-    Note,
-    Person,
-    TripDescription,
-)
+from plugins.exchange.description import DescribedSettlement, Entry, Note, Person, TripDescription
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates

@@ -13,13 +13,7 @@ from plugins.exchange.description import Entry, Note, TripDescription
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import columns_of_people, still_called
 from plugins.exchange.formats.dates import Dates, is_date
-from plugins.exchange.formats.entries import (
-    apportioned,
-    completed,
-    divided,
-    expense,
-    payments,
-)
+from plugins.exchange.formats.entries import apportioned, completed, divided, expense, payments
 from plugins.exchange.formats.numbers import Cell, Numbers, is_some
 from plugins.exchange.formats.reading import RowError
 from plugins.exchange.source import Head, SourceFile

@@ -19,12 +19,7 @@ from django.utils import timezone
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.walked import FILE
-from plugins.exchange.service_file import (
-    Unusable,
-    empty_tables,
-    export_service,
-    import_service,
-)
+from plugins.exchange.service_file import Unusable, empty_tables, export_service, import_service
 from plugins.recurring.models import Occurrence, Recurrence
 from splits.models import Debt
 from tests.cast import Api

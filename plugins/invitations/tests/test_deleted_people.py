@@ -14,13 +14,7 @@ from tests.document import problem_of
 from tests.factories import add_guest, join, settle, spend
 from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
-from tests.splits.scripted_history import (
-    STEPS,
-    ScriptedHistory,
-    delete,
-    history_with_guest,
-    play,
-)
+from tests.splits.scripted_history import STEPS, ScriptedHistory, delete, history_with_guest, play
 from tests.stored import rolled_back
 from trips.models import Trip
 from users.models import User

@@ -7,14 +7,7 @@ import httpx
 import pytest
 
 from tests.server import Server
-from tests.splits.journey import (
-    Journey,
-    Traveller,
-    answers_at_once,
-    at_once,
-    sign_up,
-    split_path,
-)
+from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up, split_path
 from tests.splits.test_restoring_at_once import deleted_expense, guest_of
 
 #: How often a race is run: whoever is first differs from time to time.

@@ -9,13 +9,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import SetPasswordMixin
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import (
-    FileResponse,
-    Http404,
-    HttpRequest,
-    HttpResponseBase,
-    HttpResponseRedirect,
-)
+from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import path
 from django.utils.html import format_html
 from django.utils.translation import gettext as _

@@ -14,13 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from plugins.support.tests.rows import one_of_each
-from splits.models import (
-    Allocation,
-    Debt,
-    Expense,
-    Settlement,
-    Split,
-)
+from splits.models import Allocation, Debt, Expense, Settlement, Split
 from tests.admin_client import AdminClient, tables, text
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
 from tests.stored import everything_stored

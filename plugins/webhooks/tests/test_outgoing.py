@@ -9,14 +9,7 @@ import pytest
 import yaml
 
 from plugins import outgoing
-from plugins.outgoing import (
-    NOT_PUBLIC,
-    BadAddress,
-    NotAnswered,
-    is_public,
-    post,
-    require_reachable,
-)
+from plugins.outgoing import NOT_PUBLIC, BadAddress, NotAnswered, is_public, post, require_reachable
 from plugins.webhooks.tests.receiver import (
     HOST,
     Answer,

@@ -8,15 +8,7 @@ import pytest
 
 from plugins.exchange.description import TripDescription
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import (
-    balances,
-    changed,
-    codes,
-    entries,
-    noted,
-    read,
-    skipped,
-)
+from plugins.exchange.tests.reading import balances, changed, codes, entries, noted, read, skipped
 
 pytestmark = pytest.mark.once
 

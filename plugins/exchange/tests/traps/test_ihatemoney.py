@@ -6,15 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import (
-    balances,
-    codes,
-    entries,
-    kinds,
-    noted,
-    read,
-    skipped,
-)
+from plugins.exchange.tests.reading import balances, codes, entries, kinds, noted, read, skipped
 
 pytestmark = pytest.mark.once
 

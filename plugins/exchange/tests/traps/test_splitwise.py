@@ -7,15 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import (
-    balances,
-    claimed,
-    codes,
-    entries,
-    kinds,
-    noted,
-    read,
-)
+from plugins.exchange.tests.reading import balances, claimed, codes, entries, kinds, noted, read
 
 pytestmark = pytest.mark.once
 

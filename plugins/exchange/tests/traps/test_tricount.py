@@ -5,13 +5,7 @@ import json
 import pytest
 
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import (
-    balances,
-    changed,
-    entries,
-    noted,
-    read,
-)
+from plugins.exchange.tests.reading import balances, changed, entries, noted, read
 
 pytestmark = pytest.mark.once
 

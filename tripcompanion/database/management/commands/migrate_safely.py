@@ -57,6 +57,10 @@ class Command(migrate.Command):
         if connection.vendor != "postgresql":
             super().handle(*args, **options)
             return
+        connection.ensure_connection()
+        encoding = connection.connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise CommandError(f"Create the database with ENCODING 'UTF8': it has {encoding}.")
         with self._alone(connection, wait_seconds):
             self._migrate_patiently(connection, args, options)
 
