@@ -85,12 +85,7 @@ class Bench:
                     self._each(operation, world, clients, (turn + piece) % 2 == 0, slices)
 
     def _each(
-        self,
-        operation: Operation,
-        world: World,
-        clients: int,
-        is_baseline_last: bool,
-        slices: int,
+        self, operation: Operation, world: World, clients: int, is_baseline_last: bool, slices: int
     ) -> None:
         row = self.rows[operation.name, world.size]
         # Distribute the remaining open splits over the remaining legs of all servers.

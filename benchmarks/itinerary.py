@@ -78,10 +78,7 @@ def main(args: list[str]) -> None:
         say(f"{here.title}; {machine()}")
         service, baseline = here.service(), here.baseline()
         measure(
-            {
-                "service": stack.enter_context(service),
-                "baseline": stack.enter_context(baseline),
-            }
+            {"service": stack.enter_context(service), "baseline": stack.enter_context(baseline)}
         )
 
 

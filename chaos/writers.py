@@ -216,10 +216,7 @@ class ProgramWriter(Writer):
 
 @contextmanager
 def writing(
-    *scenes: Scene,
-    writers: int = 8,
-    timeout_seconds: float = 8,
-    kind: type[Writer] = Writer,
+    *scenes: Scene, writers: int = 8, timeout_seconds: float = 8, kind: type[Writer] = Writer
 ) -> Iterator[Journal]:
     """Run so many writers for each scene; at the end each finishes its current write."""
     journal, stop = Journal(), threading.Event()

@@ -91,9 +91,7 @@ def long_trip() -> tuple[Trip, list[User]]:
             paid_minor=1000 * EXPENSES, share_minor=100 * EXPENSES, received_minor=received_minor
         )
         Member.objects.filter(trip=trip).exclude(user=people[0]).update(
-            share_minor=100 * EXPENSES,
-            sent_minor=received_minor // 9,
-            owed_minor=100 * OPEN_DEBTS,
+            share_minor=100 * EXPENSES, sent_minor=received_minor // 9, owed_minor=100 * OPEN_DEBTS
         )
     analyse()
     return trip, people

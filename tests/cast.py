@@ -254,9 +254,7 @@ def migrations(request: pytest.FixtureRequest) -> None:
 def _no_throttles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rate limits are off unless a test sets them with `limits`."""
     monkeypatch.setattr(
-        api_settings,
-        "DEFAULT_THROTTLE_RATES",
-        dict.fromkeys(api_settings.DEFAULT_THROTTLE_RATES),
+        api_settings, "DEFAULT_THROTTLE_RATES", dict.fromkeys(api_settings.DEFAULT_THROTTLE_RATES)
     )
     monkeypatch.setattr(throttling, "_exceeded", {})
     cache.clear()

@@ -101,11 +101,7 @@ class Replay:
         settlements = {
             key: {name: row.get(name) for name in names} for key, row in self.settlements.items()
         }
-        return {
-            "members": self.members,
-            "expenses": expenses,
-            "settlements": settlements,
-        }
+        return {"members": self.members, "expenses": expenses, "settlements": settlements}
 
 
 def by_person(splits: list[State]) -> list[State]:
@@ -141,11 +137,7 @@ def shown(get: Callable[[str], Any], trip_id: int) -> State:
         for row in items(get, f"{url}/settlements")
     }
     members = {row["user"]["id"]: row["role"] for row in exact(get(f"{url}/members"))}
-    return {
-        "members": members,
-        "expenses": expenses,
-        "settlements": settlements,
-    }
+    return {"members": members, "expenses": expenses, "settlements": settlements}
 
 
 def items(get: Callable[[str], Any], url: str) -> Iterator[State]:

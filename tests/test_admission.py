@@ -229,10 +229,7 @@ def test_t190_a_response_in_memory_is_given_up(server: Server) -> None:
             wire.body(wire.head())
 
 
-@pytest.mark.parametrize(
-    ("line", "status"),
-    [("POST /api/trips", 429), ("GET /api/health", 429)],
-)
+@pytest.mark.parametrize(("line", "status"), [("POST /api/trips", 429), ("GET /api/health", 429)])
 def test_a_request_with_an_unread_body_is_not_followed_by_another(
     server: Server, people: list[Traveller], line: str, status: int
 ) -> None:

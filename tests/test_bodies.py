@@ -69,11 +69,7 @@ def test_a_body_in_chunks_is_read(server: Server) -> None:
 
 @pytest.mark.parametrize(
     ("endless", "status"),
-    [
-        (b"5" * 100_000, 400),
-        (b"5;" + b"x" * 100_000, 400),
-        (b"0\r\nX: " + b"x" * 1_000_000, 431),
-    ],
+    [(b"5" * 100_000, 400), (b"5;" + b"x" * 100_000, 400), (b"0\r\nX: " + b"x" * 1_000_000, 431)],
     ids=["line", "extension", "trailer"],
 )
 def test_a_chunk_line_and_a_trailer_have_an_end(

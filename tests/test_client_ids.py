@@ -139,9 +139,7 @@ def test_what_is_deleted_and_changes_and_the_own_data_have_it(
 def test_without_one_no_statement_asks_for_it(world: World, operation: Operation) -> None:
     body = body_of(world, operation)
     del body["clientId"]
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         assert world.client.post(world.url(operation), body).status_code == 201
     assert not [query for query in queries if ClientId._meta.db_table in query["sql"]]
 

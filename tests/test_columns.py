@@ -55,7 +55,7 @@ SHOWN: Mapping[str, Mapping[type[Model], tuple[Columns, Columns]]] = {
                 "deleted_at",
             },
         ),
-    },
+    }
 }
 CASES = [
     pytest.param(model, *case, id=f"{name}-{model.__name__}")

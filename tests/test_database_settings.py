@@ -55,8 +55,7 @@ def test_a_comma_elsewhere_is_no_second_host() -> None:
 
 
 @pytest.mark.parametrize(
-    "rest",
-    ["one:5432,two:port/trips", "one,two/trips?port=1,2,3", "one,two/trips?unknown=1"],
+    "rest", ["one:5432,two:port/trips", "one,two/trips?port=1,2,3", "one,two/trips?unknown=1"]
 )
 def test_hosts_that_libpq_would_refuse_are_refused_in_one_line(rest: str) -> None:
     with pytest.raises(SystemExit, match="DATABASE_URL must look like") as refused:

@@ -8,18 +8,8 @@ import pytest
 from tests.factories import spend
 
 BODIES = [
-    {
-        "title": "Porto",
-        "destination": "Porto",
-        "startDate": "2026-05-14",
-        "endDate": "2026-05-18",
-    },
-    {
-        "description": "Lunch",
-        "amount": 10,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-    },
+    {"title": "Porto", "destination": "Porto", "startDate": "2026-05-14", "endDate": "2026-05-18"},
+    {"description": "Lunch", "amount": 10, "expenseDate": "2026-05-14", "splitType": "EQUAL"},
 ]
 
 

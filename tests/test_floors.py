@@ -17,10 +17,7 @@ from tests.test_circles import MODULES
 pytestmark = pytest.mark.once
 
 #: Migrations that depend on a higher app, because foreign keys led there once.
-HISTORY = {
-    "users.0002_mail_of_1_0_0 -> trips",
-    "users.0002_mail_of_1_0_0 -> splits",
-}
+HISTORY = {"users.0002_mail_of_1_0_0 -> trips", "users.0002_mail_of_1_0_0 -> splits"}
 
 
 def floors() -> dict[str, int]:

@@ -372,12 +372,7 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "page=10000000000000000",
-        "page=9223372036854775807",
-        "_unknown=1",
-        "category=&paidBy=&from=",
-    ],
+    ["page=10000000000000000", "page=9223372036854775807", "_unknown=1", "category=&paidBy=&from="],
 )
 @pytest.mark.usefixtures("unchanged")
 def test_a_strange_query_that_means_something_is_answered(world, query):

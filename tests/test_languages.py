@@ -179,8 +179,7 @@ def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(olga, ed, 
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["page=0", "pageSize=101", "paidBy=x", "dateFrom=x", "category=x", "ordering=x"],
+    "query", ["page=0", "pageSize=101", "paidBy=x", "dateFrom=x", "category=x", "ordering=x"]
 )
 def test_everything_that_is_said_about_a_query_is_said_in_spanish_too(api, olga, trip, query):
     url = f"/api/trips/{trip.pk}/expenses?{query}"

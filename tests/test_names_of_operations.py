@@ -17,11 +17,7 @@ pytestmark = pytest.mark.once
 LENIENT = {"HTTP_PREFER": "respond-async, handling=lenient"}
 WITH_BODY = [op for op in OPERATIONS if "properties" in (op.body or {})]
 #: "Flexible" in the specification, or "not declared as validated"; and logging out.
-FLEXIBLE = {
-    "POST /api/users/login",
-    "POST /api/users/logout",
-    "PUT /api/users/{userId}/profile",
-}
+FLEXIBLE = {"POST /api/users/login", "POST /api/users/logout", "PUT /api/users/{userId}/profile"}
 #: Those in whose bodies are objects with more names.
 FLEXIBLE_INSIDE = set(all_of("FLEXIBLE_INSIDE"))
 CHANGES = [op for op in WITH_BODY if op.method in {"PUT", "PATCH"} and str(op) not in FLEXIBLE]

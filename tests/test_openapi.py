@@ -31,7 +31,7 @@ pytestmark = pytest.mark.once
 
 #: Pages and documents around the API; everything else under /api is in the document.
 UNDOCUMENTED = {
-    *("/api/schema", "/api/docs", *all_of("PATHS"), "/api/session/login", "/api/session/logout"),
+    *("/api/schema", "/api/docs", *all_of("PATHS"), "/api/session/login", "/api/session/logout")
 }
 PROBLEM = "application/problem+json"
 SUCCESSES = {"200", "201", "202", "204", "304"}

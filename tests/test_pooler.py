@@ -86,9 +86,7 @@ def traveller(server: Server) -> Iterator[Traveller]:
         yield sign_up(http)
 
 
-def test_many_requests_of_many_clients_are_answered_with_their_own_rows(
-    server: Server,
-) -> None:
+def test_many_requests_of_many_clients_are_answered_with_their_own_rows(server: Server) -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         clients = [
             pool.submit(see_only_what_is_mine, server.url, ROUNDS) for _thread in range(THREADS)

@@ -24,14 +24,7 @@ MEBIBYTE = 1024 * 1024
 #: How long after the database is back the service may still say that it is away.
 BACK_SECONDS = 20
 UNKNOWN_PATHS = (
-    *(
-        "/api/",
-        "/nothing",
-        "/api/nothing",
-        "/api/trips/",
-        "/api/trips//",
-        "/API/trips",
-    ),
+    *("/api/", "/nothing", "/api/nothing", "/api/trips/", "/api/trips//", "/API/trips"),
     *("/API/trips", "/api/trips/1/", "/api/users/register/", "/api/health/", "/api/health/ready/"),
     *(
         "/static/nothing.css",

@@ -122,19 +122,13 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
 
 
 def queries_of(call: Callable[[], Any]) -> tuple[int, Any]:
-    with CaptureQueriesContext(
-        connection,
-    ) as captured:
+    with CaptureQueriesContext(connection) as captured:
         answer = call()
     return len(captured), answer
 
 
 def test_every_get_costs_its_constant_however_many_rows_there_are(
-    api: Api,
-    rows: int,
-    ids: dict[str, Any],
-    ed: User,
-    olga: User,
+    api: Api, rows: int, ids: dict[str, Any], ed: User, olga: User
 ) -> None:
     """T64: The number of queries of a list does not grow with its rows."""
     counted = {}

@@ -45,9 +45,7 @@ def test_a_database_with_later_migrations_is_accepted() -> None:
     assert out.getvalue() == "This version can run on the database.\n"
 
 
-def test_a_database_that_needs_a_later_version_is_refused(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_database_that_needs_a_later_version_is_refused(caplog: pytest.LogCaptureFixture) -> None:
     apply(*LATER)
     apply(*LATEST, raise_schema_floor(*LATER))
     with caplog.at_level(logging.WARNING):

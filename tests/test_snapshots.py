@@ -135,10 +135,7 @@ class Flipping:
         expense = self.trip.spend(30, *people)
         self._path = f"{self.trip.path}/expenses/{expense['id']}"
         alone = [{"userId": self.olga.id, "amount": 30}]
-        together = [
-            {"userId": self.ed.id, "amount": 20},
-            {"userId": self.vera.id, "amount": 24.4},
-        ]
+        together = [{"userId": self.ed.id, "amount": 20}, {"userId": self.vera.id, "amount": 24.4}]
         self._bodies = [
             self.trip.expense_body(30, *people, payers=alone),
             self.trip.expense_body(44.4, *people, payers=together),

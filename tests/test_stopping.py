@@ -92,10 +92,7 @@ def test_large_answers_end_no_process_and_leave_none_large() -> None:
     Everybody else is accepted meanwhile, by all processes.
     """
     ending = threading.Event()
-    with (
-        running_server(SPLITWISE_API="true") as server,
-        ThreadPoolExecutor(CLIENTS + 1) as pool,
-    ):
+    with running_server(SPLITWISE_API="true") as server, ThreadPoolExecutor(CLIENTS + 1) as pool:
         before = {path.name for path in server.workers()}
         tokens = server.manage("shell", "-c", _WIDE_ACCOUNTS).stdout.split()[-2:]
         stranger = pool.submit(_ask_on, server, ending)

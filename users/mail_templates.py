@@ -40,10 +40,7 @@ def first_notices() -> str:
 
 
 #: The front-end pages that the links open; each page sends the token back to the API.
-PAGES = {
-    MailTemplate.RESET: "/reset-password",
-    MailTemplate.VERIFY: "/verify-email",
-}
+PAGES = {MailTemplate.RESET: "/reset-password", MailTemplate.VERIFY: "/verify-email"}
 
 
 def url_of(letter: str, token: str) -> str:

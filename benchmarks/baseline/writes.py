@@ -193,9 +193,7 @@ def pay(db: Database, caller_id: int, expense_id: int, split_id: int) -> Answer:
             ids = (trip_id, settlement_id, debt_id)
             db.run(f"{_NEW_ALLOCATION}{table(1, 4)}", *ids, open_minor)
             db.run(
-                "UPDATE splits_debt SET open_minor = 0, covered_at = %s WHERE id = %s",
-                now,
-                debt_id,
+                "UPDATE splits_debt SET open_minor = 0, covered_at = %s WHERE id = %s", now, debt_id
             )
             moved = {debtor_id: (open_minor, 0, -open_minor), creditor_id: (0, open_minor, 0)}
             _shift(db, trip_id, ("sent", "received", "owed"), moved)

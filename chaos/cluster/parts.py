@@ -61,10 +61,7 @@ def pooler(size: Size) -> list[Row]:
     with primary() as cluster, pooled(cluster, _POOL_SIZE) as url:
         with (
             site(url, DATABASE_POOLER="transaction") as running,
-            _writing(running) as (
-                journal,
-                scene,
-            ),
+            _writing(running) as (journal, scene),
         ):
             while _statements(url) < size.statements:
                 _read_own_rows(running, 1)
@@ -154,11 +151,7 @@ def failover(size: Size) -> list[Row]:
 
 
 def _failed_over(title: str, size: Size, *, synchronous: bool) -> Row:
-    with (
-        primary() as cluster,
-        standby(cluster, "one") as one,
-        standby(cluster, "two") as two,
-    ):
+    with primary() as cluster, standby(cluster, "one") as one, standby(cluster, "two") as two:
         if synchronous:
             run(cluster.url, "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (one, two)'")
             run(cluster.url, "SELECT pg_reload_conf()")

@@ -13,13 +13,9 @@ ATTACHMENT = [
     path("/thumbnail", AttachmentViewSet.as_view({"get": "thumbnail"})),
 ]
 
-EXPENSE = [
-    path("/attachments", AttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser])),
-]
+EXPENSE = [path("/attachments", AttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser]))]
 
-TRIP = [
-    path("/attachments", TripAttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser])),
-]
+TRIP = [path("/attachments", TripAttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser]))]
 
 API = [path("attachments/<id:attachment_id>", include(ATTACHMENT))]
 

@@ -25,11 +25,7 @@ class CalendarLinkAdmin(ReadOnlyAdmin):
     """Links, which an administrator can revoke. Their digests are not displayed."""
 
     csv_columns = CSV_COLUMNS
-    list_display = (
-        "id",
-        person("user", gettext_lazy("user")),
-        *("trip", "created_at", "read_at"),
-    )
+    list_display = ("id", person("user", gettext_lazy("user")), *("trip", "created_at", "read_at"))
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")

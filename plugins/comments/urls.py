@@ -9,8 +9,7 @@ from tripcompanion.api.url_map import LIST
 EXPENSE = [
     path("/comments", CommentViewSet.as_view(LIST)),
     path(
-        "/comments/<id:comment_id>",
-        CommentViewSet.as_view({"put": "update", "delete": "destroy"}),
+        "/comments/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})
     ),
 ]
 

@@ -94,10 +94,7 @@ def _record(stored: Expense, target: Trip, by: User, *, is_moved: bool = False) 
         kept = {"exact_parts": amounts(posting.parts), "moved_payments": posting.paid_by_user}
         fields["created_at"] = stored.created_at
     new = NewExpense(
-        fields=fields,
-        paid_by_user=posting.entered,
-        division=stored.division(posting.parts),
-        **kept,
+        fields=fields, paid_by_user=posting.entered, division=stored.division(posting.parts), **kept
     )
     [made_id] = Recording(target, by).record([new])
     return made_id

@@ -314,10 +314,7 @@ def _of_document(**where: Any) -> Q:
 
 
 PARENT = Parent(
-    "documents",
-    lambda: _of_document(document__deleted_at=None),
-    attaching,
-    DocumentFile.changed,
+    "documents", lambda: _of_document(document__deleted_at=None), attaching, DocumentFile.changed
 )
 
 

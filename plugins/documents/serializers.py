@@ -58,8 +58,7 @@ class DocumentAttachmentRequest(AttachmentRequest):
     """A form with a file."""
 
     user_id = IdField(
-        required=False,
-        help_text="Whose it is, such as a guest's; by default the caller's.",
+        required=False, help_text="Whose it is, such as a guest's; by default the caller's."
     )
 
 

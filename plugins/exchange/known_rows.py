@@ -98,10 +98,7 @@ class KnownRows:
     """The rows of earlier imports into a trip, and what its own file has of it at `present`."""
 
     def __init__(
-        self,
-        trip: Trip | None,
-        described: TripDescription,
-        present: TripDescription | None = None,
+        self, trip: Trip | None, described: TripDescription, present: TripDescription | None = None
     ) -> None:
         self.rows: dict[str, tuple[str, str]] = {}
         #: By what nothing else has: another service has the same ids, but not at the same moment.

@@ -405,8 +405,7 @@ _OWN: Mapping[str, Tool] = {
         is_destructive=True,
     ),
     "restore_expense": Tool(
-        "Puts a deleted expense back as it was.",
-        {"": Call("POST", f"{_EXPENSE}/restore")},
+        "Puts a deleted expense back as it was.", {"": Call("POST", f"{_EXPENSE}/restore")}
     ),
     "settle_up_plan": Tool(
         "The fewest payments that settle a trip, with the tag that settle_up takes.",

@@ -59,9 +59,7 @@ def _stored(chosen: Mapping[str, Any]) -> Mapping[str, Any]:
 
 FIELD = AccountField(
     NoticesSerializer(
-        source="*",
-        allow_null=True,
-        help_text="Which mails the account gets. Null for other users.",
+        source="*", allow_null=True, help_text="Which mails the account gets. Null for other users."
     ),
     NoticesRequest(
         required=False,

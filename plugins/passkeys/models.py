@@ -69,10 +69,7 @@ class Passkey(models.Model):
                 raise CredentialRefused
             owner.mails.tell(owner, PASSKEY_NEW, owner.email or "")
             return owner.passkeys.create(
-                name=name,
-                digest=digest,
-                credential=bytes(made),
-                sign_count=says.counter,
+                name=name, digest=digest, credential=bytes(made), sign_count=says.counter
             )
 
     def log_in(self, credential: dict[str, Any], request: Any) -> TokenPair:

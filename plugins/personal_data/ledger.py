@@ -146,12 +146,7 @@ LISTS = (
         "Their parts of expenses.",
         lambda user: _in_trip(Split, participant=user).select_related("expense__trip"),
     ),
-    PersonalList(
-        "debts",
-        ExportedDebt,
-        "Debts of theirs and to them.",
-        _debts_of,
-    ),
+    PersonalList("debts", ExportedDebt, "Debts of theirs and to them.", _debts_of),
     PersonalList(
         "settlements",
         ExportedSettlement,

@@ -16,5 +16,5 @@ MAILS = {
             "recorded without participants who have left the trip. The list of the recurring "
             "expenses of your trip shows which one, and why.\n"
         ),
-    ),
+    )
 }

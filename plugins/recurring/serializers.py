@@ -110,7 +110,7 @@ class RecurrenceRequest(CamelCaseSerializer):
         help_text=(
             "The day from which the rule counts, at most 366 days ago. Dates that have passed are "
             "recorded at once."
-        ),
+        )
     )
     expense = ExpenseBody(help_text="The body of `createExpense` without `expenseDate`.")
 

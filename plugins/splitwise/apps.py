@@ -8,9 +8,4 @@ from tripcompanion.plugin import Plugin
 class SplitwiseConfig(Plugin):
     name = "plugins.splitwise"
     verbose_name = gettext_lazy("Programs for Splitwise's API")
-    requires = (
-        "plugins.attachments",
-        "plugins.comments",
-        "plugins.history",
-        "plugins.invitations",
-    )
+    requires = ("plugins.attachments", "plugins.comments", "plugins.history", "plugins.invitations")

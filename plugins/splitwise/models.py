@@ -66,7 +66,7 @@ class GivenCategory(models.Model):
 
     class Meta:
         constraints: ClassVar[list[Any]] = [
-            models.UniqueConstraint(fields=["trip", "expense_id"], name="category_given_once"),
+            models.UniqueConstraint(fields=["trip", "expense_id"], name="category_given_once")
         ]
 
     def __str__(self) -> str:

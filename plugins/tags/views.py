@@ -27,8 +27,7 @@ class TagRequest(CamelCaseSerializer):
     """Another name for a tag."""
 
     name = StrictText(
-        max_length=MAX_TAG_CHARS,
-        help_text="The new name; if there is such a tag, they become one.",
+        max_length=MAX_TAG_CHARS, help_text="The new name; if there is such a tag, they become one."
     )
 
 

@@ -120,11 +120,7 @@ class Settlement(ClientNamed):
         default=None,
     )
     rate_source = models.CharField(
-        gettext_lazy("source of the rate"),
-        max_length=10,
-        blank=True,
-        default="",
-        db_default="",
+        gettext_lazy("source of the rate"), max_length=10, blank=True, default="", db_default=""
     )
     rate_day = models.DateField(
         gettext_lazy("day of the rate"), null=True, blank=True, default=None

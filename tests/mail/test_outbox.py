@@ -195,8 +195,7 @@ def test_an_unexpected_error_with_one_mail_delays_no_other(
 
 
 @pytest.mark.parametrize(
-    "address",
-    ["o'lga+trips@example.com", '"olga.."@example.com', "olga@münchen.example"],
+    "address", ["o'lga+trips@example.com", '"olga.."@example.com', "olga@münchen.example"]
 )
 def test_every_address_that_can_register_can_get_mail(
     post: MailServer, olga: User, address: str

@@ -35,7 +35,7 @@ LOCKS: Guards = {
             "        user_id = participant_ids.first()\n",
             "        user_id = participant_ids.first() and split.participant_id\n",
             "tests/trips/test_behind_the_lock.py -k by_then",
-        ),
+        )
     ],
     "splits/models/settlement.py": [
         (
@@ -43,7 +43,7 @@ LOCKS: Guards = {
             "lambda _trip: self.is_own(by, Can.SETTLE)",
             "lambda _trip: True",
             "tests/trips/test_behind_the_lock.py -k demoted",
-        ),
+        )
     ],
     "splits/models/split.py": [
         (
@@ -51,7 +51,7 @@ LOCKS: Guards = {
             "            return split\n",
             "            return self\n",
             "tests/trips/test_behind_the_lock.py -k by_then",
-        ),
+        )
     ],
     "splits/reports/balances.py": [
         (
@@ -59,7 +59,7 @@ LOCKS: Guards = {
             "lambda locked: cls(locked).is_own(by, Can.SETTLE)",
             "lambda locked: True",
             "tests/trips/test_behind_the_lock.py -k plan",
-        ),
+        )
     ],
     "splits/views/settlement.py": [
         (
@@ -82,7 +82,7 @@ LOCKS: Guards = {
             "SELECT set_config('lock_timeout', %s, true)\", [before]",
             'SELECT %s", [before]',
             "PG tests/test_idempotency.py -k longer",
-        ),
+        )
     ],
     "tripcompanion/database/deletes.py": [
         (
@@ -90,7 +90,7 @@ LOCKS: Guards = {
             '        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")\n',
             "",
             "PG tests/splits/test_deleting_a_trip.py",
-        ),
+        )
     ],
     "tripcompanion/database/management/commands/migrate_safely.py": [
         (
@@ -126,7 +126,7 @@ LOCKS: Guards = {
             "        with reader.locked(by=None) as account:\n            if not _is_for",
             "        for account in (reader,):\n            if not _is_for",
             "PG tests/users/test_account_lock.py -k emptied",
-        ),
+        )
     ],
     "trips/deletion.py": [
         (
@@ -134,7 +134,7 @@ LOCKS: Guards = {
             "Trip.objects.select_for_update()",
             "Trip.objects.all()",
             "PG tests/test_account_races.py",
-        ),
+        )
     ],
     "trips/models/member.py": [
         (
@@ -297,6 +297,6 @@ LOCKS: Guards = {
             "return may and isinstance(request.user, User) and request.user.is_admin",
             "return may and isinstance(request.user, User)",
             "tests/security/test_waiting.py",
-        ),
+        )
     ],
 }

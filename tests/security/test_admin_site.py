@@ -50,10 +50,7 @@ Page = tuple[str, dict[str, Any]]
 PAGES: dict[str, Callable[[Account], Page]] = {
     "form": lambda a: (f"/admin/users/user/{a.id}/change/", form_of(a, name="Olga Other")),
     "new administrator": lambda a: (f"/admin/users/user/{a.id}/change/", form_of(a, role="ADMIN")),
-    "bar": lambda a: (
-        "/admin/users/user/",
-        {"action": "deactivate", "_selected_action": a.id},
-    ),
+    "bar": lambda a: ("/admin/users/user/", {"action": "deactivate", "_selected_action": a.id}),
     "deletion": lambda a: (f"/admin/users/user/{a.id}/delete/", {"post": "yes"}),
     "end of tokens": lambda a: (
         "/admin/users/scopedtoken/",

@@ -47,10 +47,7 @@ def report(findings: list[Finding]) -> None:
 def soak(database_url: str, minutes: float, seed: str) -> list[Finding]:
     """Play on one database; what was found."""
     findings = []
-    with (
-        override_settings(DATABASE_URL=database_url),
-        running_server(LOG_LEVEL="ERROR") as server,
-    ):
+    with override_settings(DATABASE_URL=database_url), running_server(LOG_LEVEL="ERROR") as server:
         for chapter in play_chapters(server, minutes * 60, seed):
             say(str(chapter))
             findings += chapter.findings

@@ -276,8 +276,7 @@ def test_an_expense_that_nobody_brought_is_found(history: History) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [{"amount_minor": 2, "entered_minor": 2}, {"currency": "USD"}, {"tags": ["Fish"]}],
+    "changed", [{"amount_minor": 2, "entered_minor": 2}, {"currency": "USD"}, {"tags": ["Fish"]}]
 )
 def test_an_amount_or_a_tag_that_is_another_in_the_other_trip_is_found(
     history: History, changed: dict[str, Any]

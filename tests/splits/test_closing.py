@@ -262,10 +262,7 @@ def two_payers(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
 
 
 def paid_by(first: User, amount: int, second: User, other_amount: int) -> list[Json]:
-    return [
-        {"userId": first.pk, "amount": amount},
-        {"userId": second.pk, "amount": other_amount},
-    ]
+    return [{"userId": first.pk, "amount": amount}, {"userId": second.pk, "amount": other_amount}]
 
 
 def test_a_closed_split_whose_payers_change_stays_closed_but_for_what_is_new(

@@ -29,12 +29,7 @@ def dollars(rates: None, ledger: Ledger, olga: User, ed: User) -> dict:
 
 def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars: dict) -> None:
     shown = {name: dollars[name] for name in ("amount", "currency", "tripAmount", "tripCurrency")}
-    assert shown == {
-        "amount": 25.01,
-        "currency": "USD",
-        "tripAmount": 12.51,
-        "tripCurrency": "EUR",
-    }
+    assert shown == {"amount": 25.01, "currency": "USD", "tripAmount": 12.51, "tripCurrency": "EUR"}
     assert dollars["exchangeRate"] == 0.5
     assert dollars["exchangeRateSource"] == "ECB"
     assert dollars["exchangeRateDate"] == "2026-05-01"

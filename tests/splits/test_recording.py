@@ -194,9 +194,7 @@ def test_hundreds_take_as_many_statements_as_ten(trip: Trip, olga: User, ed: Use
         for at in range(number):
             entries.append(new_expense(10 + at, olga.pk, (olga.pk, ed.pk)))
             entries.append(new_settlement(5, ed.pk, olga.pk))
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             together(trip, olga, entries, len(entries))
         return len(captured)
 

@@ -170,8 +170,7 @@ def test_every_wrong_field_is_named_at_once(ledger: Ledger, olga: User) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "item"),
-    [("participantUserIds", 0), ("items", {}), ("payers", {}), ("tags", 1)],
+    ("name", "item"), [("participantUserIds", 0), ("items", {}), ("payers", {}), ("tags", 1)]
 )
 def test_a_list_that_is_too_long_is_not_read(
     ledger: Ledger, olga: User, name: str, item: Any

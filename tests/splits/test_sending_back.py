@@ -50,11 +50,7 @@ def paid(olga: User, ed: User) -> list[Json]:
     return [{}, {"paidByUserId": ed.pk}, {"payers": two}]
 
 
-CURRENCIES: list[Json] = [
-    {},
-    {"currency": "USD"},
-    {"currency": "USD", "exchangeRate": "0.91"},
-]
+CURRENCIES: list[Json] = [{}, {"currency": "USD"}, {"currency": "USD", "exchangeRate": "0.91"}]
 
 
 def put(ledger: Ledger, by: User, expense: Json, body: Any) -> Any:

@@ -12,12 +12,7 @@ from splits.settling import EXACT_LIMIT, Transfer, fewest_transfers
 pytestmark = pytest.mark.once
 
 # No two are opposite, and no subset but the four rows and their unions sums to zero.
-FOUR_TRIPLES = [
-    (100, 23, -123),
-    (1_000, 7, -1_007),
-    (61, -50, -11),
-    (40_003, -40_000, -3),
-]
+FOUR_TRIPLES = [(100, 23, -123), (1_000, 7, -1_007), (61, -50, -11), (40_003, -40_000, -3)]
 
 
 @st.composite
@@ -146,9 +141,7 @@ def test_zero_balances_and_opposite_pairs_do_not_count_towards_the_limit() -> No
 
 
 @given(zero_sums(EXACT_LIMIT + 1, 60, 1_000))
-def test_beyond_the_limit_there_are_at_most_n_minus_one_transfers(
-    balances: dict[int, int],
-) -> None:
+def test_beyond_the_limit_there_are_at_most_n_minus_one_transfers(balances: dict[int, int]) -> None:
     assert len(fewest_transfers(balances)) <= max(0, people(balances) - 1)
 
 

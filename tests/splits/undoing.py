@@ -24,10 +24,7 @@ from users.models import User
 ENTRIES = ("expenses", "settlements")
 KINDS = (*ENTRIES, *all_of("RESTORABLE"))
 #: What is shown of the whole trip.
-TRIP_PATHS = (
-    *("members", "balances", "settle-up"),
-    *all_of("UNCHANGED"),
-)
+TRIP_PATHS = (*("members", "balances", "settle-up"), *all_of("UNCHANGED"))
 ANY = st.integers(0, 11)
 AMOUNTS = st.integers(1, 40)
 RATE_DAY = "2026-05-13"

@@ -43,10 +43,7 @@ def owners(server: Server) -> Iterator[list[Owner]]:
     with ExitStack() as stack:
         pair = []
         for _owner in range(2):
-            body = {
-                "email": f"{secrets.token_hex(8)}@example.com",
-                "password": PASSWORD,
-            }
+            body = {"email": f"{secrets.token_hex(8)}@example.com", "password": PASSWORD}
             url = f"{server.url}/api/users/register"
             answer = httpx.post(url, json=body, timeout=30).json()
             http = httpx.Client(

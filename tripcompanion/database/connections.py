@@ -20,12 +20,7 @@ _PLANNING = {"jit": "off"}
 
 
 def connection_settings(
-    url: str,
-    *,
-    pool_size: int,
-    timeout_seconds: int,
-    prepare: bool,
-    pooler: str,
+    url: str, *, pool_size: int, timeout_seconds: int, prepare: bool, pooler: str
 ) -> dict[str, Any]:
     """A row of `DATABASES` for DATABASE_URL; stops the process if it cannot be used.
 

@@ -104,10 +104,7 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {
-            "request_id": {"()": WithRequestId},
-            "refusals": {"()": RefusalsAreNoErrors},
-        },
+        "filters": {"request_id": {"()": WithRequestId}, "refusals": {"()": RefusalsAreNoErrors}},
         "formatters": {form: formatters[form]},
         "handlers": {
             "console": {
@@ -119,6 +116,6 @@ def logging_settings(level: str, form: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             # Django's own handler would write each line again in its format.
-            "django": {"handlers": [], "level": level, "propagate": True},
+            "django": {"handlers": [], "level": level, "propagate": True}
         },
     }

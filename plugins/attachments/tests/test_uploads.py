@@ -61,10 +61,7 @@ def test_a_form_in_chunks_is_read(one_process: Server) -> None:
         path = f"/api{Journey.start(owner).path}/attachments"
         head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
         form = head + PDF.ljust(2 * MEBIBYTE, b"\n") + b"\r\n--x--\r\n"
-        headers = {
-            **owner.headers,
-            "Content-Type": "multipart/form-data; boundary=x",
-        }
+        headers = {**owner.headers, "Content-Type": "multipart/form-data; boundary=x"}
         pieces = (form[first : first + 65_536] for first in range(0, len(form), 65_536))
         answer = http.post(path, content=pieces, headers=headers)
         assert (answer.status_code, answer.json()["bytes"]) == (201, 2 * MEBIBYTE)

@@ -43,10 +43,7 @@ ROWS = [
     *(Row("GET", ATTACHMENT + end, can=Can.READ) for end in ("", "/content", "/thumbnail")),
     Row("DELETE", ATTACHMENT, 204, CanAttach.DELETE),
 ]
-PROMISED = {
-    CanAttach.ATTACH: ("any", "any", "own"),
-    CanAttach.DELETE: ("any", "own", "own"),
-}
+PROMISED = {CanAttach.ATTACH: ("any", "any", "own"), CanAttach.DELETE: ("any", "own", "own")}
 SCOPES_OF = dict.fromkeys(CanAttach, "expenses:write")
 AREAS = {AttachmentViewSet: "expenses", TripAttachmentViewSet: "expenses"}
 WRITTEN = {

@@ -24,11 +24,7 @@ ROWS = [
 ]
 PROMISED = {CanSubscribe.LINK: ("any", "any", "any")}
 SCOPES_OF = {CanSubscribe.LINK: "calendar:write"}
-AREAS = {
-    OwnCalendarLinkViewSet: None,
-    TripCalendarLinkViewSet: "calendar",
-    CalendarViewSet: OPEN,
-}
+AREAS = {OwnCalendarLinkViewSet: None, TripCalendarLinkViewSet: "calendar", CalendarViewSet: OPEN}
 WRITTEN = {f"POST {OF_TRIP}": [], f"DELETE {OF_TRIP}": []}
 SECRETS = {CalendarLink: ("digest",)}
 

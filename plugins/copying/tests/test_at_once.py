@@ -23,9 +23,7 @@ def http(server: Server) -> Iterator[httpx.Client]:
     assert "no difference" in server.manage("audit_ledger").stdout
 
 
-def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(
-    http: httpx.Client,
-) -> None:
+def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(http: httpx.Client) -> None:
     owner = sign_up(http)
     here, there = Journey.start(owner), Journey.start(owner)
     calls = [

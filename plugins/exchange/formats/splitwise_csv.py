@@ -136,11 +136,7 @@ class _Table:
 
 
 def _expense(
-    line: int,
-    cost: int,
-    nets: dict[str, Decimal],
-    notes: tuple[Note, ...],
-    fields: dict[str, Any],
+    line: int, cost: int, nets: dict[str, Decimal], notes: tuple[Note, ...], fields: dict[str, Any]
 ) -> Entry:
     """The expense of a row. Those who have more than they owe paid it, or got a refund."""
     if not cost:

@@ -138,10 +138,7 @@ SAMPLES = {
     "splitpro_csv": (SPLITPRO_CSV, {}),
     "splitpro_json": (SPLITPRO_JSON, {("1", "EUR"): 2000, ("2", "EUR"): -2000}),
     "abrechnung": (ABRECHNUNG, {("1", "CHF"): 1150, ("2", "CHF"): -1150}),
-    "settle_up": (
-        SETTLE_UP,
-        {("Ana", "EUR"): 1666, ("Ben", "EUR"): 1667, ("Cleo", "EUR"): -3333},
-    ),
+    "settle_up": (SETTLE_UP, {("Ana", "EUR"): 1666, ("Ben", "EUR"): 1667, ("Cleo", "EUR"): -3333}),
     "tricount": (TRICOUNT, {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}),
     "cospend": (COSPEND_CSV, {("Ana", "EUR"): 342, ("Ben", "EUR"): -342}),
     "spliit_json": (SPLIIT_JSON, {}),

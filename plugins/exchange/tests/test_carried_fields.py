@@ -37,9 +37,7 @@ def bodies(kind: str, olga: User, ed: User) -> list[dict[str, Any]]:
     carried_values = {name: value_of(c) for name, c in carried(MODELS[kind]).items()}
     money = {**carried_values, "amount": 10, "currency": "USD", "exchangeRate": 0.5}
     if kind == "settlements":
-        return [
-            {**money, "fromUserId": ed.pk, "toUserId": olga.pk, "settledOn": "2026-05-14"},
-        ]
+        return [{**money, "fromUserId": ed.pk, "toUserId": olga.pk, "settledOn": "2026-05-14"}]
     shares = {str(olga.pk): 1, str(ed.pk): 2}
     items = [{"name": "Cod", "amount": 9, "shares": shares}]
     paid = {"payers": [{"userId": ed.pk, "amount": 4}, {"userId": olga.pk, "amount": 6}]}

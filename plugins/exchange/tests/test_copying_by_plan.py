@@ -107,13 +107,7 @@ def test_another_trip_gets_nothing_of_a_file_that_cannot_be_read(
     ],
 )
 def test_rows_of_a_file_that_do_not_fit_are_skipped(
-    api: Api,
-    plan: Any,
-    lived: Trip,
-    olga: User,
-    table: str,
-    fields: dict[str, Any],
-    reason: str,
+    api: Api, plan: Any, lived: Trip, olga: User, table: str, fields: dict[str, Any], reason: str
 ) -> None:
     other = TripFactory()
     join(other, olga, TripRole.OWNER)

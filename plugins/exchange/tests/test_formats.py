@@ -97,12 +97,7 @@ def test_each_currency_of_splitwise_has_its_balances() -> None:
     assert (
         claimed(trip)
         == balances(trip)
-        == {
-            ("Ana", "EUR"): 500,
-            ("Ben", "EUR"): -500,
-            ("Ana", "JPY"): -450,
-            ("Ben", "JPY"): 450,
-        }
+        == {("Ana", "EUR"): 500, ("Ben", "EUR"): -500, ("Ana", "JPY"): -450, ("Ben", "JPY"): 450}
     )
 
 

@@ -69,11 +69,7 @@ def test_people_are_mapped_only_as_chosen(
     assert plan(samples.SPLITWISE_CSV, mapping=both).status_code == 400
     done = imported(samples.SPLITWISE_CSV, mapping={"Ana P": olga.pk, "Ben": ed.pk})
     found = Trip.objects.get(pk=done["tripId"]).members.values_list("user__name", "role")
-    assert set(found) == {
-        ("Olga Owner", "OWNER"),
-        ("Ed Editor", "VIEWER"),
-        ("Cleo, Jr", "VIEWER"),
-    }
+    assert set(found) == {("Olga Owner", "OWNER"), ("Ed Editor", "VIEWER"), ("Cleo, Jr", "VIEWER")}
 
 
 def test_somebody_who_may_not_be_added_is_not(plan: Any, trip: Trip, ed: Any) -> None:

@@ -57,10 +57,7 @@ def rows_of(trip: TripDescription, group_bills: Any) -> Any:
 
 @given(
     groups(
-        currencies=("EUR", "JPY", "KWD"),
-        payers=3,
-        kinds=("expense", "payment"),
-        steps={"KWD": 10},
+        currencies=("EUR", "JPY", "KWD"), payers=3, kinds=("expense", "payment"), steps={"KWD": 10}
     )
 )
 @PATIENT

@@ -31,7 +31,7 @@ MORE = {ExportViewSet: ("expenses:read",), ImportViewSet: ("trips:read", "trips:
 WRITTEN = {
     f"POST {IMPORT}/confirm": [
         *("trip.created", "member.joined", "guest.added", "expense.created", "settlement.created")
-    ],
+    ]
 }
 #: They need a plan; see `test_import_rights.py`.
 WAIT_ELSEWHERE = {

@@ -216,10 +216,7 @@ def test_a_day_costs_what_its_expenses_cost(
 
 @pytest.mark.either
 def test_an_itinerary_takes_as_many_statements_with_300_activities(
-    ledger: Ledger,
-    trip: Trip,
-    olga: User,
-    django_assert_num_queries: DjangoAssertNumQueries,
+    ledger: Ledger, trip: Trip, olga: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     def fill(how_many: int) -> None:
         rows = [

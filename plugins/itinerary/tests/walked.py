@@ -40,10 +40,7 @@ ROWS = [
     Row("PUT", ORDER, 200, CanPlan.PLAN, ordered),
     Row("PUT", ONE_DAY, 200, CanPlan.PLAN, just(title="Arrival")),
 ]
-PROMISED = {
-    CanPlan.PLAN: ("any", "any", "none"),
-    CanPlan.DELETE: ("any", "own", "none"),
-}
+PROMISED = {CanPlan.PLAN: ("any", "any", "none"), CanPlan.DELETE: ("any", "own", "none")}
 SCOPES_OF = dict.fromkeys(CanPlan, "activities:write")
 AREAS = {ActivityViewSet: "activities", ItineraryViewSet: "activities"}
 WRITTEN = {

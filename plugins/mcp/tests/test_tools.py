@@ -66,11 +66,7 @@ def test_a_dinner_is_recorded_paid_and_settled_by_name(
     assert sum(one["balance"] for one in overview["balances"]) == 0
     [payment] = overview["settleUp"]
     olga_ai.call(
-        "record_settlement",
-        trip=trip.pk,
-        fromUserId="Ed",
-        toUserId="me",
-        amount=payment["amount"],
+        "record_settlement", trip=trip.pk, fromUserId="Ed", toUserId="me", amount=payment["amount"]
     )
     assert olga_ai.call("settle_up_plan", trip=trip.pk)["result"] == []
     assert vera_ai.call("my_debts") == {"pendingDebts": [], "totalDebt": 0}

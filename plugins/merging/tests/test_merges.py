@@ -202,11 +202,7 @@ def test_what_was_closed_for_others_stays_closed(
 
 
 def test_it_takes_as_many_statements_for_many_expenses(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    vera: User,
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
 ) -> None:
     counts = []
     for expenses in (1, 30):

@@ -59,9 +59,7 @@ WITHOUT_LOCK = [("PUT", READ)]
 OWNED_TABLES = ["trip_messages_message"]
 PRUNED = ["deleted messages"]
 ENDS = [("trip_messages_message", "deleted_at")]
-VIOLATIONS = [
-    ("one_read_mark_in_trip", "read_mark", {"user": "olga"}),
-]
+VIOLATIONS = [("one_read_mark_in_trip", "read_mark", {"user": "olga"})]
 UNIQUE = {"one_read_mark_in_trip"}
 
 

@@ -208,10 +208,7 @@ def test_a_wait_for_a_trip_and_for_the_database_is_measured(
     key = {"Idempotency-Key": "metrics-1"}
     before = {name: total(server, f"trip_lock_wait_seconds_{name}") for name in ("sum", "count")}
     response, _nothing = answer_after(
-        server,
-        "trips_trip",
-        journey.id,
-        lambda: journey.owner.call("POST", path, body, **key),
+        server, "trips_trip", journey.id, lambda: journey.owner.call("POST", path, body, **key)
     )
     assert response.status_code == 201
     assert total(server, "trip_lock_wait_seconds_count") == before["count"] + 1

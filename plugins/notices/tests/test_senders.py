@@ -79,9 +79,7 @@ def send_all(server: Server, post: MailServer) -> None:
 
 
 @pytest.mark.slow
-def test_senders_at_once_tell_everybody_once(
-    notified: tuple[Server, set[tuple[str, int]]],
-) -> None:
+def test_senders_at_once_tell_everybody_once(notified: tuple[Server, set[tuple[str, int]]]) -> None:
     server, wanted = notified
     with mail_server() as post:
         send_all(server, post)

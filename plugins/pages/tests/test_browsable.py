@@ -122,7 +122,7 @@ def test_each_resource_links_to_its_neighbours_and_its_rows(
         },
         f"{in_trip}/expenses": {f"{in_trip}/expenses/{expense.pk}", f"{in_trip}/expenses/preview"},
         f"{in_trip}/expenses/{expense.pk}": {
-            *(in_trip, f"/api/expenses/{expense.pk}/splits", split_path),
+            *(in_trip, f"/api/expenses/{expense.pk}/splits", split_path)
         },
         f"{in_trip}/history": {f"{in_trip}/expenses/{expense.pk}"},
         f"{in_trip}/members": {f"{in_trip}/members/{ed.pk}"},

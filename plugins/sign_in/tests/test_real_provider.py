@@ -86,10 +86,7 @@ def log_in(server: Server, issuer: str, subject: str) -> httpx.Response:
 
 @pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA"])
 def test_somebody_logs_in_with_a_provider(algorithm: str) -> None:
-    with (
-        provider(algorithm) as issuer,
-        running_server(OIDC_PROVIDERS=signing_in(issuer)) as server,
-    ):
+    with provider(algorithm) as issuer, running_server(OIDC_PROVIDERS=signing_in(issuer)) as server:
         [shown] = httpx.get(f"{server.url}/api/users/login/methods").json()["oidc"]
         assert shown["issuer"] == issuer
         subject = fresh_email().partition("@")[0]

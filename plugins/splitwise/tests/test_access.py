@@ -91,10 +91,7 @@ def test_scopes_say_what_a_key_may(calling: Any, trip: Any, olga: Any, ed: Any) 
 #: The scopes that reading and writing need; the methods that write are POST, PUT and DELETE.
 TRIPS, GROUPS = (
     ({"trips:read"}, {"trips:write"}),
-    (
-        {"trips:read", "expenses:read"},
-        {"trips:write", "expenses:read"},
-    ),
+    ({"trips:read", "expenses:read"}, {"trips:write", "expenses:read"}),
 )
 EXPENSES = {"expenses:read"}, {"expenses:write"}
 SCOPES = {

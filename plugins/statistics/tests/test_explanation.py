@@ -48,10 +48,7 @@ def test_the_last_line_is_the_balance_of_everybody(
         1000.01,
         olga,
         vera,
-        payers=[
-            {"userId": ed.pk, "amount": 900},
-            {"userId": vera.pk, "amount": 100.01},
-        ],
+        payers=[{"userId": ed.pk, "amount": 900}, {"userId": vera.pk, "amount": 100.01}],
     )
     ledger.settle(vera, olga, 3.33)
     for user, balance in ledger.balances().items():

@@ -96,15 +96,9 @@ def test_without_a_day_what_is_dated_ahead_counts_as_in_balances(
         ),
         (
             "month",
-            [
-                ("2026-05", "May 2026", Decimal("70.5"), 20, 2),
-                ("2026-06", "June 2026", 90, 45, 1),
-            ],
+            [("2026-05", "May 2026", Decimal("70.5"), 20, 2), ("2026-06", "June 2026", 90, 45, 1)],
         ),
-        (
-            "currency",
-            [("USD", "US Dollar", 90, 45, 1), ("EUR", "Euro", Decimal("70.5"), 20, 2)],
-        ),
+        ("currency", [("USD", "US Dollar", 90, 45, 1), ("EUR", "Euro", Decimal("70.5"), 20, 2)]),
     ],
 )
 def test_a_group_has_what_was_spent_and_the_callers_part(

@@ -120,10 +120,7 @@ class DebtAdmin(LedgerAdmin):
 class AllocationState(StateFilter):
     title = gettext_lazy("origin")
     states: ClassVar = {
-        "covering": (
-            gettext_lazy("settlement of a debt"),
-            {"closed_by": None, "offset_by": None},
-        ),
+        "covering": (gettext_lazy("settlement of a debt"), {"closed_by": None, "offset_by": None}),
         "offset": (
             gettext_lazy("debt when all balances were zero"),
             {"closed_by": None, "offset_by__isnull": False},

@@ -41,11 +41,7 @@ def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(
     admin_client: AdminClient, ada: User
 ) -> None:
     token, script = log_in(ada)["token"], script_of(ada, "trips:read")
-    body = {
-        "old_password": PASSWORD,
-        "new_password1": NEW_PASSWORD,
-        "new_password2": NEW_PASSWORD,
-    }
+    body = {"old_password": PASSWORD, "new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
     page = admin_client.client.post("/admin/password_change/", body, follow=True)
     assert page.redirect_chain == [("/admin/password_change/done/", 302)]
     assert set(ada.mails.values_list("letter", "address")) == {

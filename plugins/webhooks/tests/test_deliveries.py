@@ -92,11 +92,7 @@ def test_the_webhook_of_an_account_gets_what_happens_in_its_trips_from_then_on(
     deliver()
     seen = [(body["tripId"], body["event"]) for body in bodies(receiver)]
     assert sorted(seen) == sorted(
-        [
-            (trip.pk, "expense.created"),
-            (other.pk, "member.added"),
-            (other.pk, "expense.created"),
-        ]
+        [(trip.pk, "expense.created"), (other.pk, "member.added"), (other.pk, "expense.created")]
     )
     api(olga).delete(f"/api/trips/{other.pk}/members/{vera.pk}")
     record(api, olga, other, "after she left")
@@ -210,12 +206,7 @@ def test_only_2xx_is_a_success(
 
 
 def test_a_receiver_that_never_answers_is_a_timeout(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    receiver: Receiver,
-    hook: dict[str, Any],
-    monkeypatch: Any,
+    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any], monkeypatch: Any
 ) -> None:
     """T166: A receiver takes five seconds of a worker at most."""
     monkeypatch.setattr("plugins.webhooks.sending.TIMEOUT_SECONDS", 0.3)
@@ -302,13 +293,7 @@ def test_a_test_message_is_sent_once_also_if_the_webhook_is_off(
 
 @pytest.mark.parametrize("loss", ["role", "membership", "deactivation"])
 def test_what_its_account_may_no_longer_have_gets_nothing(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    receiver: Receiver,
-    hook: dict[str, Any],
-    loss: str,
+    api: Api, trip: Trip, olga: User, ed: User, receiver: Receiver, hook: dict[str, Any], loss: str
 ) -> None:
     """T169: A webhook gets nothing that its account may not see."""
     Member.objects.filter(user=ed).update(role=TripRole.OWNER)

@@ -100,7 +100,7 @@ def test_webhooks_changes_and_history_tell_it(
     assert client.shown() == lists(api(olga))
     deliver()
     assert [body["event"] for body in bodies(receiver)][-3:] == [
-        *("expense.created", "expense.deleted", "expense.restored"),
+        *("expense.created", "expense.deleted", "expense.restored")
     ]
     assert bodies(receiver)[-1]["state"] == again
     texts = [

@@ -60,11 +60,7 @@ def test_numbers_of_cospend_are_those_of_php(
 def test_bills_of_cospend_for_one_person_each_may_be_one_expense() -> None:
     bills = [f"Hut,{n},2026-05-01,,Ana,1,1,{who},n,0" for n, who in ((3, "Ana"), (4, "Ben"))]
     trip = read(cospend(*bills, "Bus,3,2026-05-01,,Ana,1,1,Ben,m,-12"), currency="EUR")
-    assert noted(trip) == {
-        6: ["perhaps_one_expense"],
-        7: ["perhaps_one_expense"],
-        8: ["repeats"],
-    }
+    assert noted(trip) == {6: ["perhaps_one_expense"], 7: ["perhaps_one_expense"], 8: ["repeats"]}
     assert entries(trip)[2].fields["category"] == "FOOD"
 
 

@@ -100,11 +100,7 @@ def test_descriptions_of_splitwise_may_have_lines_and_the_category_stands_in() -
     empty = "2026-05-02,,Dining out,4.00,EUR,2.00,-2.00\n"
     first, second = entries(read(f"{SPLITWISE},Ana,Ben\n{row}{empty}"))
     assert (first.title, first.fields["category"]) == ('two\nlines, "x" 🙂', "FOOD")
-    assert (second.title, second.fields["category"], second.line) == (
-        "Dining out",
-        "FOOD",
-        4,
-    )
+    assert (second.title, second.fields["category"], second.line) == ("Dining out", "FOOD", 4)
 
 
 def test_a_refund_to_several_is_turned_around() -> None:
