@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('attachments', '0003_parents'),
+        ('attachments', '0001_tables'),
         ('trips', '0011_journal_and_invitations'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

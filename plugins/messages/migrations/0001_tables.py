@@ -6,10 +6,12 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
+    replaces = [('trip_messages', '0001_initial'), ('trip_messages', '0002_client_ids')]
+
     initial = True
 
     dependencies = [
-        ('trips', '0011_journal_and_invitations'),
+        ('trips', '0017_client_ids'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -18,9 +20,8 @@ class Migration(migrations.Migration):
             name='Message',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('client_id', models.UUIDField(default=None, editable=False, null=True, verbose_name='client id')),
                 ('deleted_at', models.DateTimeField(db_index=True, editable=False, null=True, verbose_name='deleted at')),
-                ('client_id', models.UUIDField(editable=False, null=True, verbose_name='client id')),
-                ('sent_hash', models.CharField(db_default='', default='', editable=False, max_length=64)),
                 ('text', models.TextField(max_length=2000, verbose_name='text')),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now, editable=False, verbose_name='created at')),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='updated at')),
@@ -32,7 +33,6 @@ class Migration(migrations.Migration):
                 'verbose_name': 'message',
                 'verbose_name_plural': 'messages',
                 'indexes': [models.Index(condition=models.Q(('deleted_at', None)), fields=['trip', 'id'], include=('created_by',), name='message_newest')],
-                'constraints': [models.UniqueConstraint(fields=('trip', 'client_id'), name='message_once')],
             },
         ),
         migrations.CreateModel(
