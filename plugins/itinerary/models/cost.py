@@ -10,6 +10,7 @@ from rest_framework.exceptions import ValidationError
 
 from plugins.itinerary.models.activity import Activity, ActivityQuerySet
 from splits.models import Expense
+from tripcompanion.compiled import CompiledQuery, Param
 from trips.models import InTripQuerySet, ViewerParam, trip_key
 from users.models import User, summary_of
 from users.scopes import Scope
@@ -93,6 +94,14 @@ def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQue
     """
     people: Prefetch[Any] = Prefetch("created_by", User.objects.only(*summary_of()))
     return activities.kept().planned().prefetch_related(people, with_costs(reader))
+
+
+@CompiledQuery
+def planned_in(trip: Param) -> "ActivityQuerySet":
+    """The activities of a trip in the order of the plan, with all that a response contains."""
+    links: Prefetch[Any] = Prefetch("links", ActivityExpense.objects.recorded(), "loaded_links")
+    found = Activity.objects.filter(trip=trip).kept().planned().with_details()
+    return found.prefetch_related(links)
 
 
 class ShownActivities(ActivityQuerySet):
