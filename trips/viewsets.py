@@ -130,12 +130,16 @@ class InTripViewSet(PeopleViewSet):
             yield
 
     def created_once(
-        self, trip_id: int | None, rows: Any, create: Callable[[], Row], sent: Any = None
+        self,
+        trip_id: int | None,
+        rows: Callable[[], Any],
+        create: Callable[[], Row],
+        sent: Any = None,
     ) -> Row:
         """What `create` creates, or what the same body with the same `clientId` created before.
 
-        `rows` are all that are not deleted, with details; `trip_id` is None for trips. `sent` is a
-        row of the body. Call it for those only who may create. Raises `ClientIdTaken`.
+        `rows()` are all that are not deleted, with details; `trip_id` is None for trips. `sent` is
+        a row of the body. Call it for those only who may create. Raises `ClientIdTaken`.
         """
         body: Any = self.request.data if sent is None else sent
         client_id = client_id_in(body)
@@ -149,7 +153,7 @@ class InTripViewSet(PeopleViewSet):
                 named.creator_id = User.objects.active().locked(self.caller.pk).pk
             else:
                 named.trip_id = lock_trip(trip_id).pk
-            return named.create_once(rows, create)
+            return named.create_once(rows(), create)
 
     @contextmanager
     def restoring(self, rows: Any, **lookup: Any) -> Iterator[None]:

@@ -40,7 +40,7 @@ class CommentViewSet(InTripViewSet):
         expense = self.get_permitted_object(Expense.objects.all, pk=expense_id)
         comment = self.created_once(
             expense.trip_id,
-            Comment.objects.with_details(),
+            Comment.objects.with_details,
             lambda: Comment.write(expense, self.caller, **self.body()),
         )
         return self.answer(comment, location=f"/api/expenses/{expense_id}/comments/{comment.pk}")

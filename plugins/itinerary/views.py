@@ -58,9 +58,10 @@ class ActivityViewSet(InTripViewSet):
         A trip has at most 2,000.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        kept = trip.activities.kept().with_details()
         added = self.created_once(
-            trip_id, kept, lambda: Activity.add(trip, self.caller, **self.body())
+            trip_id,
+            lambda: trip.activities.kept().with_details(),
+            lambda: Activity.add(trip, self.caller, **self.body()),
         )
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 

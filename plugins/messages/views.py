@@ -48,7 +48,7 @@ class MessageViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         message = self.created_once(
             trip_id,
-            trip.messages.with_details(),
+            trip.messages.with_details,
             lambda: Message.send(trip, self.caller, **self.body()),
         )
         return self.answer(message, location=f"/api/trips/{trip_id}/messages/{message.pk}")

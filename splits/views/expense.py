@@ -163,7 +163,7 @@ class ExpenseViewSet(InTripViewSet):
     def _create(self, trip: Trip, row: dict[str, Any] | None = None) -> Expense:
         return self.created_once(
             trip.pk,
-            Expense.objects.with_details(),
+            Expense.objects.with_details,
             lambda: Expense.record(trip, self.caller, **self._new(trip, sent=row)),
             sent=row,
         )

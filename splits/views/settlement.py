@@ -77,7 +77,7 @@ class SettlementViewSet(InTripViewSet):
             self.limits.charge_rows(draft.covered_count())
             return draft
 
-        settled = self.created_once(trip_id, Settlement.objects.with_details(), record)
+        settled = self.created_once(trip_id, Settlement.objects.with_details, record)
         return self.answer(settled, location=f"/api/trips/{trip_id}/settlements/{settled.pk}")
 
     @operation(

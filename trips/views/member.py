@@ -140,7 +140,7 @@ class GuestViewSet(InTripViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         member = self.created_once(
             trip_id,
-            Member.objects.with_details().present(),
+            lambda: Member.objects.with_details().present(),
             lambda: Member.add_guest(trip, self.caller, **self.body()),
         )
         return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")

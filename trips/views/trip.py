@@ -57,7 +57,7 @@ class TripViewSet(InTripViewSet):
         """
         trip = self.created_once(
             None,
-            Trip.objects.visible_to(self.caller),
+            lambda: Trip.objects.visible_to(self.caller),
             lambda: Trip.start(self.caller, **self.body(currency=self.caller.currency)),
         )
         return self.answer(self._detail(trip), location=f"/api/trips/{trip.pk}")
