@@ -1,14 +1,18 @@
 """The plan of an import: what would become of every row of a file. It writes nothing else."""
 
 import json
+import pickle
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
+from itertools import islice
 from operator import contains
-from typing import Any, BinaryIO, cast
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO, cast
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -101,30 +105,45 @@ def plan_import(
     trip = None
     if choices.trip_id is not None:
         trip = get_visible_or_404(Trip.objects.all, caller, pk=choices.trip_id)
-    try:
-        described = describe(choices.source(file))
-        is_known = trip is None and not choices.as_new_trip
-        if is_known:
-            trip = known_trip(caller, described)
-        if trip is None and caller.confined_to is not None:
-            raise InsufficientScope
-        people = planned_people(described.people, caller, trip, choices.mapping)
-        plan = _Plan(described, choices, people, trip)
-        if is_known and trip is not None:
-            plan.notes.append(Note("known_trip"))
-        # No transaction waits for the file.
-        rows = list(plan.rows(progress))
-    except UnreadableFile as error:
-        raise FileUnreadable.of(error) from error
-    if trip is not None:
-        plan.require_rights(trip, caller)
-    file.seek(0)
-    content = zlib.compress(file.read())
-    with transaction.atomic():
-        stored = _started(caller, replaced)
-        stored.file = stored.file or content
-        plan.save(stored, rows)
+    with TemporaryFile() as rows:
+        try:
+            described = describe(choices.source(file))
+            is_known = trip is None and not choices.as_new_trip
+            if is_known:
+                trip = known_trip(caller, described)
+            if trip is None and caller.confined_to is not None:
+                raise InsufficientScope
+            people = planned_people(described.people, caller, trip, choices.mapping)
+            plan = _Plan(described, choices, people, trip)
+            if is_known and trip is not None:
+                plan.notes.append(Note("known_trip"))
+            # No transaction waits for the file.
+            _put_by(plan.rows(progress), rows)
+        except UnreadableFile as error:
+            raise FileUnreadable.of(error) from error
+        if trip is not None:
+            plan.require_rights(trip, caller)
+        file.seek(0)
+        content = zlib.compress(file.read())
+        with transaction.atomic():
+            stored = _started(caller, replaced)
+            stored.file = stored.file or content
+            plan.save(stored, _batches(rows))
     return stored
+
+
+def _put_by(rows: Iterable[ImportedRow], file: IO[bytes]) -> None:
+    """Write rows to a file, from which `_batches` reads them: in memory, each takes 1.5 kB."""
+    left = iter(rows)
+    while batch := list(islice(left, BATCH_ROWS)):
+        pickle.dump(batch, file)
+    file.seek(0)
+
+
+def _batches(file: IO[bytes]) -> Iterator[list[ImportedRow]]:
+    with suppress(EOFError):
+        while True:
+            yield pickle.load(file)  # noqa: S301 -- this process wrote it
 
 
 def plan_again(import_id: int, caller: User, changes: Mapping[str, Any]) -> Import:
@@ -263,16 +282,16 @@ class _Plan:
             raise PermissionDenied
         require_payments(trip, caller, (map(self.user_ids.get, pair) for pair in self.pairs))
 
-    def save(self, stored: Import, rows: list[ImportedRow]) -> None:
-        """Store the plan with its rows."""
+    def save(self, stored: Import, rows: Iterable[list[ImportedRow]]) -> None:
+        """Store the plan with the batches of its rows."""
         stored.trip, stored.makes_trip = self.trip, self.trip is None
         stored.format = self.described.format
         stored.content, stored.choices = as_json(self._content()), as_json(asdict(self.choices))
         stored.save()
-        for row in rows:
-            row.plan = stored
-        for first in range(0, len(rows), BATCH_ROWS):
-            insert(rows[first : first + BATCH_ROWS])
+        for batch in rows:
+            for row in batch:
+                row.plan = stored
+            insert(batch)
 
     def _content(self) -> dict[str, Any]:
         described, today = self.described, timezone.now().date()
