@@ -113,13 +113,13 @@ short-fuzz:
 short-chaos:
 	@$(BIN)/python -m chaos --short
 
-chaos: .venv/.dev ## Cause failures under load and count lost writes (10 minutes)
+chaos: .venv/.dev ## Cause failures under load and count lost writes (15 minutes)
 	@$(BIN)/python -m chaos $(ARGS)
 
 backup-drill: .venv/.dev ## Back up both databases under load, restore the backups and a point in time, audit and compare
 	@$(BIN)/python -m chaos --only F25,F37,F39
 
-cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (8 minutes)
+cluster: .venv/.dev ## Run several hosts, a pooler and standbys, and hurt them (15 minutes)
 	@$(BIN)/python -m chaos.cluster $(ARGS)
 
 compose: .venv/.dev ## Start docker-compose.yml, upgrade it under load, back up, restore, remove (needs Docker)
