@@ -106,7 +106,7 @@ def release_image(clone: Path, version: str) -> None:
     for documented, own in {
         "https://git.example.com/trip-companion.git": str(clone),
         "--tag tripcompanion": f"--tag {image} --network host",
-        "docker run": f"docker run --detach --rm --name {name}",
+        "docker run": f"docker run --detach --name {name}",
         ":8000:8000": f":{port}:8000",
         "tripcompanion:/data": f"{name}:/data",
         " tripcompanion tripcompanion run": f" {image} tripcompanion run",
@@ -122,6 +122,8 @@ def release_image(clone: Path, version: str) -> None:
             wait_for(url)
             run("It runs the tour", *_TEST, "-ktour", cwd=ROOT, SERVED=url)
             run("It is stopped", "docker", "stop", name)
+            # Not `--rm`, which the engine does some time after the stop.
+            run("It is removed", "docker", "rm", name)
     finally:
         for remove in (["rm", "--force"], ["volume", "rm"]):
             subprocess.call(["docker", *remove, name], stdout=subprocess.DEVNULL)
