@@ -28,9 +28,7 @@ _LOCATOR, _LOCATOR_LENGTH = b"PK\x06\x07", 20
 _ENCODINGS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 #: Characters that no text has.
 _CONTROL = re.compile(r"[^\t\n\x0b\f\r\x1b\x20-\x7e\x85\xa0-\U0010ffff]")
-#: No comment can be read in two ways, so that many of them take no time.
-_COMMENT = r"<!--(?:(?!-->).)*+-->\s*+"
-_GPX = re.compile(rf"(<\?xml[^>]*>\s*)?(?:{_COMMENT})*+<(\w+:)?gpx[\s>]", re.DOTALL)
+_XML_DECLARATION, _GPX = re.compile(r"\A<\?xml[^>]*>"), re.compile(r"<(\w+:)?gpx[\s>]")
 _HEADER = re.compile(r"([!-9;-~]+):[ \t]")
 #: An e-mail has a sender and one of these.
 _HEADERS = {"date", "received", "message-id"}
@@ -118,6 +116,14 @@ def text_of(content: bytes) -> str | None:
     return None
 
 
+def _is_gpx(start: str) -> bool:
+    """Whether the first element is `gpx`, after a declaration and comments."""
+    rest = _XML_DECLARATION.sub("", start).lstrip()
+    while rest.startswith("<!--"):
+        rest = rest.partition("-->")[2].lstrip()
+    return _GPX.match(rest) is not None
+
+
 def _kind_of_text(sample: bytes) -> Kind | None:
     """Of a text; None for HTML, SVG and other markup, which browsers recognise by its start."""
     if not sample:
@@ -130,7 +136,7 @@ def _kind_of_text(sample: bytes) -> Kind | None:
         return None
     start = text.lstrip("\ufeff \t\r\n\f")
     if start.startswith("<"):
-        return Kind.GPX if _GPX.match(start[:4096]) else None
+        return Kind.GPX if _is_gpx(start[:4096]) else None
     # Programs take it for PDF or PostScript.
     if "%PDF-" in start[:1024] or start.startswith("%!PS"):
         return None
