@@ -32,7 +32,7 @@ _ROUNDS = 20
 _POOL_SIZE = 10
 _SCENES = 20
 #: How many times as long a probe may take in an overload as without load.
-_MOST_TIMES = 60
+_MOST_TIMES = 30
 #: Accounts with five streams each.
 _FOLLOWING = 8
 
@@ -204,7 +204,7 @@ def _since(journal: Journal, moment: float) -> Iterator[float]:
 def overload(size: Size) -> list[Row]:
     """More clients write than the hosts can serve.
 
-    The proxy takes no host out, 99 % of the probes take less than 60 times as long as without load,
+    The proxy takes no host out, 99 % of the probes take less than 30 times as long as without load,
     and each write succeeds in the end: what a host cannot serve within two seconds, it refuses with
     503.
     """
