@@ -1,10 +1,12 @@
 """Expressions over what strangers send take time in proportion to its length."""
 
+import re
 import time
 from collections.abc import Callable
 
 import pytest
 
+from tests.sources import shipped
 from tripcompanion.adminsite.csv_export import defused
 from tripcompanion.observability.logs import without_secrets
 
@@ -55,3 +57,10 @@ def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(
 )
 def test_addresses_tokens_and_passwords_are_masked(line: str, masked: str) -> None:
     assert without_secrets(line) == masked
+
+
+def test_no_expression_repeats_a_group_possessively() -> None:
+    """Python 3.11.2, which Debian 12 has, does not find what such expressions match."""
+    wrong = re.compile(r"\(\?.*\)[*+?]\+")
+    found = [path for path in shipped() if wrong.search(path.read_text(encoding="utf-8"))]
+    assert found == []
