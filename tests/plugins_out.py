@@ -45,7 +45,8 @@ def requirements() -> dict[str, set[str]]:
     found = {}
     for file in sorted((ROOT / "plugins").glob("*/apps.py")):
         module = import_module(f"plugins.{file.parent.name}.apps")
-        kinds = (kind for kind in vars(module).values() if isinstance(kind, type))
+        # Not `isinstance`, which would load the settings that a module imports.
+        kinds = (kind for kind in vars(module).values() if issubclass(type(kind), type))
         [app] = (kind for kind in kinds if issubclass(kind, Plugin) and kind is not Plugin)
         found[app.name] = set(app.requires)
     return found
