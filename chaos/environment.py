@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-from chaos.service import Service
+from chaos.service import Service, running
 from chaos.writers import Journal, Scene, writing
 from tests.postgres import Cluster
 
@@ -63,6 +63,19 @@ class Environment:
             yield journal
             time.sleep(self.seconds / 4)
         self.journal = journal
+
+    @contextmanager
+    def other_service(self, **settings: str) -> Iterator[Service]:
+        """Have a service with other settings on the same database instead, during the block."""
+        own, own_url = self.service, self.scene.url
+        # The tokens are valid there too, because the key is the same.
+        settings["SECRET_KEY"] = own.environment["SECRET_KEY"]
+        with running(own.environment["DATABASE_URL"], **settings) as service:
+            self.service, self.scene.url = service, service.url
+            try:
+                yield service
+            finally:
+                self.service, self.scene.url = own, own_url
 
     def note(self, remark: str) -> None:
         self.remarks.append(remark)

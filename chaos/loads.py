@@ -18,7 +18,7 @@ import httpx
 import psycopg
 
 from chaos.environment import Environment
-from chaos.service import WORKERS, running
+from chaos.service import WORKERS
 from chaos.writers import PASSWORD, Journal
 from tests.pgbackrest import PgBackRest
 from tests.programs import program
@@ -185,14 +185,10 @@ def the_counter_is_away(environment: Environment) -> Journal:
         stdout=subprocess.DEVNULL,
     )
     limits = {"THROTTLE_LOGIN": "1000/min", "THROTTLE_USER": "100000/min"}
-    url = environment.service.environment["DATABASE_URL"]
     try:
         time.sleep(0.5)
-        # The tokens are valid here too, because the key is the same.
-        limits["SECRET_KEY"] = environment.service.environment["SECRET_KEY"]
-        with running(url, CACHE_URL=f"redis://127.0.0.1:{port}/0", **limits) as service:
-            environment.service, own = service, environment.service
-            environment.scene.url, own_url = service.url, environment.scene.url
+        cache = f"redis://127.0.0.1:{port}/0"
+        with environment.other_service(CACHE_URL=cache, **limits) as service:
             body = {"email": "nobody@example.com", "password": PASSWORD}
             with (
                 environment.load() as journal,
@@ -207,7 +203,6 @@ def the_counter_is_away(environment: Environment) -> Journal:
                 ready = http.get("/api/health/ready").json()
                 environment.require(ready.get("degraded") == ["redis"], f"ready says {ready}")
                 environment.note("logins worked; readiness named Redis")
-            environment.service, environment.scene.url = own, own_url
     finally:
         redis.kill()
         redis.wait()

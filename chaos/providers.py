@@ -13,7 +13,6 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from chaos.environment import Environment
-from chaos.service import running
 from chaos.writers import PASSWORD, Journal
 
 _CLIENTS = 24
@@ -24,19 +23,16 @@ _MOST_OTHERS_SECONDS = 2
 
 def a_provider_is_silent(environment: Environment) -> Journal:
     """F45: an OpenID provider accepts connections and never answers; only its log-ins are 503."""
-    settings = {"SECRET_KEY": environment.service.environment["SECRET_KEY"], "DEBUG": "true"}
     with closing(socket.create_server(("127.0.0.1", 0), backlog=_CLIENTS)) as provider:
         # A provider on this machine is for development only.
         url = f"http://127.0.0.1:{provider.getsockname()[1]}"
         row = {"provider": "silent", "name": "Silent", "issuer": url, "clientId": "trips"}
-        settings["OIDC_PROVIDERS"] = json.dumps([row])
-        with running(environment.service.environment["DATABASE_URL"], **settings) as service:
-            environment.service, own = service, environment.service
-            environment.scene.url, own_url = service.url, environment.scene.url
-            with environment.load(timeout_seconds=30) as journal:
-                log_ins, others = _log_in(environment, url)
-                journal.mark()
-            environment.service, environment.scene.url = own, own_url
+        with (
+            environment.other_service(DEBUG="true", OIDC_PROVIDERS=json.dumps([row])),
+            environment.load(timeout_seconds=30) as journal,
+        ):
+            log_ins, others = _log_in(environment, url)
+            journal.mark()
     answers = Counter(status for status, _seconds in log_ins)
     slowest = max(seconds for _status, seconds in log_ins)
     environment.require(answers.keys() == {503}, f"log-ins with the provider: {answers}")

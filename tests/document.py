@@ -234,9 +234,11 @@ def _components() -> dict[str, Any]:
     return _closed(document()["components"])
 
 
-def errors_of(value: Any, schema: dict[str, Any]) -> list[str]:
-    """What is wrong with `value` under `schema`; fields that it does not name are."""
+def errors_of(value: Any, schema: dict[str, Any], *, may_have_more: bool = False) -> list[str]:
+    """What is wrong with `value` under `schema`; fields that it does not name are, by default."""
     whole = {**_closed(schema), "components": _components()}
+    if may_have_more:
+        whole = {**schema, "components": document()["components"]}
     checker = Draft202012Validator.FORMAT_CHECKER
     return [
         f"{error.json_path}: {error.message[:200]}"

@@ -116,14 +116,6 @@ def text_of(content: bytes) -> str | None:
     return None
 
 
-def _is_gpx(start: str) -> bool:
-    """Whether the first element is `gpx`, after a declaration and comments."""
-    rest = _XML_DECLARATION.sub("", start).lstrip()
-    while rest.startswith("<!--"):
-        rest = rest.partition("-->")[2].lstrip()
-    return _GPX.match(rest) is not None
-
-
 def _kind_of_text(sample: bytes) -> Kind | None:
     """Of a text; None for HTML, SVG and other markup, which browsers recognise by its start."""
     if not sample:
@@ -145,6 +137,14 @@ def _kind_of_text(sample: bytes) -> Kind | None:
     if _is_mail(start):
         return Kind.EML
     return Kind.CSV if _is_table(text.splitlines()[:20]) else Kind.TEXT
+
+
+def _is_gpx(start: str) -> bool:
+    """Whether the first element is `gpx`, after a declaration and comments."""
+    rest = _XML_DECLARATION.sub("", start).lstrip()
+    while rest.startswith("<!--"):
+        rest = rest.partition("-->")[2].lstrip()
+    return _GPX.match(rest) is not None
 
 
 def _is_mail(text: str) -> bool:

@@ -34,7 +34,7 @@ class RecurrenceViewSet(InTripViewSet):
     scope_prefix = "expenses"
     response_serializer = RecurrenceSerializer
 
-    @operation("listRecurrences", needs=Can.READ, uncounted=True)
+    @operation("listRecurrences", needs=Can.READ)
     def list(self, request: Request, trip_id: int) -> Response:
         """The recurring expenses of a trip, oldest first."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
@@ -80,7 +80,7 @@ class RecurrenceViewSet(InTripViewSet):
             planned.preview = preview(planned.expense, trip, self.caller, first)
             return self.answer(planned)
 
-    @operation("getRecurrence", needs=Can.READ, single_statement=True, uncounted=True)
+    @operation("getRecurrence", needs=Can.READ, single_statement=True)
     def retrieve(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """A recurring expense, with its next ten dates."""
         return self.answer(self._found(trip_id, recurrence_id))

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import TIMEOUT_MAX, Lock
+from threading import Lock
 
 from tripcompanion.api.problems import Unavailable
 
@@ -31,20 +31,18 @@ class Turns:
         try:
             yield
         finally:
-            with self._lock:
-                self._pass_on()
+            self._pass_on()
 
     @contextmanager
     def lent(self) -> Iterator[None]:
         """Let the next have the turn of this thread during the block, and then wait for another."""
-        with self._lock:
-            self._pass_on()
+        self._pass_on()
         try:
             yield
         finally:
-            self._wait(time.monotonic() + TIMEOUT_MAX / 2)
+            self._wait(None)
 
-    def _wait(self, until: float) -> None:
+    def _wait(self, until: float | None) -> None:
         with self._lock:
             if self._free:
                 self._free -= 1
@@ -52,18 +50,19 @@ class Turns:
             turn = Lock()
             turn.acquire()
             self._waiting.append(turn)
-        if turn.acquire(timeout=max(0.0, until - time.monotonic())):
+        if turn.acquire(timeout=-1 if until is None else max(0.0, until - time.monotonic())):
             return
         with self._lock:
             if turn in self._waiting:
                 self._waiting.remove(turn)
-            else:
-                # It came in the meantime.
-                self._pass_on()
+                raise Unavailable
+        # It came in the meantime.
+        self._pass_on()
         raise Unavailable
 
     def _pass_on(self) -> None:
-        if self._waiting:
-            self._waiting.popleft().release()
-        else:
-            self._free += 1
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._free += 1

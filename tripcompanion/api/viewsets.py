@@ -52,8 +52,7 @@ class Deprecation(NamedTuple):
 class ApiViewSet(GenericViewSet):
     """Its actions are declared by `operation`, which fills the tables below.
 
-    The OpenAPI document is generated from the same tables. `problems` are the errors that an action
-    may raise besides the usual ones.
+    The OpenAPI document is generated from them. `problems` are errors besides the usual ones.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

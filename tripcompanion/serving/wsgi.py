@@ -107,11 +107,10 @@ class Dispatcher:
         until = since + WAIT_SECONDS
         with (
             instruments.REQUESTS_IN_PROGRESS.track_inprogress(),
-            running.acquired(until),
-            self._changing(environ, until) as of_trip,
+            self._acquired(environ, running, until) as turns,
         ):
-            own = (start_response, since, until, (running, *of_trip))
-            return self._answer_with(self._connections, environ, *own)
+            free = self._connections
+            return self._answer_with(free, environ, start_response, since, until, turns)
 
     def _read_body(self, environ: WSGIEnvironment) -> None:
         sock = environ.get("gunicorn.socket") if _has_body(environ) else None
@@ -139,14 +138,17 @@ class Dispatcher:
         return response
 
     @contextmanager
-    def _changing(self, environ: WSGIEnvironment, until: float) -> Iterator[list["Turns"]]:
-        """Wait for others who change the same trip, if the request changes one."""
+    def _acquired(
+        self, environ: WSGIEnvironment, running: "Turns", until: float
+    ) -> Iterator[tuple["Turns", ...]]:
+        """Wait for others of the caller, then for those who change the same trip; the turns."""
         trip = admission.changed_by(environ)
-        if trip is None:
-            yield []
-            return
-        with self._trips.held(trip) as running, running.acquired(until):
-            yield [running]
+        with running.acquired(until):
+            if trip is None:
+                yield (running,)
+                return
+            with self._trips.held(trip) as of_trip, of_trip.acquired(until):
+                yield running, of_trip
 
     def _answer_with(
         self,

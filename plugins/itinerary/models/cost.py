@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from plugins.itinerary.models.activity import Activity, ActivityQuerySet
 from splits.models import Expense
 from tripcompanion.compiled import CompiledQuery, Param
-from trips.models import InTripQuerySet, ViewerParam, trip_key
+from trips.models import InTripQuerySet, Trip, ViewerParam, trip_key
 from users.models import User, summary_of
 from users.scopes import Scope
 
@@ -83,8 +83,11 @@ def link(expense: Expense, activity_id: int | None) -> None:
 def with_costs(reader: Any) -> "Prefetch[Any]":
     """What reads the expenses of activities: none if the token of `reader` may not see them."""
     rows = ActivityExpense.objects.recorded()
-    may_see = reader.covers(Scope.EXPENSES_READ)
-    return Prefetch("links", rows if may_see else rows.none(), "loaded_links")
+    return Prefetch("links", rows if _sees_costs(reader) else rows.none(), "loaded_links")
+
+
+def _sees_costs(reader: Any) -> bool:
+    return bool(reader.covers(Scope.EXPENSES_READ))
 
 
 def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQuerySet":
@@ -96,9 +99,14 @@ def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQue
     return activities.kept().planned().prefetch_related(people, with_costs(reader))
 
 
+def plan_of(trip: Trip, reader: Any) -> list[Activity]:
+    """The activities of a trip as `planned_for` has them, in one statement where that can be."""
+    sees_all = _sees_costs(reader)
+    return list(_planned_in(trip=trip.pk) if sees_all else planned_for(reader, trip.activities))
+
+
 @CompiledQuery
-def planned_in(trip: Param) -> "ActivityQuerySet":
-    """The activities of a trip in the order of the plan, with all that a response contains."""
+def _planned_in(trip: Param) -> "ActivityQuerySet":
     links: Prefetch[Any] = Prefetch("links", ActivityExpense.objects.recorded(), "loaded_links")
     found = Activity.objects.filter(trip=trip).kept().planned().with_details()
     return found.prefetch_related(links)

@@ -14,14 +14,13 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.itinerary.models.activity import Activity, day_index, rewrite
-from plugins.itinerary.models.cost import planned_for, planned_in
+from plugins.itinerary.models.cost import plan_of, planned_for
 from plugins.itinerary.rights import CanPlan
 from tripcompanion.api.problems import LimitReached
 from trips.models import InTripQuerySet, Trip, ViewerParam, locked_trip, trip_key
 from trips.models.journal import entries_between, write
 from trips.signals import trip_changed
 from users.models import User
-from users.scopes import Scope
 
 #: How many days of a trip are listed although nothing is planned, and how many have a title.
 MAX_DAYS = 366
@@ -140,9 +139,7 @@ class Itinerary:
 
     def __init__(self, trip: Trip, reader: User) -> None:
         self.trip, self.trip_id = trip, trip.pk
-        sees_costs = reader.covers(Scope.EXPENSES_READ)
-        rows = planned_in(trip=trip.pk) if sees_costs else planned_for(reader, trip.activities)
-        self.activities = list(rows)
+        self.activities = plan_of(trip, reader)
         self._days = {row.date: row for row in trip.itinerary_days.all()}
         by_date: dict[datetime.date | None, list[Activity]] = defaultdict(list)
         for activity in self.activities:
