@@ -20,6 +20,3 @@ trip_changed = Signal()
 #: a key of `Plugin.notices`, with `trip_id` and perhaps `expense_id`. It is sent under the lock of
 #: the trip.
 happened = Signal()
-
-#: The journal of the trip `trip_id` got rows. It is sent under the trip's lock.
-journal_written = Signal()

@@ -1,22 +1,20 @@
 """Wakes clients that wait for changes, when a trip of theirs has some.
 
-In each process, one thread with one connection to the database does it while anybody waits. With
-PostgreSQL it listens; behind a transaction pooler, which cannot pass that on, and with SQLite it
-looks once a second. It wakes too many rather than too few: who is woken reads their own changes.
+In each process, one thread with one connection to the database does it while anybody waits. Ten
+times a second it looks for new rows in the journals. So writers announce nothing, and it works with
+every database and through every pooler. It wakes too many rather than too few: who is woken reads
+their own changes.
 """
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import suppress
-from functools import partial
 from threading import Event, Lock, Thread
-from typing import Any
+from typing import NamedTuple
 from weakref import WeakSet
 
 import psycopg
-from django.conf import settings
-from django.db import Error, connection, transaction
+from django.db import Error, connection
+from django.db.models import Count, Max
 
 from plugins.sync.waiting import Waiter
 from tripcompanion.api.throttling import Limits
@@ -24,31 +22,10 @@ from trips.models import JournalEntry, Member
 
 logger = logging.getLogger(__name__)
 
-_CHANNEL = "journal"
-#: How often it looks, how long it gathers what it hears, and when it ends if nobody waits.
-LOOK_SECONDS, GATHER_SECONDS, IDLE_SECONDS = 1.0, 0.05, 30.0
-#: How many rows of the journals it compares: those of a second, and of transactions that took long.
+#: How often it looks, how long it waits for a lost database, and when it ends if nobody waits.
+LOOK_SECONDS, RETRY_SECONDS, IDLE_SECONDS = 0.1, 1.0, 30.0
+#: How many rows it compares: a transaction that took long adds rows before those of others.
 _ROWS = 1000
-
-
-def listens() -> bool:
-    """Whether changes are announced by PostgreSQL."""
-    return connection.vendor == "postgresql" and settings.DATABASE_POOLER == "none"
-
-
-def announce(trip_id: int, **_signal: Any) -> None:
-    """Announce, after the commit, that a trip has changed.
-
-    It is not done in the transaction: PostgreSQL commits those with announcements one by one.
-    """
-    if listens():
-        transaction.on_commit(partial(_notify, trip_id))
-
-
-def _notify(trip_id: int) -> None:
-    # The change is made; who waits looks after a while anyway.
-    with suppress(Error), connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [_CHANNEL, str(trip_id)])
 
 
 class ChangeWaiter(Waiter):
@@ -74,6 +51,29 @@ class ChangeWaiter(Waiter):
         return is_woken
 
 
+class Latest(NamedTuple):
+    """The latest rows of all journals, by id with their trips."""
+
+    rows: dict[int, int]
+
+    @classmethod
+    def read(cls) -> "Latest":
+        rows = JournalEntry.objects.order_by("-pk").values_list("pk", "trip")
+        return cls(dict(rows[:_ROWS]))
+
+    def is_outdated(self) -> bool:
+        """Whether there are other rows by now; asked in one row, for most of the time it is no."""
+        since = JournalEntry.objects.filter(pk__gte=min(self.rows, default=0))
+        found = since.aggregate(newest=Max("pk"), number=Count("pk"))
+        return found != {"newest": max(self.rows, default=None), "number": len(self.rows)}
+
+    def trips_since(self, before: "Latest") -> set[int] | None:
+        """The trips of rows that `before` does not have; None if there may be more than these."""
+        if len(self.rows) == _ROWS and self.rows.keys().isdisjoint(before.rows):
+            return None
+        return {trip_id for pk, trip_id in self.rows.items() if pk not in before.rows}
+
+
 class Watch:
     """The waiting clients of this process, and the thread that wakes them."""
 
@@ -89,7 +89,7 @@ class Watch:
     def start(self) -> None:
         """Start the thread unless it runs; not before somebody waits, in a forked process."""
         with self._lock:
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = Thread(target=self._run, daemon=True)
                 self._thread.start()
 
@@ -97,31 +97,39 @@ class Watch:
         with self._lock:
             return list(self._waiters)
 
-    def _run(self) -> None:
-        try:
-            while self._present():
-                try:
-                    self._follow()
-                except (Error, psycopg.Error):
-                    logger.warning("Changes are not seen while the database is away")
-                    time.sleep(LOOK_SECONDS)
-                finally:
-                    connection.close()
-        finally:
+    def _has_ended(self) -> bool:
+        """Whether nobody waits any more; then whoever waits next starts another thread."""
+        with self._lock:
+            if self._waiters:
+                return False
             self._thread = None
+            return True
+
+    def _run(self) -> None:
+        while not self._has_ended():
+            try:
+                self._follow()
+            except (Error, psycopg.Error):
+                logger.warning("Changes are not seen while the database is away")
+                time.sleep(RETRY_SECONDS)
+            finally:
+                connection.close()
 
     def _follow(self) -> None:
         """Wake clients until none has been there for a while."""
+        latest = Latest.read()
+        # They may have read before that.
+        self._wake(self._present(), None)
         seen_at = time.monotonic()
-        changed = self._listen if listens() else self._look
-        for trips in changed():
+        while time.monotonic() < seen_at + IDLE_SECONDS:
+            time.sleep(LOOK_SECONDS)
             present = self._present()
-            if present:
-                seen_at = time.monotonic()
-                if trips != set():
-                    self._wake(present, trips)
-            elif time.monotonic() > seen_at + IDLE_SECONDS:
-                return
+            if not present:
+                continue
+            seen_at = time.monotonic()
+            if latest.is_outdated():
+                before, latest = latest, Latest.read()
+                self._wake(present, latest.trips_since(before))
 
     def _wake(self, present: list[ChangeWaiter], trips: set[int] | None) -> None:
         """Wake those whom a change of `trips` concerns, or all for None."""
@@ -134,32 +142,6 @@ class Watch:
             # Who has lost a trip still knows it.
             if trips is None or waiter.account in members or waiter.trips & trips:
                 waiter.woken.set()
-
-    def _listen(self) -> Iterator[set[int] | None]:
-        """The trips of which PostgreSQL tells; at first None, and none while all is quiet."""
-        with connection.cursor() as cursor:
-            cursor.execute(f"LISTEN {_CHANNEL}")
-        yield None
-        while True:
-            notifies = connection.connection.notifies
-            trips = {int(told.payload) for told in notifies(timeout=LOOK_SECONDS, stop_after=1)}
-            if trips:
-                time.sleep(GATHER_SECONDS)
-                trips |= {int(told.payload) for told in notifies(timeout=0)}
-            yield trips
-
-    def _look(self) -> Iterator[set[int] | None]:
-        """The trips of new rows, from one query a second; None if there are too many."""
-        before: dict[int, int] | None = None
-        while True:
-            rows = JournalEntry.objects.order_by("-pk").values_list("pk", "trip")
-            now = dict(rows[:_ROWS])
-            if before is None or (len(now) == _ROWS and now.keys().isdisjoint(before)):
-                yield None
-            else:
-                yield {trip_id for pk, trip_id in now.items() if pk not in before}
-            before = now
-            time.sleep(LOOK_SECONDS)
 
 
 watch = Watch()

@@ -27,7 +27,6 @@ from tripcompanion.compiled import fetch_all
 from tripcompanion.plugin import MAX_EVENT_CHARS
 from trips.models.events import Event, all_events, object_type_of
 from trips.models.visibility import InTripQuerySet
-from trips.signals import journal_written
 from users.models import User, Via, summary_of
 
 #: The old and the new value of each field that changed, under its name in the API.
@@ -245,7 +244,6 @@ def write(trip_id: int, by: User | None, *entries: Entry, is_limited: bool = Tru
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     values = [now, author_id, via.value, trip_id, trip_id, as_text(rows)]
     numbers = fetch_all(_INSERT.format(**_PLACES[connection.vendor]), values)
-    journal_written.send(JournalEntry, trip_id=trip_id)
     if is_limited and not any(entry.event in _ENDINGS for entry in entries):
         _require_quota(trip_id, max(number for (number,) in numbers))
 

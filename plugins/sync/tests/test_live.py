@@ -20,8 +20,8 @@ from tests.server import Server, running_server
 from tests.splits.journey import Journey, Traveller, sign_up
 from tripcompanion.api.throttling import Limits
 
-#: By looking once a second; on a machine that does other things too.
-SEEN_SECONDS = 3.0
+#: By looking ten times a second; on a machine that does other things too.
+SEEN_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
