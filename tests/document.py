@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -229,16 +229,24 @@ def _closed(node: Any) -> Any:
     return closed
 
 
+def _opened(node: Any) -> Any:
+    """A copy of a schema without lists of values, as plugins may add some."""
+    if isinstance(node, list):
+        return [_opened(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: _opened(value) for key, value in node.items() if key != "enum"}
+
+
 @cache
-def _components() -> dict[str, Any]:
-    return _closed(document()["components"])
+def _components(change: Callable[[Any], Any]) -> dict[str, Any]:
+    return change(document()["components"])
 
 
 def errors_of(value: Any, schema: dict[str, Any], *, may_have_more: bool = False) -> list[str]:
-    """What is wrong with `value` under `schema`; fields that it does not name are, by default."""
-    whole = {**_closed(schema), "components": _components()}
-    if may_have_more:
-        whole = {**schema, "components": document()["components"]}
+    """What is wrong with `value` under `schema`; names that it does not have are, by default."""
+    change = _opened if may_have_more else _closed
+    whole = {**change(schema), "components": _components(change)}
     checker = Draft202012Validator.FORMAT_CHECKER
     return [
         f"{error.json_path}: {error.message[:200]}"
