@@ -46,6 +46,7 @@ WRONG = {
     "THROTTLE_EXPORT": ("10 an hour",),
     "THROTTLE_IMPORT": ("30/fortnight",),
     "THROTTLE_UPLOAD": ("120/fortnight",),
+    "THROTTLE_VOTE": ("120/fortnight",),
     "EMAIL_URL": (
         *("localhost", "smtp:mail.example.com", "smtp://", "smtp://mail.example.com:0", "console"),
         *("smtp://mail.example.com:65536", "smtp://user@mail.example.com", "imap://m.example.com"),
@@ -129,7 +130,7 @@ LOCAL_ORIGINS = r"^https?://(localhost|127\.0\.0\.1)(:[0-9]+)?$"
 RATES = {
     **{"login": "10/min", "login_address": "30/min", "wrong_password": "20/hour"},
     **{"register": "20/hour", "lookup": "60/hour", "mail": "5/hour", "export": "60/hour"},
-    **{"import": "30/hour", "upload": "120/hour"},
+    **{"import": "30/hour", "upload": "120/hour", "vote": "120/hour"},
     **{"refresh": "60/hour", "user": "600/min", "anon": "60/min"},
 }
 

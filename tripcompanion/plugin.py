@@ -56,6 +56,8 @@ class TripTable(NamedTuple):
     is_restored: bool = True
     #: A JSON value of a file as it is stored, with the new ids of people. Raises `ValidationError`.
     stored: Callable[[Any, Mapping[int, int]], str] | None = None
+    #: Changes the columns of a row before they are written: every member may read the file.
+    written: Callable[[dict[str, Any]], None] | None = None
     #: Completes an unsaved row with new ids, which are by the ids in the file, by their models.
     fit: Callable[[Any, Mapping[Any, Mapping[int, int]]], None] | None = None
     #: What is done in the new trip after all rows are there.

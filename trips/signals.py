@@ -6,6 +6,9 @@ from django.dispatch import Signal
 #: of the trip.
 person_replaced = Signal()
 
+#: The same in what people wrote besides entries. It is sent after `person_replaced`.
+author_replaced = Signal()
+
 #: Asks whether an entry of `trip` names the person `user_id`; each receiver answers.
 person_sought = Signal()
 

@@ -40,7 +40,7 @@ from tripcompanion.api.throttling import UserThrottle
 from trips.models import Trip, get_visible_or_404
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
-from users.models.token import InsufficientScope
+from users.models.token import require_scopes
 
 #: Forbids everything, in case a browser displays a file instead of saving it.
 _SANDBOX = "sandbox; default-src 'none'; frame-ancestors 'none'"
@@ -146,9 +146,7 @@ class AttachmentViewSet(InTripViewSet):
         row = self.get_permitted_object(Attachment.objects.shown, pk=attachment_id)
         if row.parent_type:
             right = "write" if self.action == "destroy" else "read"
-            scope = f"{PARENTS[row.parent_type].area}:{right}"
-            if not self.caller.covers(scope):
-                raise InsufficientScope(scope)
+            require_scopes(self.caller, [f"{PARENTS[row.parent_type].area}:{right}"])
         return row
 
     @operation("getAttachment", needs=Can.READ, single_statement=True)

@@ -22,7 +22,7 @@ from trips.models import InTripQuerySet, Member, Trip, lock_trip, locked_row, lo
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability, may
-from trips.signals import happened, person_replaced, person_sought
+from trips.signals import author_replaced, happened, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have, besides deleted ones.
@@ -342,7 +342,7 @@ def files_of(account: User) -> Any:
     return Attachment.objects.filter(document_file__person=account, trip=F("document_file__trip"))
 
 
-@receiver(person_replaced)
+@receiver(author_replaced)
 def give_documents(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Put `to` in the place of a guest whose files were attached, or who asked in a file."""
     Document.objects.filter(trip=trip, created_by=user_id).update(created_by=to)

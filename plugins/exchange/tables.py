@@ -5,7 +5,7 @@ case. Amounts are in major units; percentages and weights are numbers.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -98,11 +98,14 @@ class Table(TripTable):
             entered_in = Coalesce(NullIf(F(self.entered_in), Value("")), entered_in)
         found = found.annotate(entered_in=entered_in)
         for *values, currency in found.values_list(*names, "entered_in").iterator(CHUNK_ROWS):
-            yield _written(columns, values, trip.currency, currency)
+            row = dict(zip(names, values, strict=True))
+            if self.written:
+                self.written(row)
+            yield _written(columns, row.values(), trip.currency, currency)
 
 
 def _written(
-    columns: list[Column], values: list[Any], trip_currency: str, entered_in: str
+    columns: list[Column], values: Iterable[Any], trip_currency: str, entered_in: str
 ) -> dict[str, Any]:
     return {
         column.name: column.written(

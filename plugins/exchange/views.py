@@ -44,9 +44,11 @@ from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import UserThrottle
 from trips.models import Member, Trip
 from trips.models.conflicts import CurrencyChanged, InviteInstead, UserNotFound
+from trips.models.events import trip_objects
 from trips.roles import Can
 from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
+from users.models.token import require_scopes
 from users.scopes import Scope
 from users.throttles import ExportThrottle
 
@@ -240,11 +242,14 @@ class ExportViewSet(InTripViewSet):
         """A trip as a file: JSON, or a table as CSV or XLSX.
 
         JSON has all that was entered and can be imported without loss;
-        `docs/trip-export.schema.json` describes it. The table has a row for each expense and
-        settlement, and two columns for each person: what they put in, and their part. `Accept`
-        chooses, or `?format=` with `json`, `csv` or `xlsx`.
+        `docs/trip-export.schema.json` describes it. Votes in polls are missing while members do not
+        see them. A scoped token needs the read scopes of all that JSON has. The table has a row for
+        each expense and settlement, and two columns for each person: what they put in, and their
+        part. `Accept` chooses, or `?format=` with `json`, `csv` or `xlsx`.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         chosen = request.accepted_renderer.format
         write = _WRITERS.get(chosen, json_file)
+        if write is json_file:
+            require_scopes(self.caller, {f"{shown.area}:read" for shown in trip_objects().values()})
+        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.file(write(trip), f"trip-{trip_id}-{timezone.now():%Y-%m-%d}")

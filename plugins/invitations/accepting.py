@@ -9,7 +9,7 @@ from trips.models import Member
 from trips.models.journal import write
 from trips.roles import Can, may
 from users.models import User
-from users.models.token import InsufficientScope
+from users.models.token import require_scopes
 from users.scopes import Scope
 
 
@@ -24,8 +24,7 @@ def accept(token: str, user: User) -> Member:
         trip, role = invitation.trip, invitation.role
         if invitation.guest_id is None:
             return Member.admit(trip, account, role, user, *invitation.acceptance)
-        if not user.covers(Scope.EXPENSES_WRITE):
-            raise InsufficientScope(Scope.EXPENSES_WRITE)
+        require_scopes(user, [Scope.EXPENSES_WRITE])
         _require_merger(invitation, account)
         claimed = claim(trip, invitation.guest_id, account, role)
         write(trip.pk, user, *invitation.acceptance, *claimed)

@@ -18,7 +18,7 @@ from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, entries_between, write
 from trips.models.member import KEPT_SUMS
 from trips.roles import DEFAULT_ROLE, Can
-from trips.signals import person_replaced
+from trips.signals import author_replaced, person_replaced
 from users.models import User
 
 
@@ -95,7 +95,8 @@ class Merge:
         everything of the guest belongs to the member.
         """
         guest_id, user_id = self.guest.user_id, self.member.user_id
-        person_replaced.send(Trip, trip=self.trip, user_id=guest_id, to=user_id)
+        for signal in (person_replaced, author_replaced):
+            signal.send(Trip, trip=self.trip, user_id=guest_id, to=user_id)
         for name in KEPT_SUMS:
             setattr(self.member, name, self._sum(name))
         self.member.save(update_fields=KEPT_SUMS)

@@ -19,7 +19,7 @@ from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, as_text, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability
-from trips.signals import happened, person_replaced, person_sought
+from trips.signals import author_replaced, happened, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have, without deleted ones.
@@ -179,7 +179,7 @@ def finish_imported(trip: Trip) -> None:
         ReadMark.move(trip.pk, trip.members.values_list("user", flat=True), last.pk)
 
 
-@receiver(person_replaced)
+@receiver(author_replaced)
 def give_messages(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Give messages to the person `to`, who has read what either of them had read."""
     trip.messages.filter(created_by=user_id).update(created_by=to)

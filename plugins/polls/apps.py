@@ -70,7 +70,7 @@ class PollsConfig(Plugin):
         }
 
     def trip_tables(self) -> Iterable[TripTable]:
-        from plugins.polls.models import Poll, Vote, count_imported
+        from plugins.polls.models import Poll, Vote, count_imported, hide_votes, of_shown_polls
         from plugins.polls.serializers import PollRequest, stored_options
 
         yield TripTable(
@@ -80,13 +80,10 @@ class PollsConfig(Plugin):
             request=PollRequest,
             only=lambda: Q(deleted_at=None),
             stored=stored_options,
+            written=hide_votes,
         )
         yield TripTable(
-            "votes",
-            Vote,
-            frozenset({"trip_id", "id"}),
-            only=lambda: Q(poll__anonymous=False, poll__deleted_at=None),
-            finish=count_imported,
+            "votes", Vote, frozenset({"trip_id", "id"}), only=of_shown_polls, finish=count_imported
         )
 
     def personal_data(self) -> Iterable[PersonalList]:

@@ -20,7 +20,7 @@ from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, l
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability
-from trips.signals import happened, person_replaced, person_sought
+from trips.signals import author_replaced, happened, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have, deleted ones included.
@@ -231,7 +231,7 @@ class Poll(Restorable):
             had = ids_in(before.option_words) if before else []
             if {*had} == {*option_ids}:
                 return stored
-            words = " ".join(map(str, option_ids))
+            words = words_of(option_ids)
             if not words:
                 Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by).delete()
             elif before:
@@ -339,23 +339,55 @@ def ids_in(words: str) -> list[int]:
     return [int(word) for word in words.split() if word.isascii() and word.isdecimal()]
 
 
+def words_of(ids: Iterable[int]) -> str:
+    """A column of ids."""
+    return " ".join(map(str, dict.fromkeys(ids)))
+
+
+def without_votes(options: Mapping[Any, Mapping[str, Any]]) -> dict[Any, dict[str, Any]]:
+    """The options with no votes."""
+    return {key: {**option, "votes": 0} for key, option in options.items()}
+
+
 def count_imported(trip: Trip) -> None:
     """Count the votes that a file has: its numbers are believed in anonymous polls only."""
     Vote.objects.filter(trip=trip, poll__anonymous=True).delete()
     for poll in Poll.objects.filter(trip=trip).with_votes():
         poll.next_option = max(poll.counted) + 1
         if not poll.anonymous:
-            poll.counted = {key: {**one, "votes": 0} for key, one in poll.counted.items()}
+            poll.counted = without_votes(poll.counted)
             for vote in poll.loaded_votes:
-                poll.count(ids_in(vote.option_words)[: None if poll.multiple else 1], 1)
+                known = [pk for pk in ids_in(vote.option_words) if pk in poll.counted]
+                chosen = known if poll.multiple else known[:1]
+                same = Vote.objects.filter(trip=trip, pk=vote.pk)
+                same.update(option_words=words_of(chosen)) if chosen else same.delete()
+                poll.count(chosen, 1)
         poll.save()
 
 
-@receiver(person_replaced)
+def hide_votes(row: dict[str, Any]) -> None:
+    """Leave the votes of a poll out of the columns for a file if not everybody sees them yet."""
+    poll = Poll(**row)
+    if not poll.shows_now:
+        poll.counted = without_votes(poll.counted)
+        row["stored_options"] = poll.stored_options
+
+
+def of_shown_polls() -> Q:
+    """Condition on votes: everybody sees them."""
+    is_closed = Q(poll__closed_at__isnull=False) | Q(poll__closes_at__lte=timezone.now())
+    is_shown = Q(poll__shows_votes=ShowsVotes.ALWAYS) | is_closed
+    return is_shown & Q(poll__anonymous=False, poll__deleted_at=None)
+
+
+@receiver(author_replaced)
 def give_polls(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Give polls and votes to the person `to`, whose own vote counts where both have voted."""
+    """Give polls and votes to the person `to`, whose own vote counts where both have voted.
+
+    Votes in anonymous polls stay where they are: whoever got them would see them.
+    """
     Poll.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
-    votes = Vote.objects.filter(trip=trip, created_by=user_id)
+    votes = Vote.objects.filter(trip=trip, created_by=user_id, poll__anonymous=False)
     both = Vote.objects.filter(trip=trip, created_by=to).values("poll")
     for vote in votes.filter(poll__in=both).select_related("poll"):
         vote.poll.count(ids_in(vote.option_words), -1)
@@ -366,9 +398,10 @@ def give_polls(trip: Trip, user_id: int, to: int, **_about: object) -> None:
 
 @receiver(person_sought)
 def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person created a poll or voted."""
-    named = (model.objects.filter(trip=trip, created_by=user_id) for model in (Poll, Vote))
-    return any(rows.exists() for rows in named)
+    """Whether this person created a poll or voted in the open."""
+    polls = Poll.objects.filter(trip=trip, created_by=user_id)
+    votes = Vote.objects.filter(trip=trip, created_by=user_id, poll__anonymous=False)
+    return polls.exists() or votes.exists()
 
 
 def forget_choices(account: User) -> None:

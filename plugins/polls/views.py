@@ -9,10 +9,17 @@ from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, V
 from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
+from tripcompanion.api.throttling import UserThrottle
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
+
+
+class VoteThrottle(UserThrottle):
+    """Votes, per user: each counts in the quota of changes that a trip has for all."""
+
+    scope = "vote"
 
 
 class PollViewSet(InTripViewSet):
@@ -71,7 +78,13 @@ class PollViewSet(InTripViewSet):
             self.get_permitted_object(rows, trip_id=trip_id, pk=poll_id).restore(self.caller)
         return self.answer(self._found(trip_id, poll_id))
 
-    @operation("vote", needs=CanPoll.VOTE, takes=VoteRequest, problems=[PollClosed])
+    @operation(
+        "vote",
+        needs=CanPoll.VOTE,
+        takes=VoteRequest,
+        problems=[PollClosed],
+        throttles=[VoteThrottle],
+    )
     def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Vote, in place of one's vote before; an empty list takes it back."""
         poll = self._found(trip_id, poll_id)

@@ -55,7 +55,7 @@ from trips.roles import (
     may_grant,
 )
 from trips.signals import happened, person_sought
-from users.models import User, address_check, summary_of
+from users.models import User, Via, address_check, summary_of
 
 #: The sums that make up a member's balance.
 SUMS = ("paid_minor", "share_minor", "sent_minor", "received_minor")
@@ -399,17 +399,21 @@ class Member(ClientNamed):
         """Leave, or leave the place to a guest; returns the journal entries of the guest.
 
         Sums do not tell whether an entry names somebody who has not answered: a refund may cancel
-        an expense, and a part may be zero. Either can change later.
+        an expense, and a part may be zero. Either can change later. Who wrote in the trip before
+        they were added again leaves as others do.
         """
+        own = JournalEntry.objects.filter(trip=self.trip_id, by=self.user_id)
+        has_written = own.exclude(via=Via.IMPORT).exists()
+        answered = self.introduced_by is None or (has_written and not self.balance_minor)
         sought = {"trip": self.trip, "user_id": self.user_id}
-        if self.introduced_by is None or not any(
+        if answered or not any(
             is_named for _receiver, is_named in person_sought.send(Member, **sought)
         ):
             self.left_at = timezone.now()
             self.save(update_fields=["left_at"])
             return []
         guest = User.create_guest(self.user.name)
-        self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE)
+        self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE, keeps_texts=has_written)
         changes: Changes = {
             "name": (None, guest.name),
             "role": (None, DEFAULT_ROLE),

@@ -63,7 +63,7 @@ from trips.roles import (
     Capability,
     may,
 )
-from trips.signals import person_replaced, trip_changed
+from trips.signals import author_replaced, person_replaced, trip_changed
 from users.models import Mail, ScopedToken, User, summary_of
 from users.models.token import InsufficientScope
 from users.models.user import Access
@@ -361,12 +361,17 @@ class Trip(ClientNamed):
         if role not in OWNER_ROLES and not self.members.owners().exists():
             raise NoOwner
 
-    def replace_person(self, user_id: int, to: int, role: str) -> None:
+    def replace_person(
+        self, user_id: int, to: int, role: str, *, keeps_texts: bool = False
+    ) -> None:
         """Put `to` in the place of a member, in all entries and sums. Call it under the lock.
 
-        Nobody's amounts change: `to` also gets the odd cents that the member would have got.
+        Nobody's amounts change: `to` also gets the odd cents that the member would have got. With
+        `keeps_texts`, what the member wrote stays theirs.
         """
         person_replaced.send(Trip, trip=self, user_id=user_id, to=to)
+        if not keeps_texts:
+            author_replaced.send(Trip, trip=self, user_id=user_id, to=to)
         place = self.members.filter(user=user_id)
         place.update(user=to, role=role, joined_at=timezone.now(), introduced_by=None)
 

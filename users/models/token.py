@@ -1,5 +1,6 @@
 """Scoped tokens for scripts: each covers the chosen scopes, never the account itself."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from django.db import models
@@ -168,3 +169,10 @@ class ScopedToken(models.Model):
 
 def _password_mark(user: User) -> str:
     return salted_hmac("users.ScopedToken", user.password, algorithm="sha256").hexdigest()
+
+
+def require_scopes(user: User, scopes: Iterable[str]) -> None:
+    """Raise `InsufficientScope` unless the token of the request, if there is one, has them all."""
+    for scope in sorted(scopes):
+        if not user.covers(scope):
+            raise InsufficientScope(scope)

@@ -12,6 +12,7 @@ from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer
 from trips.models import Member, Trip
+from trips.models.events import trip_objects
 from users.scopes import Scope
 
 pytestmark = pytest.mark.either
@@ -175,3 +176,16 @@ def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga: 
         answer = send_form(client, own)
         assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
     assert send_form(bearer(script_of(olga, *needed).token), own).status_code == 201
+
+
+def test_a_token_exports_only_with_the_scopes_for_all_that_a_trip_has(
+    api: Any, trip: Trip, olga: Any
+) -> None:
+    areas = {shown.area for shown in trip_objects().values()}
+    path, reads = f"/api/trips/{trip.pk}/export", {f"{area}:read" for area in areas}
+    assert bearer(script_of(olga, *reads).token).get(path).status_code == 200
+    for missing in reads - {Scope.TRIPS_READ, Scope.EXPENSES_READ}:
+        client = bearer(script_of(olga, *(reads - {missing})).token)
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope"), missing
+        assert client.get(f"{path}?format=csv").status_code == 200

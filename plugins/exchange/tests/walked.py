@@ -12,6 +12,7 @@ from plugins.exchange.tests.samples import SPLITPRO_CSV, SPLITWISE_API
 from plugins.exchange.views import ExportViewSet, ImportViewSet
 from tests.trips.access import ALIEN, TRIP, USER, Row, Scene, everybody, just
 from tripcompanion.plugin import plugins
+from trips.models.events import trip_objects
 from trips.roles import Can
 
 IMPORT = "/api/imports/{import_id}"
@@ -27,7 +28,10 @@ ROWS = [
     Row("POST", f"{IMPORT}/undo", statuses=ALIEN, own=everybody(409)),
 ]  # fmt: skip
 AREAS = {ExportViewSet: "trips", ImportViewSet: "expenses"}
-MORE = {ExportViewSet: ("expenses:read",), ImportViewSet: ("trips:read", "trips:write")}
+MORE = {
+    ExportViewSet: {f"{shown.area}:read" for shown in trip_objects().values()},
+    ImportViewSet: ("trips:read", "trips:write"),
+}
 WRITTEN = {
     f"POST {IMPORT}/confirm": [
         *("trip.created", "member.joined", "guest.added", "expense.created", "settlement.created")

@@ -18,7 +18,7 @@ from trips.models.client_ids import ClientNamed
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.models.restorable import Restorable, RestorableQuerySet
 from trips.roles import Capability
-from trips.signals import happened, person_replaced
+from trips.signals import author_replaced, happened
 from users.models import User, summary_of
 
 #: How many a trip may have.
@@ -283,7 +283,7 @@ def _end_of(trip: Trip, day: datetime.date | None) -> int:
     return last["last"] + STEP
 
 
-@receiver(person_replaced)
+@receiver(author_replaced)
 def rename_in_activities(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Put `to` in the place of a guest who added activities, in an imported file."""
     trip.activities.filter(created_by=user_id).update(created_by=to)

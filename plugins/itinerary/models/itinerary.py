@@ -21,6 +21,7 @@ from trips.models import InTripQuerySet, Trip, ViewerParam, locked_trip, trip_ke
 from trips.models.journal import entries_between, write
 from trips.signals import trip_changed
 from users.models import User
+from users.models.token import require_scopes
 
 #: How many days of a trip are listed although nothing is planned, and how many have a title.
 MAX_DAYS = 366
@@ -112,11 +113,12 @@ def move_itinerary(
 ) -> None:
     """Move all dates as the start of the trip did, if `move_activities` asks for it.
 
-    Raises `ValidationError` if one would be after the year 9999.
+    Raises `ValidationError` if one would be after the year 9999, and `InsufficientScope`.
     """
     days = trip.start_date - old["startDate"]
     if not (days and options.get("move_activities")):
         return
+    require_scopes(by, ["activities:write"])
     dated = trip.activities.filter(date__isnull=False)
     named = list(trip.itinerary_days.all())
     try:

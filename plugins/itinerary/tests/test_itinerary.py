@@ -11,9 +11,11 @@ from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
 from plugins.itinerary.tests.conftest import Plan
 from tests.compiled_only import queries_of_parts
 from tests.document import problem_of
+from tests.scoped import script_of
 from tests.server import Server
 from tests.splits.journey import Journey, answers_at_once, sign_up
 from tests.splits.ledger import Json, Ledger
+from tests.users.logins import bearer
 from trips.models import Trip
 from users.models import User
 
@@ -260,6 +262,19 @@ def test_the_plan_moves_with_the_trip_if_asked(
     assert (named["2026-05-15"], named["2026-05-16"]) == ("2026-05-14", "2026-05-15")
     restored = ledger.answer(olga, "post", f"activities/{gone}/restore").json()
     assert restored["date"] == "2026-05-16"
+
+
+@pytest.mark.either
+def test_a_token_moves_the_plan_only_with_the_scope_for_it(
+    ledger: Ledger, plan: Plan, olga: User, trip: Trip
+) -> None:
+    plan("a", date="2026-05-14")
+    later = {"startDate": "2026-05-15", "endDate": "2026-05-19"}
+    client = bearer(script_of(olga, "trips:read", "trips:write").token)
+    answer = client.patch(f"/api/trips/{trip.pk}", later | {"moveActivities": True})
+    problem_of(answer, 403, "insufficient_scope")
+    assert client.patch(f"/api/trips/{trip.pk}", later).status_code == 200
+    assert planned(ledger, olga) == {"2026-05-14": ["a"]}
 
 
 @pytest.mark.either

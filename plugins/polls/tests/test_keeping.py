@@ -10,9 +10,12 @@ from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voter
 from tests.cast import Api
 from tests.factories import PASSWORD, add_guest
 from tests.own_data import own_data
+from tests.scoped import script_of
+from tests.users.logins import bearer
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
+from users.scopes import all_scopes
 
 pytestmark = pytest.mark.either
 
@@ -98,6 +101,83 @@ def test_a_file_brings_polls_and_votes(
     path = f"/api/trips/{made['tripId']}/polls/{first['id']}"
     added = api(sam).patch(path, {"options": [*plain(first["options"]), {"text": "City"}]}).json()
     assert [option["id"] for option in added["options"]] == [1, 2, 3]
+
+
+def test_a_file_shows_no_votes_that_members_do_not_see(
+    api: Api, ask: Any, trip: Trip, olga: User, vera: User, ed: User
+) -> None:
+    later, secret = ask(showsVotes="after_vote"), ask(showsVotes="after_close", anonymous=True)
+    for path in (later, secret):
+        vote(api(vera), path, 2)
+
+    def exported() -> Any:
+        return api(ed).get(f"/api/trips/{trip.pk}/export?format=json").json()
+
+    nothing = {"1": {"text": "Sea", "votes": 0}, "2": {"text": "Hills", "votes": 0}}
+    assert [poll["options"] for poll in exported()["polls"]] == [nothing, nothing]
+    assert exported()["votes"] == []
+    for path in (later, secret):
+        api(olga).post(f"{path}/close")
+    assert [poll["options"]["2"]["votes"] for poll in exported()["polls"]] == [1, 1]
+    assert [found["createdById"] for found in exported()["votes"]] == [vera.pk]
+
+
+def test_a_token_brings_polls_only_with_the_scope_for_them(
+    api: Api, ask: Any, trip: Trip, olga: User, sam: User
+) -> None:
+    ask()
+    file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
+    for missing, status in (("polls:write", 403), ("messages:write", 200)):
+        client = bearer(script_of(sam, *({*all_scopes()} - {missing})).token)
+        planned = client.post("/api/imports", file).json()
+        assert client.post(f"/api/imports/{planned['id']}/confirm").status_code == status
+
+
+def test_a_file_with_too_many_choices_in_a_vote_counts_those_that_it_keeps(
+    api: Api, ask: Any, trip: Trip, olga: User, vera: User, sam: User
+) -> None:
+    path = ask()
+    vote(api(olga), path, 1)
+    vote(api(vera), path, 1)
+    file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
+    for stored, words in zip(file["votes"], ("1 2", "9"), strict=True):
+        stored["optionWords"] = words
+    planned = api(sam).post("/api/imports", file).json()
+    made = api(sam).post(f"/api/imports/{planned['id']}/confirm").json()["tripId"]
+    [poll] = api(sam).get(f"/api/trips/{made}/polls").json()["items"]
+    assert (counts(poll), voters(poll)) == ([1, 0], [["Olga Owner"], []])
+
+
+def test_who_is_added_again_and_removed_keeps_what_they_wrote(
+    api: Api, ask: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    secret, shown = ask(anonymous=True), ask()
+    for path in (secret, shown):
+        vote(api(ed), path, 2)
+    members = f"/api/trips/{trip.pk}/members"
+    assert api(olga).delete(f"{members}/{ed.pk}").status_code == 204
+    assert api(olga).post(members, {"userId": ed.pk}).status_code == 201
+    assert api(olga).delete(f"{members}/{ed.pk}").status_code == 204
+    assert not trip.members.present().filter(user__is_guest=True).exists()
+    assert voters(api(olga).get(shown).json()) == [[], [ed.name]]
+
+
+def test_no_vote_in_an_anonymous_poll_goes_to_whoever_takes_a_place(
+    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    path = ask(anonymous=True)
+    vote(api(ed), path, 2)
+    members = f"/api/trips/{trip.pk}/members"
+    api(olga).delete(f"{members}/{ed.pk}")
+    api(olga).post(members, {"userId": ed.pk})
+    spent = {"description": "Boat", "amount": 10, "expenseDate": "2026-05-14"}
+    spent |= {"splitType": "EQUAL", "participantUserIds": [ed.pk]}
+    api(olga).post(f"/api/trips/{trip.pk}/expenses", spent)
+    assert api(ed).post(f"{members}/leave").status_code == 204
+    guest = trip.members.present().get(user__is_guest=True).user_id
+    body = {"userId": vera.pk}
+    assert api(olga).post(f"/api/trips/{trip.pk}/guests/{guest}/merge", body).status_code == 200
+    assert api(vera).get(path).json()["myOptionIds"] == []
 
 
 def plain(options: list[Any]) -> list[Any]:
