@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
@@ -103,6 +104,10 @@ def read_document() -> dict[str, Any]:
 def has_other_plugins() -> bool:
     """Whether the environment says which plugins there are."""
     return "PLUGINS" in os.environ
+
+
+#: For tests of what is written down about the service as it comes.
+usual_plugins = pytest.mark.skipif(has_other_plugins(), reason="It is about the usual plugins")
 
 
 @cache

@@ -24,7 +24,7 @@ from benchmarks.reference import Reference
 from benchmarks.report import Row, above, table
 from benchmarks.servers import home
 from tests.compiled_only import compiled_only
-from tests.document import ROOT, has_other_plugins
+from tests.document import ROOT, usual_plugins
 from tests.migrated import migrated_database
 
 SIZE = 20
@@ -68,15 +68,12 @@ def twisted(value: Any) -> Any:
     return None
 
 
+@usual_plugins
 def test_a_wrong_figure_is_noticed(db: None) -> None:
     fill(SIZE)
     reference, world = Reference(SIZE), World.find(SIZE, ask)
     for name, operation in OPERATIONS.items():
         answer = ask(next(operation.requests(world)))
-        if answer.status == 404:
-            # Some are of plugins, which need not be here.
-            assert has_other_plugins(), name
-            continue
         assert operation.is_right(reference, world, answer), (name, answer.body)
         assert not operation.is_right(reference, world, answer._replace(status=202)), name
         wrong = answer._replace(body=orjson.dumps(twisted(answer.data)))
@@ -104,6 +101,7 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
     assert list(above(rows, {"page": 7.0}, flat=())) == []
 
 
+@usual_plugins
 @pytest.mark.once
 def test_the_moves_between_files_are_as_documented(tmp_path: Path) -> None:
     database = shutil.copy(migrated_database("sqlite://"), tmp_path)

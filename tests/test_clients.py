@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.document import DOCUMENT, OPERATIONS, ROOT
+from tests.document import DOCUMENT, OPERATIONS, ROOT, usual_plugins
 
 pytestmark = pytest.mark.once
 
@@ -22,12 +22,14 @@ def contents(package: str) -> Any:
     return json.loads((CLIENTS / package).read_text())
 
 
+@usual_plugins
 def test_the_typescript_client_has_the_operations_of_the_document() -> None:
     body = re.search(r"^export interface operations {\n(.*?)^}$", TYPES, re.M | re.S)[1]
     found = set(re.findall(r"^    (\w+): {$", body, re.M))
     assert found == {operation.spec["operationId"] for operation in OPERATIONS}, STALE
 
 
+@usual_plugins
 def test_the_typescript_client_has_the_objects_of_the_document() -> None:
     body = re.search(r"^    schemas: {\n(.*?)^    };$", TYPES, re.M | re.S)[1]
     found = {}

@@ -8,13 +8,14 @@ import pytest
 
 from tests.chromium import ORIGIN, after_its_scripts, chromium, front_end
 from tests.document import DOCUMENT
+from tests.walked import all_of
 
 pytestmark = pytest.mark.once
 
 REQUEST_HEADERS = {
     *("authorization", "content-type", "accept-language"),
     *("idempotency-key", "if-match", "if-none-match", "prefer", "x-app-client"),
-    *("mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id", "last-event-id"),
+    *all_of("REQUEST_HEADERS"),
 }
 EXPOSED_HEADERS = {
     *("etag", "location", "retry-after", "idempotency-replayed"),

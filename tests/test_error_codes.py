@@ -9,7 +9,7 @@ import pytest
 
 from tests import error_codes
 from tests.document import DOCUMENT as API
-from tests.document import ROOT, has_other_plugins
+from tests.document import ROOT, usual_plugins
 from tests.sources import shipped
 from tripcompanion.serving import server
 
@@ -30,7 +30,7 @@ def documented() -> dict[str, tuple[int, str]]:
     return found
 
 
-@pytest.mark.skipif(has_other_plugins(), reason="It has what all plugins say.")
+@usual_plugins
 def test_the_document_is_what_the_classes_say() -> None:
     if os.environ.get("WRITE_ERROR_CODES"):
         FILE.write_text(error_codes.document())

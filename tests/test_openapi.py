@@ -22,6 +22,7 @@ from tests.document import (
     errors_of,
     has_other_plugins,
     resolved,
+    usual_plugins,
 )
 from tests.walked import all_of
 from tripcompanion.api.problems import meaning_of
@@ -37,7 +38,7 @@ PROBLEM = "application/problem+json"
 SUCCESSES = {"200", "201", "202", "204", "304"}
 
 
-@pytest.mark.skipif(has_other_plugins(), reason="It has what all plugins say.")
+@usual_plugins
 @pytest.mark.slow
 def test_the_committed_document_is_what_the_code_generates(tmp_path):
     # A test before this one may have left the thread speaking Spanish.

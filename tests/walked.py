@@ -59,6 +59,7 @@ That module may have any of these names:
   `SHOWS_SECRET`: the operations that answer with a `secret`, once.
 - `LINKS`: the names of links at the root of the API, for who has logged in. `PRIVATELY_CACHED`: the
   media types of answers that their reader may keep for a while.
+- `REQUEST_HEADERS`: those that pages of other origins may send to its paths.
 - `PATHS`: paths that no document of the API has; `READ`: those of them that somebody can read.
   `FILES`: what is added to the path of a trip for a file. `ROOT_URLCONF`: the URL map with routes
   that are off by default.

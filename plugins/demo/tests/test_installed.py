@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from plugins.demo.tests.test_readme import DOCS, README, Comparison, parsed, play, tour
-from tests.document import has_other_plugins
+from tests.document import usual_plugins
 from tests.server import ROOT, START_SECONDS, free_port
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -112,7 +112,7 @@ def installed(environment: dict[str, str], *arguments: str) -> "subprocess.Popen
     )
 
 
-@pytest.mark.skipif(has_other_plugins(), reason="The README names the usual plugins")
+@usual_plugins
 @pytest.mark.needs("curl")
 def test_the_tour_runs_with_it(served: str) -> None:
     [(first, shown)] = tour(README, "Who owes whom")

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from tests.document import has_other_plugins
+from tests.document import usual_plugins
 from tests.server import ROOT, Server, running_server
 from tests.trips.scopes import SCOPES_OF
 from trips.roles import TABLE, Access, TripRole
@@ -34,7 +34,6 @@ DOCUMENTS = sorted(
 README = (ROOT / "README.md").read_text()
 SEPARATOR = "\x1e"
 needs_curl = pytest.mark.needs("curl")
-usual_plugins = pytest.mark.skipif(has_other_plugins(), reason="Pages name the usual plugins")
 # What only one kind of object has; the key of the numbers that name it elsewhere.
 KINDS = {
     "email": "user",

@@ -1,6 +1,7 @@
 """Trip codes: the preview, joining by one, and making a new one."""
 
 import re
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from tests.trips.test_quotas import assert_limit
 from tests.trips.test_scoped_access import confined
 from tests.trips.test_trips_without_members import abandoned
 from tests.users.test_throttles import Limits, assert_throttled
-from trips.models import Trip
+from trips.models import Trip, joining
 from trips.roles import TripRole
 from users.models import User
 
@@ -206,3 +207,12 @@ def test_nobody_joins_above_a_quota(api: Api, trip: Trip, sam: User, settings: A
     assert_limit(api(sam).post("/api/trips/join", {"tripCode": trip.code}), 3)
     settings.QUOTA_MEMBERS = 4
     assert api(sam).post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
+
+
+def test_a_new_code_is_none_that_another_trip_has(
+    api: Api, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = TripFactory(code="ABCDEFGH")
+    letters = chain(taken.code, "JKLMNPQR")
+    monkeypatch.setattr(joining.secrets, "choice", lambda _letters: next(letters))
+    assert api(olga).post(f"/api/trips/{trip.pk}/code").json()["tripCode"] == "JKLMNPQR"

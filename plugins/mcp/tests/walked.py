@@ -9,4 +9,5 @@ ROWS = [
 ]  # fmt: skip
 #: It asks for any token; each tool asks for its scope.
 PATHS = ["/api/mcp"]
+REQUEST_HEADERS = ["mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"]
 AREAS = {AssistantView: OPEN}

@@ -8,6 +8,7 @@ from tests.trips.access import USER, Row
 from users.models import User
 
 ROWS = [Row("GET", "/api/changes", statuses=USER)]
+REQUEST_HEADERS = ["last-event-id"]
 AREAS = {ChangeViewSet: "trips"}
 QUERIES = {"/api/changes": 2}
 
