@@ -234,13 +234,16 @@ def _closed(node: Any) -> Any:
     return closed
 
 
+_ADDED_TO = {"enum", "anyOf", "oneOf"}
+
+
 def _opened(node: Any) -> Any:
-    """A copy of a schema without lists of values, as plugins may add some."""
+    """A copy of a schema without lists of values and of schemas, to which plugins add."""
     if isinstance(node, list):
         return [_opened(item) for item in node]
     if not isinstance(node, dict):
         return node
-    return {key: _opened(value) for key, value in node.items() if key != "enum"}
+    return {key: _opened(value) for key, value in node.items() if key not in _ADDED_TO}
 
 
 @cache
