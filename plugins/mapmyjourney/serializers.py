@@ -1,7 +1,9 @@
 """The fields that the client reads in trips and expenses, and the bodies that it sends."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from splits.models import SplitType
@@ -72,7 +74,10 @@ class TripReference(CamelCaseSerializer):
 
 
 class NewExpenseRequest(expense.ExpenseRequest):
-    """An expense to record and divide equally. Fields other than these are ignored."""
+    """An expense to record and divide equally, or what to change of one.
+
+    Fields other than these are ignored.
+    """
 
     #: The fields of `ExpenseRequest` under the names that the client gives them.
     FIELDS: ClassVar = {
@@ -86,6 +91,34 @@ class NewExpenseRequest(expense.ExpenseRequest):
 
     def to_internal_value(self, data: Any) -> Any:
         sent = {field: data[name] for name, field in self.FIELDS.items() if name in data}
-        if "participantUserIds" in sent or not self.partial:
+        if self.partial:
+            self._drop_stored_people(sent)
+        else:
             sent["splitType"] = SplitType.EQUAL.value
         return super().to_internal_value(sent)
+
+    def _drop_stored_people(self, sent: dict[str, Any]) -> None:
+        """Drop participants and payer that the expense has already: they would divide it again.
+
+        Raises `ValidationError` if others would replace amounts that the client does not show.
+        """
+        stored = self.context["expense"]
+        rows = stored.splits.filter(trip=stored.trip_id)
+        if _are(sent.get("participantUserIds"), rows.values_list("participant", flat=True)):
+            del sent["participantUserIds"]
+        is_equal = stored.is_division and stored.split_type == SplitType.EQUAL
+        if sent.get("participantUserIds") is not None and not is_equal:
+            text = _("The expense is not divided equally: its participants cannot change here.")
+            raise serializers.ValidationError({"participantUserIds": [text]})
+        payers = stored.payers.filter(trip=stored.trip_id).order_by("id")
+        user_ids = [*payers.values_list("user", flat=True)]
+        if _are([sent.get("paidByUserId")], user_ids[:1]):
+            del sent["paidByUserId"]
+        if sent.get("paidByUserId") is not None and len(user_ids) > 1:
+            text = _("Several people paid the expense: its payer cannot change here.")
+            raise serializers.ValidationError({"paidByUserId": [text]})
+
+
+def _are(sent: Any, user_ids: Iterable[int]) -> bool:
+    """Whether a list has exactly these ids, as numbers or as text, in any order."""
+    return isinstance(sent, list) and sorted(map(str, sent)) == sorted(map(str, user_ids))

@@ -94,7 +94,7 @@ class FlatExpenseViewSet(Renamed, ExpenseViewSet):
 
     @operation(needs=Can.CHANGE_EXPENSES, takes=NewExpenseRequest, has_etag=True)
     def replace(self, request: Request, expense_id: int) -> Response:
-        """Change what the body names; among other participants it is divided equally."""
+        """Change what the body names; other participants only if it is divided equally."""
         return self.update(request, self._found(expense_id).trip_id, expense_id, partial=True)
 
     @operation(needs=Can.CHANGE_EXPENSES, answers=None, has_etag=True)

@@ -4,10 +4,13 @@ from typing import Any
 
 import pytest
 
-from splits.models import Expense
+from plugins.mapmyjourney.serializers import NewExpenseRequest
+from splits.models import Expense, SplitType
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
+from tests.splits.ledger import Ledger
+from tests.splits.test_sending_back import divided, paid
 from tests.stored import everything_stored
 from trips.models import Trip
 from users.models import User
@@ -159,6 +162,47 @@ def test_an_expense_is_read_and_changed_by_its_id_alone(
     assert (changed["amount"], changed["payerId"]) == (10, ed.pk)
     problem_of(client.put(url, {"amount": 1}, headers={"If-Match": shown["ETag"]}), 412)
     assert problem_of(client.put(url, {"payerId": 10**9}), 400)["errors"].keys() == {"payerId"}
+
+
+@pytest.mark.parametrize("split_type", SplitType.values)
+def test_another_description_changes_neither_division_nor_payers(
+    app: Api, ledger: Ledger, olga: User, ed: User, vera: User, split_type: str
+) -> None:
+    client, division = app(olga), divided(olga, ed, vera)[split_type]
+    for payers in paid(olga, ed):
+        body = ledger.expense_body(100, olga, ed, vera) | {"splitType": split_type} | payers
+        if split_type == "ITEMIZED":
+            del body["participantUserIds"]
+        expense = ledger.answer(olga, "post", "expenses", body | division).json()
+        ledger.pay(ledger.split(expense, vera), olga)
+        url = f"/api/expenses/{expense['id']}"
+        shown = client.get(url).json()
+        six = {name: shown[name] for name in NewExpenseRequest.FIELDS}
+        six |= {"participants": [str(pk) for pk in reversed(six["participants"])]}
+        for sent in (shown, six):
+            changed = client.put(url, {**sent, "description": "Supper"}).json()
+            assert changed == shown | {"description": "Supper", "updatedAt": changed["updatedAt"]}
+        before = everything_stored()
+        refused = [("participants", [olga.pk, ed.pk])] if split_type != "EQUAL" else []
+        refused += [("payerId", vera.pk)] if "payers" in payers else []
+        for name, value in refused:
+            answer = client.put(url, {**six, name: value})
+            assert problem_of(answer, 400)["errors"].keys() == {name}
+        assert everything_stored() == before
+
+
+def test_splits_that_were_made_by_hand_stay(
+    app: Api, ledger: Ledger, olga: User, ed: User, vera: User
+) -> None:
+    expense = ledger.spend(olga, 90, olga, ed, vera)
+    client, url = app(olga), f"/api/expenses/{expense['id']}"
+    for person in (vera, ed, olga):
+        ledger.delete_split(ledger.split(expense, person), olga)
+        shown = client.get(url).json()
+        changed = client.put(url, {**shown, "description": person.name}).json()
+        assert (changed["description"], changed["splits"]) == (person.name, shown["splits"])
+    refused = client.put(url, {"participants": [olga.pk]})
+    assert problem_of(refused, 400)["errors"].keys() == {"participants"}
 
 
 def test_paid_pays_what_the_caller_may_pay(
