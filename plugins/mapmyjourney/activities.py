@@ -2,10 +2,12 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
+from itertools import count
 from typing import IO, Any, ClassVar
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -27,11 +29,14 @@ from trips.roles import Can
 _MINUTES = {"MIN": 1, "HOUR": 60}
 #: No trip is longer.
 _MAX_DAYS = 10_000
+#: The largest whole number that JavaScript has.
+_MAX_PLACE = 2**53 - 1
 
 
 class ActivitySerializer(itinerary.ActivitySerializer):
-    """An activity, with its duration and its tick under the client's names."""
+    """An activity under the client's names. Its `order` is its place on the day, from 0."""
 
+    order = serializers.IntegerField(source="place")
     duration = serializers.IntegerField(source="duration_minutes", allow_null=True)
     is_completed = serializers.BooleanField(source="completed")
 
@@ -53,22 +58,25 @@ class ItinerarySerializer(CamelCaseSerializer):
     activities = ActivitySerializer(many=True)
 
 
-class DayIndexField(serializers.Field):
-    """The days since the start of a trip, from 0, as a number or as its digits."""
+class WholeNumber(serializers.Field):
+    """A whole number from `least` to `maximum`, as a number or as its digits."""
+
+    def __init__(self, least: int, maximum: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.least, self.maximum = least, maximum
 
     def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not re.fullmatch("[0-9]{1,9}", str(data)):
-            raise serializers.ValidationError([_("Must be a whole number of at least 0.")])
-        if int(data) > _MAX_DAYS:
-            raise serializers.ValidationError([_("Must be at most %d.") % _MAX_DAYS])
+        is_whole = not isinstance(data, bool) and re.fullmatch("-?[0-9]{1,16}", str(data))
+        if not is_whole or not self.least <= int(data) <= self.maximum:
+            text = _("Must be a whole number from %(least)d to %(maximum)d.")
+            raise serializers.ValidationError([text % vars(self)])
         return int(data)
 
 
 class ActivityRequest(itinerary.ActivityRequest):
-    """An activity of the day `dayIndex`. An `orderIndex` is its new place on the day, from 0."""
+    """An activity to add on the day `dayIndex`."""
 
-    day_index = DayIndexField(required=False)
-    order_index = DayIndexField(required=False)
+    day_index = WholeNumber(0, _MAX_DAYS, required=False)
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
@@ -79,6 +87,13 @@ class ActivityRequest(itinerary.ActivityRequest):
         if "day_index" in attrs:
             attrs["date"] = date_of(self.context["trip"], attrs.pop("day_index"))
         return attrs
+
+
+class ActivityChange(ActivityRequest):
+    """What to change of an activity. An `orderIndex` is its new place on the day, from 0."""
+
+    day_index = WholeNumber(-_MAX_DAYS, _MAX_DAYS, required=False)
+    order_index = WholeNumber(0, _MAX_PLACE, required=False)
 
 
 def renamed(sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,11 +121,11 @@ def date_of(trip: Trip, day_index: int) -> Any:
 
 
 class PlaceRequest(CamelCaseSerializer):
-    """The place of an activity."""
+    """The place of an activity: its `order` counts against the others of its day."""
 
     id = IdField()
-    order = DayIndexField()
-    day_index = DayIndexField()
+    order = WholeNumber(-_MAX_PLACE, _MAX_PLACE)
+    day_index = WholeNumber(-_MAX_DAYS, _MAX_DAYS)
 
 
 class ReorderRequest(CamelCaseSerializer):
@@ -123,6 +138,20 @@ class ReorderRequest(CamelCaseSerializer):
             text = _("An activity is listed twice.")
             raise serializers.ValidationError({"activities": [text]})
         return attrs
+
+
+def set_places(planned: Iterable[Any]) -> None:
+    """Set the `place` on its day, from 0, of all activities of some days, given in their order."""
+    places: dict[Any, Iterator[int]] = defaultdict(count)
+    for activity in planned:
+        activity.place = next(places[activity.date])
+
+
+def place_of(activity: Activity) -> int:
+    """The place of an activity on its day, from 0."""
+    of_day = Activity.objects.kept().filter(trip=activity.trip_id, date=activity.date)
+    is_earlier = Q(order__lt=activity.order) | Q(order=activity.order, id__lt=activity.pk)
+    return of_day.filter(is_earlier).count()
 
 
 class IdsParser(StrictJSONParser):
@@ -152,25 +181,30 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         chosen = self.query()
         chosen.pop("deleted")
-        found = list(planned_for(self.caller, trip.activities).filter(**chosen))
+        days = {"date": chosen.pop("date")} if "date" in chosen else {}
+        found = list(planned_for(self.caller, trip.activities).filter(**days))
         self.limits.charge_rows(len(found))
-        return self.answer(found)
+        set_places(found)
+        wanted = chosen.items()
+        return self.answer(
+            [row for row in found if all(getattr(row, name) == value for name, value in wanted)]
+        )
 
     @operation(needs=CanPlan.PLAN, takes=ActivityRequest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Add an activity, as the last one of its day."""
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        body = self.body(trip=trip)
-        body.pop("order_index", None)
-        added = Activity.add(trip, self.caller, **body)
+        added = Activity.add(trip, self.caller, **self.body(trip=trip))
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 
-    @operation(needs=CanPlan.PLAN, takes=ActivityRequest)
+    @operation(needs=CanPlan.PLAN, takes=ActivityChange)
     def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Change the fields of an activity that are sent."""
         found = self._found(trip_id, activity_id)
         body = self.body(partial=True, trip=found.trip)
         place = body.pop("order_index", None)
+        if place is not None and place == place_of(found):
+            place = None
         return self._answer(found.change(self.caller, place, **body))
 
     @operation(needs=CanPlan.PLAN, answers=None)
@@ -191,11 +225,20 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         StrictDate().run_validation(request.query_params.get("date"))
         return self.list(request, trip_id)
 
+    def _with_costs(self, activity: Any) -> Activity:
+        activity.place = place_of(activity)
+        return super()._with_costs(activity)
+
 
 class ItineraryViewSet(views.ItineraryViewSet):
     """The itinerary of a trip."""
 
     response_serializers: ClassVar = {"itinerary": ItinerarySerializer}
+
+    def answer(self, instance: Itinerary, **options: Any) -> Response:
+        """The itinerary, whose activities have their places."""
+        set_places(instance.activities)
+        return super().answer(instance, **options)
 
     @operation(needs=CanPlan.PLAN, takes=ReorderRequest, answers=ItinerarySerializer)
     def reorder(self, request: Request, trip_id: int) -> Response:

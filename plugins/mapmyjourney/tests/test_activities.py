@@ -33,7 +33,7 @@ def test_an_activity_is_added_on_a_day_by_its_number(
         *("2026-05-15", "09:30", 120),
     )
     assert plain["category"] == "LANDMARK"
-    assert made == {**plain, "duration": 120, "isCompleted": False}
+    assert made == {**plain, "duration": 120, "isCompleted": False, "order": 0}
     [listed] = app(olga).get(f"/api/trips/{trip.pk}/activities").json()
     assert listed == made
     of_day = f"/api/trips/{trip.pk}/activities/date?date="
@@ -54,6 +54,34 @@ def test_a_put_changes_what_it_names(app: Api, trip: Trip, olga: User) -> None:
     assert (moved["date"], moved["category"]) == ("2026-05-14", "OTHER")
     assert client.delete(f"{path}/{first['id']}").status_code == 204
     assert [row["title"] for row in client.get(path).json()] == ["Tower"]
+
+
+def test_what_was_read_is_sent_back_and_moves_nothing(
+    api: Api, app: Api, trip: Trip, olga: User
+) -> None:
+    client, path = app(olga), f"/api/trips/{trip.pk}/activities"
+    for day in ("2026-05-13", None):
+        api(olga).post(path, {"title": "Packing", "date": day})
+    for number in range(11):
+        added(client, trip, type="TRANSITION" if number % 2 else "ACTIVITY")
+    rows = client.get(path).json()
+    assert [row["order"] for row in rows] == [0, *range(11), 0]
+    assert [row["dayIndex"] for row in rows] == [-1, *[1] * 11, None]
+    ways = client.get(f"{path}/date?date=2026-05-15&type=TRANSITION").json()
+    assert ways == [row for row in rows if row["type"] == "TRANSITION"]
+    plan = client.get(f"/api/trips/{trip.pk}/itinerary").json()
+    assert plan["activities"] == rows
+    for row in rows:
+        assert client.get(f"{path}/{row['id']}").json() == row
+        assert client.put(f"{path}/{row['id']}", row).json() == row
+    assert client.get(path).json() == rows
+    places = [{name: row[name] for name in ("id", "order", "dayIndex")} for row in rows[:-1]]
+    for body in (places, [{**row, "order": row["order"] * 10**12 - 10**13} for row in places]):
+        sent = {"activities": body}
+        assert client.put(f"/api/trips/{trip.pk}/itinerary/reorder", sent).json() == plan
+    assert client.put(f"{path}/{rows[11]['id']}", {"order": 3}).json()["order"] == 3
+    moved = client.put(f"{path}/{rows[2]['id']}", {**rows[2], "dayIndex": -1}).json()
+    assert (moved["date"], moved["order"]) == ("2026-05-13", 1)
 
 
 @pytest.mark.parametrize(
