@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from typing import IO, Any, ClassVar
@@ -22,10 +23,18 @@ from plugins.itinerary.rights import CanPlan
 from plugins.mapmyjourney.renaming import Renamed
 from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import MalformedJSON, StrictJSONParser, read_object, require_json
-from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictDate, StrictList
+from tripcompanion.api.serializers import (
+    CamelCaseSerializer,
+    IdField,
+    StrictChoice,
+    StrictDate,
+    StrictList,
+    parse_id,
+)
 from trips.models import Trip
 from trips.roles import Can
 
+#: How many minutes a `durationUnit` has.
 _MINUTES = {"MIN": 1, "HOUR": 60}
 #: No trip is longer.
 _MAX_DAYS = 10_000
@@ -77,6 +86,7 @@ class ActivityRequest(itinerary.ActivityRequest):
     """An activity to add on the day `dayIndex`."""
 
     day_index = WholeNumber(0, _MAX_DAYS, required=False)
+    duration_unit = StrictChoice(choices=list(_MINUTES), required=False)
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
@@ -84,6 +94,7 @@ class ActivityRequest(itinerary.ActivityRequest):
         return super().to_internal_value(data)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        attrs.pop("duration_unit", None)
         if "day_index" in attrs:
             attrs["date"] = date_of(self.context["trip"], attrs.pop("day_index"))
         return attrs
@@ -101,10 +112,12 @@ def renamed(sent: Mapping[str, Any]) -> dict[str, Any]:
     data = {ActivityViewSet.FIELDS.get(name, name): value for name, value in sent.items()}
     if isinstance(time := data.get("startTime"), str) and re.fullmatch("[0-9]:[0-9]{2}", time):
         data["startTime"] = f"0{time}"
-    unit = _MINUTES.get(str(data.get("durationUnit")), 1)
-    minutes = data.get("durationMinutes")
-    if isinstance(minutes, int) and not isinstance(minutes, bool):
-        data["durationMinutes"] = minutes * unit
+    if isinstance(unit := data.get("durationUnit"), str):
+        data["durationUnit"] = unit.upper()
+        # The field refuses what is no number.
+        with suppress(ValueError):
+            minutes = parse_id(data.get("durationMinutes"))
+            data["durationMinutes"] = minutes * _MINUTES.get(unit.upper(), 1)
     if isinstance(category := data.get("category"), str):
         known = category.upper() in ActivityCategory.values
         data["category"] = category.upper() if known else ActivityCategory.OTHER.value

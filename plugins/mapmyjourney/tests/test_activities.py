@@ -42,6 +42,15 @@ def test_an_activity_is_added_on_a_day_by_its_number(
     problem_of(app(olga).get(f"{of_day}tomorrow"), 400)
 
 
+@pytest.mark.parametrize("duration", [2, "2"])
+@pytest.mark.parametrize(("unit", "minutes"), [("HOUR", 120), ("hour", 120), ("Min", 2), (None, 2)])
+def test_a_duration_is_in_its_unit(
+    app: Api, trip: Trip, olga: User, duration: Any, unit: Any, minutes: int
+) -> None:
+    made = added(app(olga), trip, duration=duration, durationUnit=unit)
+    assert made["duration"] == minutes
+
+
 def test_a_put_changes_what_it_names(app: Api, trip: Trip, olga: User) -> None:
     client, path = app(olga), f"/api/trips/{trip.pk}/activities"
     first, second = added(client, trip), added(client, trip, title="Tower")
@@ -89,6 +98,7 @@ def test_what_was_read_is_sent_back_and_moves_nothing(
     [
         *(("dayIndex", value) for value in (-1, 1.5, True, "x", 10**8)),
         *(("duration", value) for value in (0, 24 * 60 + 1, "x", True)),
+        *(("durationUnit", value) for value in ("FOO", "", 1, ["HOUR"])),
         *(("startTime", value) for value in ("24:00", "930", 9)),
     ],
 )
