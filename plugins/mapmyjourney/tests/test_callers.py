@@ -182,6 +182,18 @@ def test_its_requests_are_counted_like_all_others(
     assert statuses == [200, 200, 429]
 
 
+@pytest.mark.parametrize(
+    ("prefer", "status"),
+    [("return=minimal", 200), ("", 200), ("respond-async, handling=strict", 400)],
+)
+def test_its_unknown_names_are_ignored_unless_it_prefers_otherwise(
+    app: Api, trip: Trip, olga: User, prefer: str, status: int
+) -> None:
+    sent = {"name": "Porto", "tripName": "Porto"}
+    url, headers = f"/api/trips/{trip.pk}", {"Prefer": prefer}
+    assert app(olga).put(url, sent, headers=headers).status_code == status
+
+
 @pytest.mark.parametrize("rows", [2, 20])
 def test_its_fields_cost_no_query(
     api: Api, app: Api, trip: Trip, olga: User, ed: User, rows: int
