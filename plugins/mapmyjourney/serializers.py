@@ -44,6 +44,9 @@ class TripRequest(trip.TripRequest):
     def to_internal_value(self, data: Any) -> Any:
         if "title" in data:
             data = {key: value for key, value in data.items() if key != "name"}
+        elif data.get("name", "") is None:
+            text = self.fields["name"].error_messages["null"]
+            raise serializers.ValidationError({"name": [text]})
         return super().to_internal_value(data)
 
 
