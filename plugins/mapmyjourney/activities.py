@@ -107,6 +107,12 @@ class ActivityChange(ActivityRequest):
     order_index = WholeNumber(0, _MAX_PLACE, required=False)
 
 
+class DayQuery(itinerary.ActivityQuery):
+    """Which activities of a day to list."""
+
+    date = StrictDate()
+
+
 def renamed(sent: Mapping[str, Any]) -> dict[str, Any]:
     """A body with the service's names, a time with two digits, and minutes."""
     data = {ActivityViewSet.FIELDS.get(name, name): value for name, value in sent.items()}
@@ -232,10 +238,9 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self.no_content()
 
-    @operation(needs=Can.READ, query=itinerary.ActivityQuery, many=True)
+    @operation(needs=Can.READ, query=DayQuery, many=True)
     def on_day(self, request: Request, trip_id: int) -> Response:
         """The activities of the day `date`."""
-        StrictDate().run_validation(request.query_params.get("date"))
         return self.list(request, trip_id)
 
     def _with_costs(self, activity: Any) -> Activity:

@@ -39,7 +39,10 @@ def test_an_activity_is_added_on_a_day_by_its_number(
     of_day = f"/api/trips/{trip.pk}/activities/date?date="
     assert app(olga).get(f"{of_day}2026-05-15").json() == [made]
     assert app(olga).get(f"{of_day}2026-05-14").json() == []
-    problem_of(app(olga).get(f"{of_day}tomorrow"), 400)
+    for url in (f"{of_day}tomorrow", of_day, of_day.removesuffix("?date=")):
+        refused = problem_of(app(olga).get(url), 400)["errors"]
+        assert refused.keys() == {"date"}
+    assert refused == {"date": ["This field is required."]}
 
 
 @pytest.mark.parametrize("duration", [2, "2"])
