@@ -49,7 +49,10 @@ class ChangedOption(NewOption):
 
 
 class FutureInstant(StrictInstant):
-    """An instant that has not passed, at most `MAX_AHEAD` from now."""
+    """An instant that has not passed, at most `MAX_AHEAD` from now.
+
+    The one that is stored, `closes_at` in the context, changes nothing.
+    """
 
     default_error_messages = {
         "passed": gettext_lazy("Must be in the future."),
@@ -58,6 +61,8 @@ class FutureInstant(StrictInstant):
 
     def to_internal_value(self, value: Any) -> datetime:
         instant = super().to_internal_value(value)
+        if instant == self.context.get("closes_at"):
+            raise serializers.SkipField
         if instant <= timezone.now():
             self.fail("passed")
         if instant > timezone.now() + MAX_AHEAD:

@@ -61,7 +61,7 @@ class PollViewSet(InTripViewSet):
         and `showsVotes` stay.
         """
         poll = self._found(trip_id, poll_id)
-        body = self.body(partial=True, current=lambda: poll)
+        body = self.body(partial=True, current=lambda: poll, closes_at=poll.closes_at)
         return self.answer(poll.change(self.caller, **body))
 
     @operation("deletePoll", needs=CanPoll.CHANGE)

@@ -78,6 +78,11 @@ def test_a_poll_closes_in_time(api: Api, ask: Any, vera: User, ed: User) -> None
     Poll.objects.update(closes_at=timezone.now())
     assert api(vera).get(path).json()["state"] == "closed"
     assert vote(api(vera), path, 2).json()["code"] == "poll_closed"
+    sent = api(ed).get(path).json() | {"question": "When?"}
+    changed = api(ed).patch(path, sent).json()
+    assert changed == sent | {"updatedAt": changed["updatedAt"]}
+    passed = api(ed).patch(path, {"closesAt": "2020-01-01T00:00:00Z"}).json()
+    assert passed["errors"] == {"closesAt": ["Must be in the future."]}
     opened = api(ed).post(f"{path}/reopen").json()
     assert (opened["state"], opened["closesAt"]) == ("open", None)
 
