@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -57,6 +57,10 @@ class BulkViewSet(ExpenseViewSet):
                             made[kind].append(command(trip, row))
                     except ValidationError as error:
                         errors[kind][place] = error.detail
+                    except APIException as error:
+                        refused: Any = error
+                        refused.errors = {f"{kind}.{place}": [str(error.detail)]}
+                        raise
             if errors:
                 raise ValidationError(errors)
         return self.answer(SimpleNamespace(**made))

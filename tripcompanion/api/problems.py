@@ -70,10 +70,7 @@ class Conflict(APIException):
     def __init__(self, **values: Any) -> None:
         text = str(self.default_detail)
         super().__init__(text % values if values else text)
-
-    @property
-    def errors(self) -> dict[str, list[str]]:
-        return {self.field: [str(self.detail)]} if self.field else {}
+        self.errors = {self.field: [str(self.detail)]} if self.field else {}
 
 
 class LimitReached(Conflict):

@@ -94,7 +94,11 @@ def test_a_request_has_at_most_100_rows_in_all(ledger: Ledger, olga: User) -> No
 
 def test_each_row_needs_its_own_right(ledger: Ledger, olga: User, ed: User) -> None:
     by_olga, by_ed = ledger.spend(olga, 1, olga), ledger.spend(ed, 1, ed)
-    assert bulk(ledger, ed, delete=[by_ed["id"], by_olga["id"]]).status_code == 403
+    refused = problem_of(bulk(ledger, ed, delete=[by_ed["id"], by_olga["id"]]), 403, "forbidden")
+    assert refused["errors"] == {"delete.1": [refused["detail"]]}
+    change = {"id": by_olga["id"], "notes": "new"}
+    refused = problem_of(bulk(ledger, ed, change=[change], delete=[by_ed["id"]]), 403)
+    assert refused["errors"].keys() == {"change.0"}
     assert Expense.objects.count() == 2
     assert bulk(ledger, ed, delete=[by_ed["id"]]).status_code == 200
 
@@ -122,7 +126,9 @@ def test_what_a_closing_used_is_not_deleted(
     dinner, _split, closing = pay_with_rest
     before = ledger.expense(dinner)
     refused = bulk(ledger, olga, delete=[dinner["id"]])
-    assert problem_of(refused, 409, "closes_trip")["settlementId"] == closing["id"]
+    document = problem_of(refused, 409, "closes_trip")
+    assert document["settlementId"] == closing["id"]
+    assert document["errors"] == {"delete.0": [document["detail"]]}
     assert ledger.expense(dinner) == before
     ledger.delete_settlement(closing, olga)
     assert bulk(ledger, olga, delete=[dinner["id"]]).status_code == 200

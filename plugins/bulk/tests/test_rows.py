@@ -69,7 +69,9 @@ def test_rows_of_bulk_take_it(world: World) -> None:
     first, second = (world.client.post(f"{url}/bulk", rows).json() for _again in range(2))
     assert first == second
     assert world.client.post(url, body).json() == first["create"][0]
-    assert is_taken(world.client.post(f"{url}/bulk", {"create": [other(body)]}))
+    refused = world.client.post(f"{url}/bulk", {"create": [body, other(body)]})
+    assert is_taken(refused)
+    assert refused.json()["errors"].keys() == {"create.1"}
     change = {"id": first["create"][0]["id"], "clientId": str(uuid4())}
     refused = problem_of(world.client.post(f"{url}/bulk", {"change": [change]}), 400)
     assert refused["errors"].keys() == {"change.0.clientId"}
