@@ -128,8 +128,10 @@ class CalendarLink(models.Model):
         """
         with override(self.user.notice_language):
             if self.trip is None:
-                trips = Trip.objects.of_member(self.user).order_by("-start_date", "-id")
-                chosen = list(trips[:MAX_TRIPS])
+                # Or whoever adds the account to trips displaces its own.
+                answered = Member.objects.present().filter(user=self.user, introduced_by=None)
+                trips = Trip.objects.filter(pk__in=answered.values("trip"))
+                chosen = list(trips.order_by("-start_date", "-id")[:MAX_TRIPS])
             else:
                 chosen = [self.trip]
             found = [_entry_of(trip) for trip in chosen]

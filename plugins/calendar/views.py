@@ -37,9 +37,10 @@ class OwnCalendarLinkViewSet(InTripViewSet):
     def create(self, request: Request) -> Response:
         """Make the address of the calendar of the caller's trips; the former one ends.
 
-        Calendar programs subscribe to it. It shows the trips that the caller is a member of.
-        Whoever has it can read the calendar, and nothing else, until `endMyCalendarLink`, or until
-        all sessions of the caller end, as by a new password.
+        Calendar programs subscribe to it. It shows the trips that the caller is a member of;
+        one to which somebody added them, once they have read or written in it. Whoever has it can
+        read the calendar, and nothing else, until `endMyCalendarLink`, or until all sessions of the
+        caller end, as by a new password.
         """
         return self._renew(None)
 

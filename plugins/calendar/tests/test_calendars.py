@@ -12,8 +12,10 @@ from django.test.utils import CaptureQueriesContext
 
 from plugins.calendar import models
 from plugins.calendar.tests.conftest import OWN, Plan, content, entries, with_plugin
+from tests.cast import Api
 from tests.factories import TripFactory, join
 from tests.splits.ledger import Ledger
+from tests.trips.unanswered import add, new_trip
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -183,6 +185,16 @@ def test_a_calendar_of_all_trips_has_those_that_are_visible_now(
     assert {*entries(read(path))} == {f"trip-{other.pk}"}
     other.remove(by=ed)
     assert entries(read(path)) == {}
+
+
+def test_a_trip_of_a_stranger_is_shown_once_its_member_has_answered(
+    api: Api, link: Any, read: Any, sam: User, vera: User, trip: Trip
+) -> None:
+    theirs, path = new_trip(api, sam), link(vera, OWN)
+    assert add(api, sam, theirs, userId=vera.pk).status_code == 201
+    assert {*entries(read(path))} == {f"trip-{trip.pk}"}
+    assert api(vera).get(f"/api/trips/{theirs.pk}").status_code == 200
+    assert {*entries(read(path))} == {f"trip-{trip.pk}", f"trip-{theirs.pk}"}
 
 
 def test_the_last_trips_and_entries_are_shown(
