@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import F, QuerySet, TextField, Value
+from django.db.models import F, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
 
 from plugins.search.expressions import BeginWords
 from plugins.search.words import snippet
 from tripcompanion.plugin import TripObject
+from trips.models import Member
 from trips.models.events import sees, trip_objects
 from users.models import User
 
@@ -33,15 +34,24 @@ class Found(NamedTuple):
 class Findings:
     """All objects with these words that `reader` may see, the newest first, for a page.
 
-    What a scoped token may not read is not searched. `kind` and `trip_id` narrow it.
+    What a scoped token may not read is not searched. `kind` and `trip_id` narrow it. Unless a trip
+    is named, those that `reader` has not answered are left out: strangers can fill them.
     """
 
     def __init__(
         self, reader: User, words: Sequence[str], kind: str | None, trip_id: int | None
     ) -> None:
         self._words = words
+        named = trip_id or reader.confined_to
+        unanswered = Member.objects.present().filter(user=reader).exclude(introduced_by=None)
+
+        def chosen(trip: str) -> Q:
+            if named:
+                return Q(**{trip: named})
+            return ~Q(**{f"{trip}__in": unanswered.values("trip")})
+
         self._parts = [
-            _rows(name, shape, reader, words, {} if trip_id is None else {shape.trip: trip_id})
+            _rows(name, shape, reader, words, chosen(shape.trip))
             for name, shape in trip_objects().items()
             if shape.searched and kind in {None, name} and sees(reader, name)
         ]
@@ -59,10 +69,10 @@ class Findings:
 
 
 def _rows(
-    name: str, shape: TripObject, reader: User, words: Sequence[str], lookup: dict[str, int]
+    name: str, shape: TripObject, reader: User, words: Sequence[str], chosen: Q
 ) -> QuerySet[Any]:
     searched: Any = shape.searched
-    rows = shape.rows().visible_to(reader).filter(BeginWords(words, *searched.texts), **lookup)
+    rows = shape.rows().visible_to(reader).filter(chosen, BeginWords(words, *searched.texts))
     newest = rows.order_by("-pk").values("pk")[:MAX_OF_A_TYPE]
     texts = [text for text in searched.texts if text != searched.title]
     columns = {

@@ -21,7 +21,9 @@ class SearchViewSet(InTripViewSet):
         """Search in all trips that the caller may see, the newest first.
 
         Of each type, it finds the 1,000 objects that were made last. Deleted objects are not found;
-        trips that the caller has archived are. A scoped token finds what it may read.
+        trips that the caller has archived are. A trip to which somebody added the caller is
+        searched once the caller has read or written in it, or if `tripId` names it. A scoped token
+        finds what it may read.
         """
         chosen = self.query()
         return self.page(

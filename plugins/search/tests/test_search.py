@@ -13,6 +13,7 @@ from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, add_guest, join, settle, spend
 from tests.scoped import ALL, script_of
+from tests.trips.unanswered import add, new_trip
 from tests.users.logins import bearer
 from tripcompanion.plugin import plugins
 from trips.models import Trip
@@ -167,6 +168,21 @@ def test_a_former_member_finds_nothing_and_a_merged_guest_is_gone(
     assert find("zebra", vera) == []
     assert api(olga).post(f"{path}/guests/{guest.pk}/merge", {"userId": ed.pk}).status_code == 200
     assert find("zebra", ed) == [("expense", expense.pk)]
+
+
+def test_a_trip_of_a_stranger_is_found_once_the_reader_has_answered(
+    api: Api, trip: Trip, sam: User, vera: User, find: Any
+) -> None:
+    theirs = new_trip(api, sam)
+    expense = spend(theirs, 100, paid_by=sam, among=[sam], description="Zebra")
+    assert add(api, sam, theirs, userId=vera.pk).status_code == 201
+    confined = bearer(script_of(vera, *ALL, trip=theirs).token)
+    found = [("expense", expense.pk)]
+    assert find("zebra", vera) == []
+    assert find("zebra", vera, tripId=theirs.pk) == find("zebra", client=confined) == found
+    assert find("zebra", vera) == []
+    assert api(vera).get(f"/api/trips/{theirs.pk}").status_code == 200
+    assert find("zebra", vera) == found
 
 
 @pytest.mark.either
