@@ -7,6 +7,9 @@ from plugins.search.words import MAX_SNIPPET_CHARS, words_of
 from tripcompanion.api.serializers import CamelCaseSerializer, QueryId, StrictChoice, StrictText
 from trips.models.events import trip_objects
 
+#: How many words a search has.
+MAX_WORDS = 10
+
 _TYPES = [name for name, shape in trip_objects().items() if shape.searched]
 
 
@@ -16,8 +19,8 @@ class SearchQuery(CamelCaseSerializer):
     q = StrictText(
         max_length=255,
         help_text=(
-            "Words, or their beginnings, without regard to case and accents. Each of them is in "
-            "what is found. All signs but letters and digits separate words."
+            f"Up to {MAX_WORDS} words, or their beginnings, without regard to case and accents. "
+            "Each is in what is found. All signs but letters and digits separate words."
         ),
     )
     type = StrictChoice(
@@ -29,10 +32,13 @@ class SearchQuery(CamelCaseSerializer):
 
     def validate_q(self, text: str) -> list[str]:
         """The words in it."""
-        words = words_of(text)
+        words = [*dict.fromkeys(words_of(text))]
         if not words:
             raise serializers.ValidationError(_("Must have a letter or a digit."))
-        return [*dict.fromkeys(words)]
+        if len(words) > MAX_WORDS:
+            text = _("Must have at most %(max)s different words.")
+            raise serializers.ValidationError(text % {"max": MAX_WORDS})
+        return words
 
 
 class FoundSerializer(CamelCaseSerializer):

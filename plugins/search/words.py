@@ -1,6 +1,5 @@
 """The words of texts, and what a found text shows of itself. Plain Python."""
 
-import re
 import string
 import unicodedata
 from collections.abc import Sequence
@@ -11,7 +10,6 @@ from plugins.words import folded
 MAX_SNIPPET_CHARS, _CHARS_BEFORE = 160, 40
 #: What PostgreSQL would take for a part of a word, such as of an address or a path.
 PUNCTUATION = string.punctuation.replace("%", "")
-_WORD = re.compile(r"\w+")
 
 
 class _Separators(dict[int, str]):
@@ -28,7 +26,7 @@ _separators = _Separators()
 
 def words_of(text: str) -> list[str]:
     """The words in a text, without accents and in lower case."""
-    return folded(text).translate(_separators).split()
+    return folded(text.translate(_separators)).split()
 
 
 def has_words(words: Sequence[str], text: str) -> bool:
@@ -39,8 +37,12 @@ def has_words(words: Sequence[str], text: str) -> bool:
 
 def snippet(text: str, words: Sequence[str]) -> str:
     """At most `MAX_SNIPPET_CHARS` of a text, in one line, from about the first of the words on."""
-    starts = (match.start() for match in _WORD.finditer(text) if _begins(match[0], words))
-    start = max(0, next(starts, 0) - _CHARS_BEFORE)
+    spaced, beginnings = text.translate(_separators), tuple(words)
+    # Folding neither adds a space nor takes one away.
+    known = enumerate(folded(spaced).split(" "))
+    first = next((at for at, word in known if word.startswith(beginnings)), 0)
+    start = sum(len(word) + 1 for word in spaced.split(" ")[:first])
+    start = max(0, start - _CHARS_BEFORE)
     # Whole words, unless there is none.
     start = text.rfind(" ", 0, start) + 1 if start else 0
     found = " ".join(text[start:].split())
@@ -48,7 +50,3 @@ def snippet(text: str, words: Sequence[str]) -> str:
     if len(lead + found) <= MAX_SNIPPET_CHARS:
         return lead + found
     return lead + found[: MAX_SNIPPET_CHARS - len(lead) - 1] + "…"
-
-
-def _begins(word: str, words: Sequence[str]) -> bool:
-    return any(part.startswith(other) for part in words_of(word) for other in words)

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings, strategies
 
+from plugins.search.serializers import MAX_WORDS
 from plugins.search.words import MAX_SNIPPET_CHARS, snippet, words_of
 from tests.cast import Api
 from tests.document import problem_of
@@ -85,6 +86,13 @@ def test_words_are_found_by_their_beginnings(
 def test_without_a_word_it_is_refused(api: Api, olga: User, q: str) -> None:
     for query in (f"q={quote(q)}", ""):
         assert [*problem_of(api(olga).get(f"/api/search?{query}"), 400)["errors"]] == ["q"]
+
+
+def test_a_query_has_ten_words_at_most(api: Api, olga: User, find: Any) -> None:
+    words = [chr(ord("a") + at) for at in range(MAX_WORDS)]
+    assert find(" ".join([*words, *words])) == []
+    refused = problem_of(api(olga).get(f"/api/search?q={quote(' '.join([*words, 'z']))}"), 400)
+    assert refused["errors"] == {"q": ["Must have at most 10 different words."]}
 
 
 @given(q=strategies.text(min_size=1, max_size=255))
@@ -244,6 +252,8 @@ def test_it_costs_as_many_queries_whatever_is_found(api: Api, trip: Trip, olga: 
         ("a " * 100 + "zebra", "ze", "… " + "a " * 20 + "zebra"),
         ("zebra " + "b " * 100, "zebra", "zebra " + "b " * 76 + "b…"),
         ("x" * 5000 + " Zébra", "zebra", "… " + "x" * 0 + "Zébra"),
+        ("a " * 100 + "हिन्दी", "हिन्दी", "… " + "a " * 20 + "हिन्दी"),
+        ("\u0301 " * 100 + "zebra", "zebra", "… " + "\u0301 " * 20 + "zebra"),
     ],
 )
 def test_a_snippet_is_short_and_shows_the_word(text: str, words: str, shown: str) -> None:
