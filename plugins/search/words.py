@@ -10,6 +10,8 @@ from plugins.words import folded
 MAX_SNIPPET_CHARS, _CHARS_BEFORE = 160, 40
 #: What PostgreSQL would take for a part of a word, such as of an address or a path.
 PUNCTUATION = string.punctuation.replace("%", "")
+#: Code points from here on are looked up each time, so that the memory for others stays small.
+KEPT_CODES = 0x3000
 
 
 class _Separators(dict[int, str]):
@@ -17,16 +19,18 @@ class _Separators(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        self[code] = char if unicodedata.category(char)[0] in "LMN" else " "
-        return self[code]
+        kept = char if unicodedata.category(char)[0] in "LMN" else " "
+        if code < KEPT_CODES:
+            self[code] = kept
+        return kept
 
 
-_separators = _Separators()
+separators = _Separators()
 
 
 def words_of(text: str) -> list[str]:
     """The words in a text, without accents and in lower case."""
-    return folded(text.translate(_separators)).split()
+    return folded(text.translate(separators)).split()
 
 
 def has_words(words: Sequence[str], text: str) -> bool:
@@ -37,7 +41,7 @@ def has_words(words: Sequence[str], text: str) -> bool:
 
 def snippet(text: str, words: Sequence[str]) -> str:
     """At most `MAX_SNIPPET_CHARS` of a text, in one line, from about the first of the words on."""
-    spaced, beginnings = text.translate(_separators), tuple(words)
+    spaced, beginnings = text.translate(separators), tuple(words)
     # Folding neither adds a space nor takes one away.
     known = enumerate(folded(spaced).split(" "))
     first = next((at for at, word in known if word.startswith(beginnings)), 0)

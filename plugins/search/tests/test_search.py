@@ -1,5 +1,6 @@
 """The search: what is found, by whom, and what no query breaks."""
 
+import sys
 from typing import Any
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings, strategies
 
 from plugins.search.serializers import MAX_WORDS
-from plugins.search.words import MAX_SNIPPET_CHARS, snippet, words_of
+from plugins.search.words import KEPT_CODES, MAX_SNIPPET_CHARS, separators, snippet, words_of
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, add_guest, join, settle, spend
@@ -261,6 +262,13 @@ def test_a_snippet_is_short_and_shows_the_word(text: str, words: str, shown: str
     assert len(found) <= MAX_SNIPPET_CHARS
     if not text.startswith("x"):
         assert found == shown
+
+
+@pytest.mark.either
+def test_it_remembers_few_characters() -> None:
+    for code in range(0, sys.maxunicode + 1, 5):
+        words_of(chr(code))
+    assert len(separators) <= KEPT_CODES
 
 
 @pytest.mark.either
