@@ -74,15 +74,26 @@ def _named(api: Api, path: str, name: str, *more: str, **query: Any) -> Iterator
     raise ToolFailed(f"More than {_MOST_PAGES * _PAGE} may be meant. Say which one by id.")
 
 
+def answered_trips(api: Api) -> Iterator[Row]:
+    """The caller's trips, the newest first, without those to which somebody only added them.
+
+    A stranger chooses the titles of these.
+    """
+    unanswered = api.caller.memberships.exclude(introduced_by=None)
+    left_out = {*unanswered.values_list("trip", flat=True)}
+    trips = _named(api, "/api/trips", "title", "startDate")
+    return (trip for trip in trips if trip["id"] not in left_out)
+
+
 class InTrip:
     """Finds what belongs to a trip of the caller."""
 
     def __init__(self, api: Api, wanted: Any) -> None:
-        """Raises `ToolFailed` unless `wanted` is the id or the title of one trip."""
+        """Raises `ToolFailed` unless `wanted` is an id, or the title of one of `answered_trips`."""
         self.api = api
         found = id_of(wanted)
         if found is None:
-            found = matching("trip", wanted, _named(api, "/api/trips", "title", "startDate"))
+            found = matching("trip", wanted, answered_trips(api))
         self.id = found
         #: The ids of the people who were named, by how they were.
         self._named = {"me": api.caller.pk}

@@ -11,14 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.urls import resolve
 
 from plugins.mcp.inner import Api, ToolFailed
-from plugins.mcp.names import InTrip, id_of
+from plugins.mcp.names import InTrip, answered_trips, id_of
 from plugins.mcp.shapes import properties_of
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.environment import refuse
@@ -219,8 +219,7 @@ def _search(tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     if arguments.get("trip") is not None:
         trips = [InTrip(api, arguments["trip"]).id]
     else:
-        newest = api.get("/api/trips", pageSize=_SEARCHED_TRIPS)["items"]
-        trips = [trip["id"] for trip in newest]
+        trips = [trip["id"] for trip in islice(answered_trips(api), _SEARCHED_TRIPS)]
     [call] = tool.calls.values()
     found = []
     for trip in trips:

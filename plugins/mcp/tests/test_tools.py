@@ -13,8 +13,10 @@ from plugins.mcp.names import MAX_NAMES
 from plugins.mcp.tests.conftest import PATH, Assistant
 from plugins.mcp.tools import TOOLS, Call, Tool, by_name
 from splits.models import Expense, Settlement
+from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, join, spend
 from tests.stored import everything_stored
+from tests.trips.unanswered import add, new_trip
 from tripcompanion.plugin import plugins
 from trips.models import Trip
 from trips.roles import TripRole
@@ -145,6 +147,21 @@ def test_an_ambiguous_name_answers_with_the_candidates(
     text, data = client.refusal("trip_overview", trip="Rome")
     assert text == "There is no trip “Rome”."
     assert {one["name"] for one in data["known"]} == {"Lisbon in May", "Lisbon again"}
+
+
+def test_a_trip_of_a_stranger_has_no_name_until_its_member_has_answered(
+    api: Api, assistant: Assistants, trip: Trip, sam: User, vera: User
+) -> None:
+    Trip.objects.filter(pk=trip.pk).update(title="Lisbon 2026")
+    theirs = new_trip(api, sam)
+    Trip.objects.filter(pk=theirs.pk).update(title="Lisbon", start_date=date(2026, 5, 15))
+    add(api, sam, theirs, userId=vera.pk)
+    client = assistant(vera)
+    assert client.call("list_trips")["items"][0]["id"] == theirs.pk
+    assert client.call("search", search="Boat")["searchedTripIds"] == [trip.pk]
+    assert client.call("trip_overview", trip="Lisbon")["trip"]["id"] == trip.pk
+    assert client.call("trip_overview", trip=theirs.pk)["trip"]["id"] == theirs.pk
+    assert client.call("trip_overview", trip="Lisbon")["trip"]["id"] == theirs.pk
 
 
 def test_of_two_expenses_with_one_description_neither_is_taken(
