@@ -275,9 +275,11 @@ def _without_rows(planned: dict[str, Any]) -> dict[str, Any]:
 def _export(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     """The file as text."""
     trip = InTrip(api, arguments["trip"]).id
-    kind = arguments.get("format") or "csv"
+    kind = arguments.get("format")
+    kind = "csv" if kind is None else kind
     types = {"csv": "text/csv", "json": "application/json"}
-    if kind not in types:
+    # Not the keys themselves: a list or an object has no hash.
+    if kind not in [*types]:
         raise ToolFailed("format is csv or json.", {"known": [*types]})
     file = api.send("GET", f"/api/trips/{trip}/export", accept=types[kind])
     content = file if isinstance(file, str) else ExactJSONRenderer().render(file).decode()

@@ -321,6 +321,14 @@ def test_bad_arguments_are_refused_and_change_nothing(
     assert everything_stored() == before
 
 
+@pytest.mark.parametrize("kind", ["xlsx", "", 1, [], ["csv"], {}, {"csv": 1}])
+def test_an_export_of_another_format_says_which_there_are(
+    assistant: Assistants, trip: Trip, olga: User, kind: Any
+) -> None:
+    text, data = assistant(olga).refusal("export_trip", trip=trip.pk, format=kind)
+    assert (text, data) == ("format is csv or json.", {"known": ["csv", "json"]})
+
+
 def test_numbers_beyond_64_bits_are_refused(assistant: Assistants, trip: Trip, olga: User) -> None:
     client = assistant(olga).client
     huge, shown = 10**30, json.dumps(DINNER)[1:-1]
