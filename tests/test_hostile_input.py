@@ -11,7 +11,7 @@ import pytest
 from django.urls import resolve
 
 from tests.document import METHODS, OPERATIONS, Operation, problem_of, resolved
-from tests.hostile import World, fields_of, hostile, is_good, names, replaced
+from tests.hostile import BROKEN_LITERALS, World, fields_of, hostile, is_good, names, replaced
 from tests.stored import everything_stored, rolled_back
 from tripcompanion.api.parsing import MAX_OPEN_BYTES
 
@@ -177,6 +177,18 @@ def test_a_hostile_value_is_refused_by_the_name_of_its_field(world, operation):
                 if document["code"] == "invalid" and not names(document, path):
                     faults.append((path, literal[:60], document))
     assert not faults, "\n".join(map(str, faults))
+
+
+def test_an_unknown_name_beside_a_wrong_value_is_refused_by_its_name(world, stored_rows):
+    """What is sent back is compared with what is there, whatever the other fields say."""
+    for operation in (op for op in WITH_BODY if op.method in {"PUT", "PATCH"}):
+        for body, path, schema, required in fields(world, operation):
+            wrong = next(text for text in hostile("", schema) if text not in BROKEN_LITERALS)
+            for literal in (wrong, None)[: 1 + required]:
+                sent = replaced({**body, "zzz": 1}, path, literal)
+                document = problem_of(world.send(operation, sent), 400, "invalid")
+                assert names(document, ("zzz",)) or names(document, path), (path, document)
+        assert everything_stored() == stored_rows, operation
 
 
 def test_a_required_field_that_is_missing_is_named(world, stored_rows):

@@ -1,5 +1,6 @@
 """Activities of a trip, and its itinerary."""
 
+from contextlib import suppress
 from typing import Any
 
 from django.db.models import prefetch_related_objects
@@ -147,7 +148,7 @@ class ItineraryViewSet(InTripViewSet):
         was added to the day or deleted meanwhile, nothing changes: `order_changed`.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        body = self.body(current=lambda: self._shown(trip, self.sent_body().get("date")))
+        body = self.body(current=lambda: self._shown(trip))
         with self.matching(trip_id, lambda: self._tag(trip)):
             Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self._day(trip, body["date"])
@@ -167,9 +168,12 @@ class ItineraryViewSet(InTripViewSet):
         ItineraryDay.change(trip, self.caller, day, **body)
         return self._day(trip, day)
 
-    def _shown(self, trip: Trip, date: Any) -> ItineraryDay:
-        """The day of this date. Raises `ValidationError`."""
-        return Itinerary(trip, self.caller).day(StrictDate().run_validation(date))
+    def _shown(self, trip: Trip) -> ItineraryDay:
+        """The day that the body names; without a date in it, what has none."""
+        day = None
+        with suppress(ValidationError):
+            day = StrictDate().run_validation(self.sent_body().get("date"))
+        return Itinerary(trip, self.caller).day(day)
 
     def _tag(self, trip: Trip) -> str:
         shown = Itinerary(trip, self.caller)
