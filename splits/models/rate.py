@@ -38,6 +38,12 @@ class NoRate(Conflict):
     example_values: ClassVar = {"source": "JPY", "target": "EUR"}
 
 
+class NoLatestRate(NoRate):
+    """409 `no_rate`: the amounts cannot be converted."""
+
+    default_detail = gettext_lazy("There is no rate from %(source)s to %(target)s.")
+
+
 class ExchangeRate(NamedTuple):
     """What one unit of a currency is worth in another, with the source and the day."""
 
@@ -63,11 +69,8 @@ class ExchangeRate(NamedTuple):
     @classmethod
     def fields(cls, rate: Decimal | None, source: str, day: date | None) -> dict[str, Any]:
         """The journal fields of these columns."""
-        return {
-            "exchangeRate": None if rate is None else rate.normalize(),
-            "exchangeRateSource": source,
-            "exchangeRateDate": day,
-        }
+        shown = None if rate is None else rate.normalize()
+        return {"exchangeRate": shown, "exchangeRateSource": source, "exchangeRateDate": day}
 
 
 def in_trip_currency(entered_minor: int, currency: str, trip_currency: str, rate: Decimal) -> int:
@@ -87,11 +90,11 @@ class RateQuerySet(models.QuerySet["Rate"]):
     def latest_to(self, target: str, sources: Iterable[str]) -> dict[str, ExchangeRate]:
         """The latest stored rates to `target` by source, through the euro if necessary.
 
-        One query for all of them. Raises `NoRate` for the first source without a rate.
+        One query for all of them. Raises `NoLatestRate` for the first source without a rate.
         """
         sources = [source for source in sources if source != target]
         rows = {row.currency: row for row in self.filter(currency__in={*sources, target})}
-        return {source: _through_euro(rows, source, target) for source in sources}
+        return {source: _through_euro(rows, source, target, NoLatestRate) for source in sources}
 
 
 class DailyRateQuerySet(models.QuerySet["DailyRate"]):
@@ -110,16 +113,17 @@ class DailyRateQuerySet(models.QuerySet["DailyRate"]):
         return _through_euro(known, source, target)
 
 
-def _through_euro(rows: "Mapping[str, Rate | DailyRate]", source: str, target: str) -> ExchangeRate:
-    pair = [rows.get(code) for code in (target, source) if code != BASE]
-    known = [row for row in pair if row is not None]
-    if len(known) < len(pair):
-        raise NoRate(source=source, target=target)
-    per_euro = {BASE: Decimal(1)} | {row.currency: row.per_euro for row in known}
+def _through_euro(
+    rows: "Mapping[str, Rate | DailyRate]", source: str, target: str, missing: type[NoRate] = NoRate
+) -> ExchangeRate:
+    codes = {target, source} - {BASE}
+    if not codes <= rows.keys():
+        raise missing(source=source, target=target)
+    per_euro = {BASE: Decimal(1)} | {code: rows[code].per_euro for code in codes}
     # An amount is converted before it is stored, and the audit converts with the stored rate. If
     # the database rounded the rate again, the amounts would differ.
     rate = _SIGNIFICANT.divide(per_euro[target], per_euro[source]).quantize(_LAST_DECIMAL)
-    return ExchangeRate(rate, ECB, min(row.day for row in known))
+    return ExchangeRate(rate, ECB, min(rows[code].day for code in codes))
 
 
 class Rate(models.Model):

@@ -110,8 +110,8 @@ def total_debt(user: User, currency: str, *, answered: bool | None = None) -> De
     """What `user` still owes in all trips, in major units of `currency`, at the latest rates.
 
     If a scoped token restricts `user` to one trip, only in that trip. `answered` restricts the sum
-    to trips in which the user has answered, or has not; see `Member.introduced_by`. Raises `NoRate`
-    if something is owed in a currency that cannot be converted.
+    to trips in which the user has answered, or has not; see `Member.introduced_by`. Raises
+    `NoLatestRate` if something is owed in a currency that cannot be converted.
     """
 
     def owed() -> dict[str, int]:

@@ -9,7 +9,7 @@ from splits.models import Expense, Split
 from splits.models.conflicts import AlreadySplit, ClosesTrip, ExceedsExpense
 from splits.models.debt import TooManyDebts
 from splits.models.individual_splits import add_split, remove_split
-from splits.models.rate import NoRate
+from splits.models.rate import NoLatestRate
 from splits.models.reads import pending_in, pending_of, splits_of
 from splits.reports.balances import total_debt
 from splits.serializers.split import (
@@ -124,7 +124,7 @@ class DebtViewSet(PeopleViewSet):
         answers=TotalDebtSerializer,
         # Or it opens a snapshot itself.
         single_statement=True,
-        problems=[NoRate],
+        problems=[NoLatestRate],
     )
     def total(self, request: Request, user_id: int) -> Response:
         """What a user still owes, as one number.

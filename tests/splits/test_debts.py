@@ -135,6 +135,7 @@ def test_without_a_rate_a_conversion_is_refused(
     assert total(ledger, ed, "?currency=EUR") == "10.00"
     response = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
     assert (response.status_code, response.json()["code"]) == (409, "no_rate")
+    assert response.json()["detail"] == "There is no rate from EUR to JPY."
     assert total(ledger, olga, "?currency=JPY") == "0"
 
 
