@@ -67,7 +67,7 @@ class ItineraryConfig(Plugin):
         from plugins.itinerary.serializers import ActivitySerializer, DaySerializer
 
         area, kept = "activities", ShownActivities(Activity).kept
-        searched = Searched(("title", "location", "notes"), "title")
+        searched = Searched(("title", "location", "notes", "url"), "title")
         return {
             "activity": TripObject(area, kept, ActivitySerializer, searched=searched),
             "day": TripObject(area, lambda: ShownDays(ItineraryDay), DaySerializer),

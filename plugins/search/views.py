@@ -20,10 +20,12 @@ class SearchViewSet(InTripViewSet):
     def list(self, request: Request) -> Response:
         """Search in all trips that the caller may see, the newest first.
 
-        Of each type, it finds the 1,000 objects that were made last. Deleted objects are not found;
-        trips that the caller has archived are. A trip to which somebody added the caller is
-        searched once the caller has read or written in it, or if `tripId` names it. A scoped token
-        finds what it may read.
+        It finds titles, names, descriptions, destinations, notes, texts and questions, and the
+        place and link of an activity; not the options of a poll, and not the tags and items of an
+        expense. Of each type, it finds the 1,000 objects that were made last. Deleted objects are
+        not found; trips that the caller has archived are. A trip to which somebody added the caller
+        is searched once the caller has read or written in it, or if `tripId` names it. A scoped
+        token finds what it may read.
         """
         chosen = self.query()
         return self.page(

@@ -154,6 +154,13 @@ def test_every_type_of_object_is_found_as_it_is_now(
         assert find("okapi", type=kind) == [(kind, pk)]
 
 
+@pytest.mark.skipif("activity" not in MADE, reason="without itinerary")
+def test_an_activity_is_found_by_its_link(api: Api, trip: Trip, olga: User, find: Any) -> None:
+    body = {"title": "See", "url": "https://zebra.example/tickets?day=2"}
+    made = api(olga).post(f"/api/trips/{trip.pk}/activities", body).json()
+    assert find("zebra tick") == [("activity", made["id"])]
+
+
 def test_a_deleted_expense_is_found_again_once_it_is_restored(
     api: Api, trip: Trip, olga: User, find: Any
 ) -> None:
