@@ -248,12 +248,16 @@ class BodyField(serializers.Field):
         return value
 
 
+#: What `ImportedRow.shown_kind` may be.
+ROW_KINDS = [*EntryKind.values, "other"]
+
+
 class ImportedRowSerializer(CamelCaseSerializer):
     """A row of the file, with what becomes of it."""
 
     line = serializers.IntegerField(help_text="Its line, or in JSON its position in the list.")
     kind = serializers.ChoiceField(
-        choices=[*EntryKind.values, "other"],
+        choices=ROW_KINDS,
         source="shown_kind",
         help_text="What it is recorded as; `other` is nothing.",
     )
