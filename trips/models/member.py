@@ -9,18 +9,7 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 from django.db import connection, models, transaction
-from django.db.models import (
-    Case,
-    Exists,
-    F,
-    Max,
-    OuterRef,
-    Prefetch,
-    ProtectedError,
-    Q,
-    Subquery,
-    When,
-)
+from django.db.models import Case, Exists, F, Prefetch, ProtectedError, Q, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -123,20 +112,6 @@ class MemberQuerySet(InTripQuerySet["Member"]):
     def known_to(self, reader: User) -> "MemberQuerySet":
         """Those who have answered, or whose address `reader` entered when adding them."""
         return self.filter(Q(introduced_by=None) | Q(introduced_by=reader.pk))
-
-    def with_adder(self) -> "MemberQuerySet":
-        """Annotate `adder_id` and `adder_name`: who added the member last, or is the member.
-
-        They are null if the service did it. Grouped, so that no plan reads the whole journal.
-        """
-        joining = (Event.MEMBER_ADDED, Event.MEMBER_JOINED, Event.GUEST_ADDED)
-        of_member = {"trip": OuterRef(OuterRef("trip")), "object_id": OuterRef(OuterRef("user"))}
-        last = JournalEntry.objects.filter(event__in=joining, **of_member).order_by()
-        number = last.values("object_id").annotate(last=Max("number")).values("last")
-        entry = JournalEntry.objects.filter(trip=OuterRef("trip"), number=Subquery(number))
-        return self.annotate(
-            adder_id=Subquery(entry.values("by")), adder_name=Subquery(entry.values("by__name"))
-        )
 
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of, as far as a token reaches."""
@@ -485,14 +460,6 @@ def revoked_by_plugins(trip_id: int, user_id: int, *, is_deleted: bool = False) 
 def members_of(trip: Param) -> MemberQuerySet:
     """The present members of a trip, in the order in which they joined."""
     return Member.objects.with_details().filter(trip=trip)
-
-
-def trips_led_alone_by(user: User) -> list[int]:
-    """The ids of the trips in which no OWNER but `user` can log in."""
-    others = Member.objects.owners().exclude(user=user)
-    own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
-    alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
-    return list(alone.values_list("trip", flat=True))
 
 
 class _DetailedTrips(TripQuerySet):

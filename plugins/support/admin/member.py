@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 from plugins.support import csv_columns
 from tripcompanion.adminsite.base import Columns, RulesAdmin, StateFilter, link
 from trips.admin import caller_of, money_column, person
-from trips.models import Member
+from trips.models import JournalEntry, Member
+from trips.models.events import Event
 from users.models import User
 
 BALANCE = money_column("balance_minor", gettext_lazy("balance"))
@@ -24,6 +25,21 @@ SUMS = (
     money_column("received_minor", gettext_lazy("received")),
     money_column("owed_minor", gettext_lazy("owed")),
 )
+
+
+def with_adder(members: QuerySet[Member]) -> QuerySet[Member]:
+    """Annotate `adder_id` and `adder_name`: who added the member last, or is the member.
+
+    They are null if the service did it. Grouped, so that no plan reads the whole journal.
+    """
+    joining = (Event.MEMBER_ADDED, Event.MEMBER_JOINED, Event.GUEST_ADDED)
+    of_member = {"trip": OuterRef(OuterRef("trip")), "object_id": OuterRef(OuterRef("user"))}
+    last = JournalEntry.objects.filter(event__in=joining, **of_member).order_by()
+    number = last.values("object_id").annotate(last=Max("number")).values("last")
+    entry = JournalEntry.objects.filter(trip=OuterRef("trip"), number=Subquery(number))
+    return members.annotate(
+        adder_id=Subquery(entry.values("by")), adder_name=Subquery(entry.values("by__name"))
+    )
 
 
 @admin.display(description=gettext_lazy("added by"))
@@ -105,7 +121,7 @@ class MemberAdmin(RulesAdmin):
     shown_fields = (*SUMS, added_by, answered, "joined_at", "left_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Member]:
-        return Member.objects.with_adder().order_by(*self.ordering)
+        return with_adder(Member.objects.all()).order_by(*self.ordering)
 
     def get_row_actions(self, request: HttpRequest, row: Member) -> Any:
         return self.row_actions if row.left_at is None else {}

@@ -21,7 +21,7 @@ from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, journal_table
-from plugins.support.admin.member import MEMBER_COLUMNS
+from plugins.support.admin.member import MEMBER_COLUMNS, with_adder
 from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
@@ -220,7 +220,7 @@ class TripAdmin(RulesAdmin):
     @admin.display(description=gettext_lazy("members"))
     def members(self, trip: Trip) -> str:
         columns = {_("user"): person("user", ""), **MEMBER_COLUMNS}
-        rows = trip.members.with_adder().select_related("user", "trip")
+        rows = with_adder(trip.members.all()).select_related("user", "trip")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
 
     @admin.display(description=gettext_lazy("expenses"))

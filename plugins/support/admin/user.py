@@ -18,7 +18,7 @@ from rest_framework.exceptions import APIException
 
 from plugins.personal_data.export import archive_of
 from plugins.support.admin.fields import as_the_api
-from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS
+from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS, with_adder
 from plugins.support.admin.session import accounts_locked
 from tripcompanion.adminsite.base import (
     RulesAdmin,
@@ -34,7 +34,8 @@ from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
 from trips.admin import caller_of
 from trips.deletion import delete_account
-from trips.models import Member, show_addresses_to, trips_led_alone_by
+from trips.models import Member, show_addresses_to
+from trips.roles import OWNER_ROLES
 from users.emails import email_key
 from users.models import EmailTaken, Session, User
 from users.serializers.account import EmailAddress, NewPassword
@@ -196,7 +197,7 @@ class UserAdmin(RulesAdmin):
     @admin.display(description=gettext_lazy("trips"))
     def trips(self, user: User) -> str:
         columns = {_("trip"): lambda member: link(member.trip), **MEMBER_COLUMNS}
-        rows = user.memberships.with_adder().select_related("trip").order_by("-id")
+        rows = with_adder(user.memberships.all()).select_related("trip").order_by("-id")
         return first_rows(rows, columns, user__id__exact=user.pk)
 
     def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
@@ -267,7 +268,10 @@ class UserAdmin(RulesAdmin):
 
     def _tell_of_trips(self, request: HttpRequest, user: User) -> None:
         """Warn if no OWNER of a trip is left who can log in."""
-        if trip_ids := trips_led_alone_by(user):
+        others = Member.objects.owners().exclude(user=user)
+        own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
+        alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
+        if trip_ids := list(alone.values_list("trip", flat=True)):
             ids = ", ".join(map(str, trip_ids))
             text = _("These trips have no owner any more who can log in: %(ids)s.")
             self.message_user(request, text % {"ids": ids}, messages.WARNING)
