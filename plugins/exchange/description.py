@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 from typing import Any, ClassVar
 
 #: The type, in a class whose `date` is a field.
@@ -117,8 +118,13 @@ class DescribedExpense(Row):
     remark_column: ClassVar = "notes"
 
     @property
+    def sides(self) -> tuple[list[str], ...]:
+        """The keys of the payers and of the participants."""
+        return [key for key, _value in self.payers], [key for key, _value in self.entered]
+
+    @property
     def people(self) -> set[str]:
-        return {key for key, _value in (*self.payers, *self.entered)}
+        return {*chain(*self.sides)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,11 @@ class DescribedSettlement(Row):
 
     sender: str = ""
     receiver: str = ""
+
+    @property
+    def sides(self) -> tuple[list[str], ...]:
+        """The keys of the two people, who must be different."""
+        return ([self.sender, self.receiver],)
 
     @property
     def people(self) -> set[str]:
@@ -152,7 +163,8 @@ class TripDescription:
 
     `currency` is that of the trip. Iterating over `entries` reads the file, again each time;
     `claimed` is what the file says that people are owed, or with a minus owe, in minor units by
-    person and currency. `is_own` is for our own export, of which a new trip is made as it was.
+    person and currency. `is_own` is for our own export, of which a new trip is made as it was;
+    `origin` says of which trip it is: its id, and when it was created.
     """
 
     currency: str
@@ -166,6 +178,7 @@ class TripDescription:
     start_date: date | None = None
     end_date: date | None = None
     is_own: bool = False
+    origin: tuple[str, str] = ("", "")
     format: str = ""
 
     @property

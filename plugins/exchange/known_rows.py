@@ -101,6 +101,8 @@ class KnownRows:
         self, trip: Trip | None, described: TripDescription, present: TripDescription | None = None
     ) -> None:
         self.rows: dict[str, tuple[str, str]] = {}
+        #: Whether the file is one of the trip itself.
+        self.is_own_file = present is not None and present.origin == described.origin
         #: By what nothing else has: another service has the same ids, but not at the same moment.
         self.own = {
             (entry.key, entry.made_at): (identity.digest, as_json(shown_of(entry)))

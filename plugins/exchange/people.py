@@ -38,13 +38,19 @@ class PlannedPerson:
 
 
 def planned_people(
-    people: Iterable[Person], caller: User, trip: Trip | None, mapping: Mapping[str, int | None]
+    people: Iterable[Person],
+    caller: User,
+    trip: Trip | None,
+    mapping: Mapping[str, int | None],
+    *,
+    is_own: bool = False,
 ) -> list[PlannedPerson]:
     """Who each person is. `mapping` is the caller's: user ids by keys or names; None is a guest.
 
-    Without it, somebody whom an earlier import into the trip made or found is the same again, the
-    one who saved the file is the caller, and an address of the file leads to an account only if
-    the caller shares a trip with it. Names never do.
+    Without it, the keys in a file of the trip itself (`is_own`) are the ids of its members, or of
+    those whose place a member took. Somebody whom an earlier import into the trip made or found is
+    the same again, the one who saved the file is the caller, and an address of the file leads to
+    an account only if the caller shares a trip with it. Names never do.
 
     Raises `ValidationError` for an id of nobody, `InviteInstead`, and `LimitReached`.
     """
@@ -52,19 +58,22 @@ def planned_people(
     if len(rows) > settings.QUOTA_MEMBERS:
         raise LimitReached(limit=settings.QUOTA_MEMBERS)
     members = _members(trip)
-    earlier = _from_earlier_imports(trip, members)
+    successors = _successors(trip) if trip else {}
+    earlier = _from_earlier_imports(trip, members, successors)
+    own = {row.key: _member_for(int(row.key), members, successors) for row in rows if is_own}
     by_email = _companions(caller, rows)
     _require_named(rows, mapping)
 
     def account_of(row: Person) -> int | None:
         if row.key in mapping or row.name in mapping:
             return mapping.get(row.key, mapping.get(row.name))
-        own = caller.pk if row.is_caller else None
-        return earlier.get((row.key, row.name)) or by_email.get(_key_of(row.email or "")) or own
+        known = own.get(row.key) or earlier.get((row.key, row.name))
+        saved_it = caller.pk if row.is_caller else None
+        return known or by_email.get(_key_of(row.email or "")) or saved_it
 
     found = {row.key: account_of(row) for row in rows}
     _require_addable({*mapping.values()} - members.keys() - {caller.pk, None})
-    _require_different(found)
+    _require_different(pk for key, pk in found.items() if own.get(key) != pk or key == str(pk))
     return [
         PlannedPerson(
             row.key,
@@ -109,24 +118,27 @@ def _members(trip: Trip | None) -> dict[int | None, bool]:
 
 
 def _from_earlier_imports(
-    trip: Trip | None, members: Container[int | None]
+    trip: Trip | None, members: Container[int | None], successors: Mapping[int, int]
 ) -> dict[tuple[str, str], int]:
-    """Who people were in earlier imports into the trip, if they are members; by key and name.
-
-    If somebody took the place of one of them, that person is meant.
-    """
+    """Who people were in earlier imports into the trip, if they are members; by key and name."""
     if trip is None:
         return {}
-    successors = _successors(trip)
     found = {}
     for row in Import.objects.recorded().filter(trip=trip.pk).order_by("pk"):
         for person in row.plan.people:
-            user_id, turns = person.user_id, len(successors)
-            while user_id in successors and user_id not in members and turns:
-                user_id, turns = successors[user_id], turns - 1
-            if user_id in members:
+            if user_id := _member_for(person.user_id, members, successors):
                 found[person.key, person.original] = user_id
     return found
+
+
+def _member_for(
+    user_id: int, members: Container[int | None], successors: Mapping[int, int]
+) -> int | None:
+    """The member who somebody is, or who took their place; None without one."""
+    turns = len(successors)
+    while user_id in successors and user_id not in members and turns:
+        user_id, turns = successors[user_id], turns - 1
+    return user_id if user_id in members else None
 
 
 def _successors(trip: Trip) -> dict[int, int]:
@@ -167,7 +179,7 @@ def _require_addable(user_ids: set[Any]) -> None:
         raise InviteInstead
 
 
-def _require_different(found: Mapping[str, int | None]) -> None:
-    used = [user_id for user_id in found.values() if user_id is not None]
+def _require_different(found: Iterable[int | None]) -> None:
+    used = [user_id for user_id in found if user_id is not None]
     if len(set(used)) < len(used):
         raise ValidationError({"mapping": [_("Two people of the file would be the same member.")]})

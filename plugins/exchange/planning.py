@@ -113,8 +113,11 @@ def plan_import(
                 trip = known_trip(caller, described)
             if trip is None and caller.confined_to is not None:
                 raise InsufficientScope
-            people = planned_people(described.people, caller, trip, choices.mapping)
-            plan = _Plan(described, choices, people, trip)
+            known = _known(trip, described)
+            people = planned_people(
+                described.people, caller, trip, choices.mapping, is_own=known.is_own_file
+            )
+            plan = _Plan(described, choices, people, trip, known)
             if is_known and trip is not None:
                 plan.notes.append(Note("known_trip"))
             # No transaction waits for the file.
@@ -191,9 +194,10 @@ class _Plan:
         choices: Choices,
         people: list[PlannedPerson],
         trip: Trip | None,
+        known: KnownRows,
     ) -> None:
         self.described, self.choices = described, choices
-        self.people, self.trip = people, trip
+        self.all_people, self.trip, self.known = people, trip, known
         self.currency = trip.currency if trip else choices.currency or _in_use(described)
         self.user_ids = {person.key: person.user_id for person in people}
         self.fitting = Fitting(
@@ -206,10 +210,18 @@ class _Plan:
         self.noted: list[int] = []
         self.days: list[date] = []
         self.pairs: set[tuple[str, str]] = set()
+        #: The keys of those whom the rows name that are recorded.
+        self.named: set[str] = set()
         #: A new trip is made of our own file as a whole, so each row is recorded as it is.
         self.is_copy = described.is_own and not trip and self.currency == described.currency
         self.notes = [*described.notes, *(() if self.is_copy else changed_names(people))]
-        self.known = _known(trip, described)
+
+    @property
+    def people(self) -> list[PlannedPerson]:
+        """Everybody who is to be a member; whoever left the trip is one only if a row needs it."""
+        if not self.known.is_own_file:
+            return self.all_people
+        return [p for p in self.all_people if p.is_member or p.key in self.named]
 
     def rows(self, progress: Callable[[Any], Any]) -> Iterator[ImportedRow]:
         """A row for each of the file. Raises `LimitReached`."""
@@ -249,7 +261,9 @@ class _Plan:
         if changed is None:
             if not self.is_copy:
                 fitted, notes = self.fitting.fitted(entry)
+            self._require_different(fitted)
             row.entry = self._entry_text(fitted)
+            self.named |= entry.people
         self.balances.update(self.fitting.moved(entry))
         if notes:
             self.noted.append(row.line)
@@ -262,6 +276,13 @@ class _Plan:
         self.counts[row.kind] += 1
         shown["description"] = fitted.title
         return (Outcome.NOTED if notes else Outcome.TAKEN), notes
+
+    def _require_different(self, entry: Any) -> None:
+        """Raise `RowError` if a side of it names two people who are one member by now."""
+        for keys in entry.sides:
+            used = [pk for key in keys if (pk := self.user_ids.get(key)) is not None]
+            if len(set(used)) < len(used):
+                raise RowError("named_twice")
 
     def _entry_text(self, entry: Any) -> str:
         """What is recorded; of a copy, what is shown of it, which may be nothing."""

@@ -76,6 +76,7 @@ def read(file: SourceFile) -> TripDescription:
         start_date=trip.day("startDate"),
         end_date=trip.day("endDate"),
         is_own=True,
+        origin=(trip.text("id", ""), trip.text("createdAt", "")),
     )
 
 

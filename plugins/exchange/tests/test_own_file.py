@@ -15,7 +15,7 @@ from plugins.exchange.trip_file import json_file
 from splits.models import Expense, Settlement
 from splits.reports.audit import differences
 from tests.cast import Api
-from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
@@ -81,6 +81,43 @@ def test_the_trip_knows_every_row_of_its_own_file(
     outcomes = [row["outcome"] for row in plan(content, tripId=lived.pk).json()["rows"]]
     assert outcomes[:2] == ["differs", "taken"]
     assert set(outcomes[2:]) <= {"known", "taken"}
+
+
+def test_the_trip_knows_everybody_of_its_own_file(
+    api: Api, imported: Any, lived: Trip, olga: User, ed: User
+) -> None:
+    content, members = file_of(api, lived, olga), set(lived.members.values_list("user", "left_at"))
+    assert imported(content, tripId=lived.pk)["counts"]["expense"] == 0
+    assert set(lived.members.values_list("user", "left_at")) == members
+    # A guest who is merged is the one who took the place; both in one row cannot be divided.
+    guest, url = add_guest(lived, "Bert"), f"/api/trips/{lived.pk}"
+    made = [spend(lived, 700, paid_by=olga, among=some).pk for some in ([guest], [guest, ed])]
+    content = file_of(api, lived, olga)
+    for pk in made:
+        assert api(olga).delete(f"{url}/expenses/{pk}").status_code == 204
+    merged = api(olga).post(f"{url}/guests/{guest.pk}/merge", {"userId": ed.pk})
+    assert merged.status_code == 200, merged.json()
+    before = {row["user"]["id"]: row["balance"] for row in api(olga).get(f"{url}/balances").json()}
+    members = set(lived.members.values_list("user", "left_at"))
+    done = imported(content, tripId=lived.pk)
+    outcomes = [row["outcome"] for row in done["rows"] if row["kind"] == "expense"]
+    assert outcomes[2:] == ["taken", "skipped"]
+    assert set(lived.members.values_list("user", "left_at")) == members
+    after = {row["user"]["id"]: row["balance"] for row in api(olga).get(f"{url}/balances").json()}
+    assert after == {**before, olga.pk: before[olga.pk] + 7, ed.pk: before[ed.pk] - 7}
+
+
+def test_whoever_left_comes_back_as_a_guest_only_for_a_row(
+    api: Api, imported: Any, trip: Trip, olga: User, ed: User
+) -> None:
+    boat = spend(trip, 1000, paid_by=ed, among=[ed])
+    content = file_of(api, trip, olga)
+    assert api(ed).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
+    imported(content, tripId=trip.pk)
+    assert not trip.members.filter(user__is_guest=True).exists()
+    assert api(olga).delete(f"/api/trips/{trip.pk}/expenses/{boat.pk}").status_code == 204
+    imported(content, tripId=trip.pk)
+    assert trip.members.get(user__is_guest=True).user.name == ed.name
 
 
 def test_rows_with_the_ids_of_others_are_new(api: Api, plan: Any, lived: Trip, olga: User) -> None:
