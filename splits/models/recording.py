@@ -9,6 +9,7 @@ recording happens under one lock of the trip.
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import gcd
 from typing import Any
 
 from django.utils import timezone
@@ -16,7 +17,7 @@ from django.utils import timezone
 from splits import money
 from splits.models.allocation import Allocation
 from splits.models.debt import MAX_OPEN_DEBTS, Debt, TooManyDebts, require_few_debts
-from splits.models.division import Division, Part, Payment, SplitType
+from splits.models.division import SCALE, Division, Part, Payment, SplitType
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
 from splits.models.posting import Owed, Sums, amounts, debts_and_sums, new_debts
@@ -24,13 +25,12 @@ from splits.models.settlement import Settlement, recompute, settlement_entries, 
 from splits.models.split import Split
 from tripcompanion.compiled import insert
 from trips.models import Member, Trip
+from trips.models.default_division import MAX_WEIGHT
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, write
 from users.models import User
 
 Pair = tuple[int, int]
-#: The weight of one minor unit, in ten-thousandths: 0.01.
-_WEIGHT_OF_UNIT = 100
 #: The split types that stay as entered, also where the exact parts differ in odd cents.
 KEPT_TYPES = frozenset({SplitType.ITEMIZED, SplitType.ADJUSTMENT})
 
@@ -177,7 +177,7 @@ class Recording:
             expense.money, new.paid_by_user, number, expense.places, "payers"
         )
         payments = dict(new.moved_payments or payments)
-        if new.exact_parts is not None and new.keeps_type:
+        if new.exact_parts is not None:
             exact = money.divide(expense.amount_minor, new.exact_parts, number, expense.places)
             expense.divided = exact == amounts(parts)
             parts = {u: part._replace(amount_minor=exact[u]) for u, part in parts.items()}
@@ -289,19 +289,21 @@ class Recording:
 
 def _exactly(new: NewExpense, expense: Expense) -> Division:
     """The division of a new expense, or one by its exact parts if that one differs from them."""
-    exact = new.exact_parts
+    exact, own = new.exact_parts, new.division
     if exact is None or new.keeps_type:
-        return new.division
+        return own
     in_own = new.exact_currency == expense.currency
     total = expense.entered_minor if in_own else expense.amount_minor
-    entered = new.division.entered or dict.fromkeys(new.division.participants, 1)
-    is_by_hand = new.division.split_type == SplitType.MANUAL
-    if set(entered) == set(exact) and (in_own or not is_by_hand):
-        parts = money.divide(total, entered, expense.number, expense.places)
-        if parts == dict(exact):
-            return new.division
+    entered = own.entered or dict.fromkeys(own.participants, 1)
+    parts = money.divide(total, entered, expense.number, expense.places)
+    adds_up = own.split_type != SplitType.MANUAL or sum(entered.values()) == expense.entered_minor
+    if adds_up and parts == exact:
+        return own
     if in_own:
         return Division(SplitType.MANUAL, tuple(exact), exact)
-    # In the trip's currency, while the expense is in another one: weights of these amounts.
-    weights = {user_id: abs(part) * _WEIGHT_OF_UNIT for user_id, part in exact.items()}
-    return Division(SplitType.SHARES, tuple(exact), weights)
+    # In the trip's currency, while the expense is in another one: weights, if we can store them.
+    weights = {user_id: abs(part) // gcd(*exact.values()) for user_id, part in exact.items()}
+    if not 0 < min(weights.values()) <= max(weights.values()) <= MAX_WEIGHT * SCALE:
+        return Division(SplitType.EQUAL, tuple(exact))
+    unit = SCALE if max(weights.values()) <= MAX_WEIGHT else 1
+    return Division(SplitType.SHARES, tuple(exact), {u: unit * w for u, w in weights.items()})

@@ -14,7 +14,7 @@ from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
 from splits.models.erasing import erase
 from splits.models.recording import NewExpense, Recording
 from splits.reports.audit import differences
-from tests.cast import trip_of
+from tests.cast import Api, trip_of
 from tests.compiled_only import compiled_only
 from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import JournalEntry, Member, Trip, locked_trip
@@ -185,6 +185,34 @@ def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(
         dict(Split.objects.filter(expense=pk).values_list("participant", "amount_minor")) == exact
     )
     assert not list(differences())
+
+
+@pytest.mark.parametrize(
+    ("exact", "split_type"),
+    [
+        ((4_000, 2_000), "SHARES"),
+        ((200_000_600, 120_000_401), "SHARES"),
+        ((15 * 10**9 + 1, 10**10), "EQUAL"),
+    ],
+)
+def test_what_is_recorded_by_exact_parts_can_be_sent_back(
+    api: Api, trip: Trip, olga: User, ed: User, exact: tuple[int, int], split_type: str
+) -> None:
+    """Weights have a maximum; if none fit, it is as if the splits had been made by hand."""
+    base, total = new_expense(sum(exact), olga.pk, (olga.pk, ed.pk)), sum(exact)
+    entered = {"entered_minor": total * 2, "currency": "CHF", "exchange_rate": Decimal("0.5")}
+    fields = {**base.fields, **entered, "rate_source": "ENTERED", "rate_day": DAY}
+    parts = {olga.pk: exact[0], ed.pk: exact[1]}
+    new = NewExpense(fields, {olga.pk: total * 2}, base.division, parts, "EUR")
+    (pk,) = together(trip, olga, [new], 1)
+    url, splits = f"/api/trips/{trip.pk}/expenses/{pk}", Split.objects.filter(expense=pk)
+    shown = api(olga).get(url).json()
+    assert (shown["splitType"], shown["splitAmounts"] is None) == (
+        split_type,
+        split_type == "EQUAL",
+    )
+    assert api(olga).put(url, shown).status_code == 200
+    assert dict(splits.values_list("participant", "amount_minor")) == parts
 
 
 @compiled_only  # otherwise SQLite takes a statement for so many rows
