@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from decimal import Context, Decimal
@@ -80,21 +81,39 @@ class Fitting:
             entry, cut_comments = self._with_comments(entry)
             cut += cut_comments
         self.require_people(entry)
-        entry, converted = self._in_use(self._in_trip_currency(entry))
-        return entry, notes + converted + cut
+        entry, restated = self._in_trip_currency(entry)
+        entry, converted = self._in_use(entry)
+        return entry, notes + restated + converted + cut
 
     def require_people(self, entry: Any) -> None:
         """Raise `RowError` if it names somebody who is not in the file."""
         if not entry.people <= self.people:
             raise RowError("unknown_person")
 
-    def _in_trip_currency(self, entry: Any) -> Any:
-        """The entry, whose rate leads to the trip's currency, unless that is not the file's."""
+    def _in_trip_currency(self, entry: Any) -> tuple[Any, list[Note]]:
+        """The entry without its rate, which leads to another currency than the trip's.
+
+        It stays as entered if that can be converted; else it is in the file's currency.
+        """
+        notes: list[Note] = []
         if self.currency == self.described.currency:
-            return entry
+            return entry, notes
         if entry.converted_minor is not None:
-            entry = _restated(entry, self.described.currency, entry.converted_minor)
-        return replace(entry, rate=None, converted_minor=None)
+            if self._converts(entry.currency):
+                entry = _as_entered(entry)
+            else:
+                entry, amount = _with_amount(entry)
+                entry = _restated(entry, self.described.currency, entry.converted_minor)
+                notes.append(Note("original_amount", {"amount": amount}))
+        return replace(entry, rate=None, converted_minor=None), notes
+
+    def _converts(self, currency: str) -> bool:
+        """Whether an amount is, or can be converted to be, in the trip's currency."""
+        if currency == self.currency or currency in ENDED:
+            return currency not in ENDED or currency in self.given
+        with suppress(RowError):
+            return bool(self._rate(currency))
+        return False
 
     def _in_use(self, entry: Any) -> tuple[Any, list[Note]]:
         """The entry in a currency in which it can be recorded: some have ended.
@@ -114,11 +133,7 @@ class Fitting:
         minor = entry.converted_minor
         if minor is None:
             minor = convert(entry.amount_minor, entry.currency, currency, rate or Decimal(1))
-        amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
-        name = entry.remark_column
-        text = "\n".join(filter(None, [entry.fields[name], amount]))
-        if len(text) <= longest(MODELS[entry.kind], name):
-            entry = replace(entry, fields={**entry.fields, name: text})
+        entry, amount = _with_amount(entry)
         restated = replace(_restated(entry, currency, minor), rate=None, converted_minor=None)
         return restated, [Note("converted", {"amount": amount})]
 
@@ -229,6 +244,40 @@ class Fitting:
                     raise RowError("no_rate", currency=currency) from error
                 self.rates[currency] = (found.rate, found.source, found.day)
         return self.rates[currency]
+
+
+def _with_amount(entry: Any) -> tuple[Any, str]:
+    """The entry with its amount in its text, if that has room; and the amount."""
+    amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
+    name = entry.remark_column
+    text = "\n".join(filter(None, [entry.fields[name], amount]))
+    if len(text) <= longest(MODELS[entry.kind], name):
+        entry = replace(entry, fields={**entry.fields, name: text})
+    return entry, amount
+
+
+def _as_entered(entry: Any) -> Any:
+    """The entry with nothing in the file's currency: its exact parts are in its own if needed.
+
+    They are not if they only differ in odd cents from the division.
+    """
+    if not isinstance(entry, DescribedExpense) or entry.parts is None:
+        return entry
+    entry = _as_divided(entry)
+    return replace(entry, parts=entry.entered if entry.split_type == "MANUAL" else None)
+
+
+def _as_divided(entry: DescribedExpense) -> DescribedExpense:
+    """The entry with its exact parts as the division, unless they only differ in odd cents."""
+    if entry.parts is None or entry.split_type in KEPT_TYPES:
+        return entry
+    weights = {key: 1 if value is None else value for key, value in entry.entered}
+    if entry.split_type != "MANUAL" or sum(weights.values()) == entry.amount_minor:
+        stated = apportioned(sum(part for _key, part in entry.parts), weights)
+        if all(abs(part - stated.get(key, 0)) <= 1 for key, part in entry.parts):
+            return entry
+    entered = tuple(apportioned(entry.amount_minor, dict(entry.parts), entry.line).items())
+    return replace(entry, split_type="MANUAL", entered=entered)
 
 
 def _restated(entry: Any, currency: str, amount_minor: int) -> Any:

@@ -21,6 +21,8 @@ from users.models import User
 
 pytestmark = pytest.mark.either
 
+MONEY = ("amount", "currency", "tripAmount", "exchangeRate", "rate", "settledOn")
+
 
 @pytest.fixture
 def paid(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
@@ -34,8 +36,7 @@ def paid(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
 
 
 def money(shown: dict[str, Any]) -> list[Any]:
-    names = ("amount", "currency", "tripAmount", "exchangeRate", "rate", "settledOn")
-    return [shown[name] for name in names]
+    return [shown[name] for name in MONEY]
 
 
 def test_tables_and_the_personal_export_have_both_amounts(
@@ -110,3 +111,49 @@ def test_a_file_of_another_service_gets_the_rate_of_the_plan(
     assert shown == (800, "JPY", 0.00625)
     [made] = Settlement.objects.select_related("trip")
     assert (made.entered_minor, made.currency, made.amount_minor) == (800, "JPY", 500)
+
+
+def test_a_trip_in_another_currency_gets_what_was_entered(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, imported: Callable[..., dict[str, Any]]
+) -> None:
+    people = [olga.pk, ed.pk, vera.pk]
+    common = {"expenseDate": "2026-05-14", "exchangeRate": 0.9, "participantUserIds": people}
+    bodies = [
+        {"amount": 100, "currency": "USD", "splitType": "EQUAL"},
+        {"amount": 1000, "currency": "JPY", "splitType": "SHARES"},
+        {"amount": 90, "currency": "USD", "splitType": "EQUAL"},
+        {"amount": 8, "currency": "KPW", "splitType": "EQUAL"},
+    ]
+    bodies[1]["splitAmounts"] = {str(pk): 1 + (pk == ed.pk) for pk in people}
+    url = f"/api/trips/{trip.pk}"
+    for body in bodies:
+        made = api(olga).post(f"{url}/expenses", {**common, **body, "description": "Hotel"})
+        assert made.status_code == 201, made.json()
+        if body["amount"] == 90:
+            split, expense = made.json()["splits"][2]["id"], made.json()["id"]
+            answer = api(olga).delete(f"/api/expenses/{expense}/splits/{split}")
+            assert answer.status_code == 204
+    sent = {"fromUserId": ed.pk, "toUserId": olga.pk, "settledOn": "2026-05-14"}
+    sent |= {"amount": 50, "currency": "USD", "exchangeRate": 0.9}
+    assert api(olga).post(f"{url}/settlements", sent).status_code == 201
+    other = TripFactory(currency="USD")
+    for user in (olga, ed, vera):
+        join(other, user, TripRole.OWNER)
+    mapping = {user.name: user.pk for user in (olga, ed, vera)}
+    rates = {"JPY": 0.007, "EUR": 1.1}
+    done = imported(file_of(api, trip, olga), tripId=other.pk, mapping=mapping, exchangeRates=rates)
+    notes = [row["notes"] for row in done["rows"]]
+    assert notes == [[], [], [], ["It was entered as 8.00 KPW."], []]
+    rows = api(olga).get(f"/api/trips/{other.pk}/expenses?ordering=createdAt").json()["items"]
+    shown = [[row[name] for name in MONEY[:4]] for row in rows]
+    assert shown == [
+        [100, "USD", 100, None],
+        [1000, "JPY", 7, 0.007],
+        [90, "USD", 90, None],
+        [7.2, "EUR", 7.92, 1.1],
+    ]
+    assert [row["splitType"] for row in rows] == ["EQUAL", "SHARES", "MANUAL", "EQUAL"]
+    assert sorted(rows[2]["splitAmounts"].values()) == [30, 60]
+    assert rows[3]["notes"] == "8.00 KPW"
+    [payment] = api(olga).get(f"/api/trips/{other.pk}/settlements").json()["items"]
+    assert money(payment)[:4] == [50, "USD", 50, None]
