@@ -171,7 +171,8 @@ class Fitting:
         }
         if isinstance(entry, DescribedSettlement):
             return {**common, "sender": entry.sender, "receiver": entry.receiver}
-        split_type, entered = entry.split_type, entry.entered
+        shown = _as_divided(entry)
+        split_type, entered = shown.split_type, shown.entered
         if split_type == "PERCENTAGE" and sum(v for _k, v in entered) != PERCENTAGE_WHOLE:
             split_type = "SHARES"
         return {

@@ -95,6 +95,24 @@ def test_a_trip_in_another_currency_gets_converted_items(
     assert [row["tripAmount"] for row in rows] == [1632, 1632, -4892]
 
 
+def test_a_division_by_hand_is_planned_as_it_is_recorded(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, plan: Any, imported: Any
+) -> None:
+    boat = spend(trip, 9000, paid_by=olga, among=[olga, ed, vera])
+    split = boat.splits.get(participant=vera)
+    assert api(olga).delete(f"/api/expenses/{boat.pk}/splits/{split.pk}").status_code == 204
+    other = TripFactory(currency="EUR")
+    for user in (olga, ed, vera):
+        join(other, user, TripRole.OWNER)
+    where = {"tripId": other.pk, "mapping": {user.name: user.pk for user in (olga, ed, vera)}}
+    [row] = plan(file_of(api, trip, olga), **where).json()["rows"]
+    imported(file_of(api, trip, olga), **where)
+    [made] = api(olga).get(f"/api/trips/{other.pk}/expenses").json()["items"]
+    parts = ["MANUAL", {str(olga.pk): 60, str(ed.pk): 30}]
+    assert [made["splitType"], made["splitAmounts"]] == parts
+    assert [row["object"]["splitType"], row["object"]["splitAmounts"]] == parts
+
+
 @pytest.mark.parametrize("reason", SKIPPED)
 def test_what_cannot_be_recorded_is_skipped(
     api: Api, olga: User, content: bytes, plan: Any, reason: str
