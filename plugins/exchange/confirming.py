@@ -34,6 +34,7 @@ from plugins.exchange.source import SourceFile, as_json
 from plugins.merging.models import Merge
 from splits.models import Allocation, Division, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
+from splits.models.division import Payment
 from splits.models.erasing import erase
 from splits.models.in_trip import added_rows
 from splits.models.items import Items
@@ -253,13 +254,16 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
     items = Items.of(entry.get("items"), entry["currency"])
     if items is not None:
         items = items.renamed({int(key): people[key] for key, _value in entry["entered"]})
-    exact = entry["parts"]
+    exact, paid = entry["parts"], entry.get("paid") or ()
+    pairs = zip(entry["payers"], paid, strict=False)
+    in_trip = {people[key]: Payment(minor, entered) for (key, entered), minor in pairs}
     return NewExpense(
         fields={**fields, **amounts, "expense_date": day},
         paid_by_user={people[key]: minor for key, minor in entry["payers"]},
         division=Division(entry["split_type"], participants, entered or None, items),
         exact_parts=None if exact is None else {people[key]: minor for key, minor in exact},
         exact_currency=entry["parts_currency"],
+        moved_payments=in_trip if len(in_trip) > 1 else None,
     )
 
 

@@ -103,10 +103,12 @@ class DescribedExpense(Row):
     ten-thousandths for PERCENTAGE and SHARES, None for EQUAL and ITEMIZED. `items` are those of
     ITEMIZED, as our own file has them; nothing of them is checked.
     `parts` are the exact parts, if the file has them; None divides by our own rule. They are in the
-    trip's currency if `converted_minor` is given.
+    trip's currency if `converted_minor` is given. Then our own file also says what the payers
+    `paid` in that.
     """
 
     payers: tuple[tuple[str, int], ...] = ()
+    paid: tuple[int, ...] | None = None
     split_type: str = "EQUAL"
     entered: tuple[tuple[str, int | None], ...] = ()
     parts: tuple[tuple[str, int], ...] | None = None

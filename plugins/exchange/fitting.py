@@ -178,6 +178,7 @@ class Fitting:
         return {
             **common,
             "payers": entry.payers,
+            "paid": None if entry.converted_minor is None else entry.paid,
             "split_type": split_type,
             "entered": entered,
             "items": _items_text(entry) if split_type in KEPT_TYPES else None,

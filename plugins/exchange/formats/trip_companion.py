@@ -25,7 +25,7 @@ from plugins.exchange.description import (
 from plugins.exchange.formats.reading import Record, RowError, each, to_minor
 from plugins.exchange.source import Head, SourceFile
 from splits.models.rate import ECB
-from splits.money import own_parts
+from splits.money import own_parts, parse_places
 
 PROGRAM = "Trip Companion"
 
@@ -69,7 +69,7 @@ def read(file: SourceFile) -> TripDescription:
         name=trip.text("title"),
         currency=currency,
         people=tuple(person for person in people if person.key in named),
-        read_entries=lambda: _entries(file, currency),
+        read_entries=lambda: _entries(file, currency, trip.text("claimedGuests", "")),
         claimed=claimed,
         description=trip.text("description"),
         destination=trip.text("destination"),
@@ -105,12 +105,13 @@ def _by_expense(file: SourceFile, table: str) -> dict[str, list[_Row]]:
     return rows
 
 
-def _entries(file: SourceFile, currency: str) -> Iterator[Entry]:
+def _entries(file: SourceFile, currency: str, claimed: str) -> Iterator[Entry]:
     tables = [_by_expense(file, table) for table in ("payers", "splits", "comments")]
 
     def expense(line: int, value: Any) -> Iterable[Entry]:
         row = _Row(value)
-        return [_expense(line, row, currency, *(rows[row.text("id")] for rows in tables))]
+        others = (rows[row.text("id")] for rows in tables)
+        return [_expense(line, row, currency, claimed, *others)]
 
     def settlement(line: int, value: Any) -> Iterable[Entry]:
         return [_settlement(line, _Row(value), currency)]
@@ -123,6 +124,7 @@ def _expense(
     line: int,
     row: _Row,
     currency: str,
+    claimed: str,
     payers: list[_Row],
     splits: list[_Row],
     comments: list[_Row],
@@ -137,7 +139,11 @@ def _expense(
         raise RowError("does_not_add_up")
     if min((sign * minor for minor in (*paid.values(), *shares.values())), default=0) < 0:
         raise RowError("negative_part")
-    parts = own_parts(shares, paid, int(row.number("number")))
+    try:
+        places = parse_places(claimed, row.text("mergedGuests", ""))
+    except ValueError as error:
+        raise RowError("bad_value", name="mergedGuests") from error
+    parts = own_parts(shares, paid, int(row.number("number")), places)
     split_type = row.text("splitType")
     entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
     if row.flag("divided") and split_type in _ENTERED:
@@ -149,6 +155,7 @@ def _expense(
         date=row.day("expenseDate"),
         **_common("expense", row, row.minor("entered", own), own, currency),
         payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
+        paid=tuple(paid.values()),
         split_type=split_type,
         entered=tuple((str(key), value) for key, value in entered.items()),
         parts=tuple((str(key), part) for key, part in parts.items() if key in entered),

@@ -1,6 +1,7 @@
 """Importing items, adjustments and refunds of our own file: they stay what was entered."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from plugins.exchange.tests import samples
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense, Split
 from tests.cast import Api
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import exact
 from trips.models import Trip
 from trips.roles import TripRole
@@ -111,6 +112,39 @@ def test_a_division_by_hand_is_planned_as_it_is_recorded(
     parts = ["MANUAL", {str(olga.pk): 60, str(ed.pk): 30}]
     assert [made["splitType"], made["splitAmounts"]] == parts
     assert [row["object"]["splitType"], row["object"]["splitAmounts"]] == parts
+
+
+@pytest.mark.parametrize("at", range(2))
+def test_odd_cents_stay_where_they_were(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, imported: Any, at: int
+) -> None:
+    """Those of several payers in another currency, and of a guest whose place somebody took."""
+    for _number in range(at):
+        spend(trip, 100, paid_by=vera, among=[vera])
+    guest, url = add_guest(trip), f"/api/trips/{trip.pk}"
+    both = dict.fromkeys((guest.pk, ed.pk), 7)
+    boat = spend(trip, 14, paid_by=olga, among=[guest, vera], paid_by_user=both)
+    foreign = {"currency": "USD", "exchange_rate": Decimal("0.5007")}
+    half = {ed.pk: 1000, vera.pk: 1000}
+    spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=half, **foreign)
+    part = boat.splits.get(participant=guest)
+    assert api(olga).delete(f"/api/expenses/{boat.pk}/splits/{part.pk}").status_code == 204
+    merged = api(olga).post(f"{url}/guests/{guest.pk}/merge", {"userId": olga.pk})
+    assert merged.status_code == 200, merged.json()
+    other = TripFactory(currency="EUR")
+    for user in (olga, ed, vera):
+        join(other, user, TripRole.OWNER)
+    # Without the file's parts, odd cents would fall to somebody else.
+    spend(other, 100, paid_by=olga, among=[olga])
+    mapping = {user.name: user.pk for user in (olga, ed, vera)}
+    imported(file_of(api, trip, olga), tripId=other.pk, mapping=mapping)
+    assert sums_in(other, ed, vera) == sums_in(trip, ed, vera)
+
+
+def sums_in(trip: Trip, *people: User) -> list[tuple[int, int]]:
+    """What these people paid and bear."""
+    rows = {row.user_id: (row.paid_minor, row.share_minor) for row in trip.members.all()}
+    return [rows[user.pk] for user in people]
 
 
 @pytest.mark.parametrize("reason", SKIPPED)
