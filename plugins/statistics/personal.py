@@ -145,7 +145,7 @@ class TripBetween:
 
 @dataclass
 class CurrencyBetween:
-    """The open debts in trips of one currency; `net_minor` is what the other owes on balance."""
+    """What is owed in trips of one currency; `net_minor` is what the other owes on balance."""
 
     currency: str
     you_owe_minor: int = 0
@@ -171,11 +171,12 @@ class Between(NamedTuple):
             raise NotFound
         # Nobody owes or sends themselves anything, so both sides are the two people.
         pair = [caller.pk, other_id]
-        for trip_id, debtor_id, *halves in _owed.fetch(pair=pair, trips=trips):
+        owed = [*_owed.fetch(pair=pair, trips=trips), *_credit.fetch(pair=pair, trips=trips)]
+        for trip_id, debtor_id, *halves in owed:
             if debtor_id == caller.pk:
-                trips[trip_id].you_owe_minor = joined(*halves)
+                trips[trip_id].you_owe_minor += joined(*halves)
             else:
-                trips[trip_id].owes_you_minor = joined(*halves)
+                trips[trip_id].owes_you_minor += joined(*halves)
         for trip_id, sender_id, *halves in _sent.fetch(pair=pair):
             if trip_id not in trips:
                 continue
@@ -206,6 +207,15 @@ def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Debt
         ArrayParam.among(pair, "debtor"), ArrayParam.among(pair, "creditor")
     )
     return _sums(rows.filter(ArrayParam.among(trips, "trip")), "debtor", "open_minor")
+
+
+@CompiledQuery
+def _credit(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Settlement, Any]:
+    """What was paid beyond the debts, which the receiver owes the sender."""
+    rows = Settlement.with_offsets.with_credit().filter(
+        ArrayParam.among(pair, "sender"), ArrayParam.among(pair, "receiver")
+    )
+    return _sums(rows.filter(ArrayParam.among(trips, "trip")), "receiver", "credit_minor")
 
 
 @CompiledQuery

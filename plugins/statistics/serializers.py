@@ -135,8 +135,8 @@ class CurrencyBetweenSerializer(CamelCaseSerializer):
     """What is open between two people in trips of one currency."""
 
     currency = CurrencyField(help_text="The currency of the trips.")
-    you_owe = MoneyField(help_text="What the caller still owes the other.")
-    owes_you = MoneyField(help_text="What the other still owes the caller.")
+    you_owe = MoneyField(help_text="What the caller owes the other.")
+    owes_you = MoneyField(help_text="What the other owes the caller.")
     net = MoneyField(help_text="`owesYou` less `youOwe`.")
 
 
@@ -146,8 +146,8 @@ class TripBetweenSerializer(CamelCaseSerializer):
     trip_id = serializers.IntegerField(help_text="The id of the trip.")
     title = serializers.CharField(help_text="Its title.")
     currency = CurrencyField(help_text="Its currency.")
-    you_owe = MoneyField(help_text="What the caller still owes the other.")
-    owes_you = MoneyField(help_text="What the other still owes the caller.")
+    you_owe = MoneyField(help_text="What the caller owes the other.")
+    owes_you = MoneyField(help_text="What the other owes the caller.")
     you_sent = MoneyField(help_text="What the caller handed to the other in settlements.")
     sent_you = MoneyField(help_text="What the other handed to the caller.")
 

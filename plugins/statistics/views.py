@@ -122,7 +122,8 @@ class PersonalStatisticsViewSet(DrawnViewSet, InTripViewSet):
     def between(self, request: Request, user_id: int) -> Response:
         """What is open between the caller and another member of their trips, and what each sent.
 
-        Only trips of which both are members now count. Debts are those of `pending-debts`.
+        Only trips of which both are members now count. What is owed are the debts of
+        `pending-debts`, and what was paid beyond them, which the receiver owes the sender.
         """
         return self.answer(Between.people(self.caller, user_id))
 

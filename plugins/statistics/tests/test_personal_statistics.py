@@ -94,6 +94,22 @@ def test_what_is_between_two_people(api: Api, trip: Trip, olga: User, ed: User) 
     assert other["trips"][0]["youOwe"] == 10
 
 
+def test_what_was_paid_too_much_is_owed_back(
+    api: Api, trip: Trip, olga: User, ed: User, vera: User
+) -> None:
+    spend(trip, 2000, paid_by=olga, among=[olga, ed])
+    settle(trip, ed, olga, 2500)
+    [shown] = api(olga).get(f"/api/users/me/between/{ed.pk}").json()["currencies"]
+    assert shown == {"currency": "EUR", "youOwe": 15, "owesYou": 0, "net": -15}
+    # An expense that used it up, and then is another's, leaves it again.
+    boat = spend(trip, 1500, paid_by=olga, among=[ed])
+    [shown] = api(ed).get(f"/api/users/me/between/{olga.pk}").json()["currencies"]
+    assert (shown["youOwe"], shown["owesYou"]) == (0, 0)
+    assert api(olga).delete(f"/api/trips/{trip.pk}/expenses/{boat.pk}").status_code == 204
+    [row] = api(ed).get(f"/api/users/me/between/{olga.pk}").json()["trips"]
+    assert (row["youOwe"], row["owesYou"], row["youSent"]) == (0, 15, 25)
+
+
 def test_between_strangers_is_nothing_to_find(api: Api, trip: Trip, olga: User, sam: User) -> None:
     for user_id in (sam.pk, 10**9):
         problem_of(api(olga).get(f"/api/users/me/between/{user_id}"), 404, "not_found")

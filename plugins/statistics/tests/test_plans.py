@@ -25,8 +25,9 @@ def test_statistics_look_up_what_they_sum(api: Api, transactional_db: None) -> N
     client, path = api(people[0]), f"/api/users/me/between/{people[1].pk}"
     asked, _answers = noted({"between": lambda: client.get(path)})
     assert not scanning(asked)
-    _session, _trips, debts, settlements, _person = asked["between"]
+    _session, _trips, debts, credit, settlements, _person = asked["between"]
     assert "debt_open" in plan_of(*debts)
+    assert "settlement_credit" in plan_of(*credit)
     assert "settlement_sent" in plan_of(*settlements)
     # A trip with few open debts, beside that long one.
     trip = fill(CLOSED_DEBTS)
