@@ -338,7 +338,8 @@ class Settlement(ClientNamed):
 
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero; see `Closings`."""
-        if closings_in(self.trip_id).close(self.pk, self.settled_on, self.created_by_id):
+        common = (self.pk, self.settled_on, self.created_by_id, self.created_at)
+        if closings_in(self.trip_id).close(*common):
             self.credit_minor = 0
 
     def offset(self, debtor_id: int, creditor_id: int, amount_minor: int) -> "Settlement":
@@ -352,6 +353,7 @@ class Settlement(ClientNamed):
             credit_minor=0,
             settled_on=self.settled_on,
             created_by_id=self.created_by_id,
+            created_at=self.created_at,
         )
 
     def is_own(self, user: User, can: Capability) -> bool:

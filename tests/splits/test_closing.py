@@ -2,6 +2,7 @@
 
 import pytest
 
+from splits.models import Settlement
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
@@ -44,6 +45,21 @@ def test_deleting_the_closing_settlement_opens_what_it_closed(
     assert ledger.paid(chain[0], vera) == (False, 0)
     assert ledger.paid(chain[1], ed) == (False, 0)
     assert ledger.balances() == {olga.pk: 10, ed.pk: 0, vera.pk: -10}
+
+
+def test_an_offset_is_as_old_as_its_closing_also_after_a_restore(
+    ledger: Ledger, chain: tuple[Json, Json], olga: User, vera: User
+) -> None:
+    closing = ledger.settle(vera, olga, 10)
+    stored = Settlement.objects.get()
+
+    def times() -> set[object]:
+        return set(Settlement.with_offsets.values_list("created_at", flat=True))
+
+    assert times() == {stored.created_at}
+    ledger.delete_settlement(closing, olga)
+    ledger.answer(olga, "post", f"settlements/{stored.pk}/restore")
+    assert times() == {stored.created_at}
 
 
 def test_closing_uses_up_every_credit(
