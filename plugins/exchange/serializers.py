@@ -86,10 +86,10 @@ class ImportOptions(_Choices):
         child=IdField(allow_null=True),
         allow_empty=False,
         required=False,
-        help_text="User ids by names in the file; null is a guest. Default: whoever an older file "
-        "led to, the caller, or by an address in the file an account that shares a trip with the "
-        "caller; otherwise a guest. Everybody is added as by hand: without a trip in common, each "
-        "counts as a look-up.",
+        help_text="User ids by names in the file; null is a guest. Default: in a file of the trip "
+        "itself its members, whoever an older file led to, the caller, or by an address in the "
+        "file an account that shares a trip with the caller; otherwise a guest. Everybody is added "
+        "as by hand: without a trip in common, each counts as a look-up.",
     )
     exchange_rates = ExchangeRatesField(
         child=RateField(),
