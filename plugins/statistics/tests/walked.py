@@ -33,7 +33,7 @@ QUERIES = {
     EXPLANATION: 5,
     f"{ME}/statistics": 4,
     f"{ME}/statistics.svg": 4,
-    f"{ME}/between/{{user_id}}": 5,
+    f"{ME}/between/{{user_id}}": 6,
     f"{TRIP}/balances.svg": 2,
     f"{TRIP}/statistics": 4,
     f"{TRIP}/statistics.svg": 4,
