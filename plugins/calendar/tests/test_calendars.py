@@ -190,6 +190,7 @@ def test_a_calendar_of_all_trips_has_those_that_are_visible_now(
 def test_a_trip_of_a_stranger_is_shown_once_its_member_has_answered(
     api: Api, link: Any, read: Any, sam: User, vera: User, trip: Trip
 ) -> None:
+    """T244: A stranger cannot fill the calendar of an account."""
     theirs, path = new_trip(api, sam), link(vera, OWN)
     assert add(api, sam, theirs, userId=vera.pk).status_code == 201
     assert {*entries(read(path))} == {f"trip-{trip.pk}"}

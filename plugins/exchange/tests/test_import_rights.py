@@ -181,6 +181,7 @@ def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga: 
 def test_a_token_exports_only_with_the_scopes_for_all_that_a_trip_has(
     api: Any, trip: Trip, olga: Any
 ) -> None:
+    """T243: A file of a trip is no way around the scopes of a token."""
     areas = {shown.area for shown in trip_objects().values()}
     path, reads = f"/api/trips/{trip.pk}/export", {f"{area}:read" for area in areas}
     assert bearer(script_of(olga, *reads).token).get(path).status_code == 200

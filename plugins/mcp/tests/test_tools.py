@@ -152,6 +152,7 @@ def test_an_ambiguous_name_answers_with_the_candidates(
 def test_a_trip_of_a_stranger_has_no_name_until_its_member_has_answered(
     api: Api, assistant: Assistants, trip: Trip, sam: User, vera: User
 ) -> None:
+    """T246: An assistant does not take the trip of a stranger for one of the same name."""
     Trip.objects.filter(pk=trip.pk).update(title="Lisbon 2026")
     theirs = new_trip(api, sam)
     Trip.objects.filter(pk=theirs.pk).update(title="Lisbon", start_date=date(2026, 5, 15))

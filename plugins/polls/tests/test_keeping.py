@@ -106,6 +106,7 @@ def test_a_file_brings_polls_and_votes(
 def test_a_file_shows_no_votes_that_members_do_not_see(
     api: Api, ask: Any, trip: Trip, olga: User, vera: User, ed: User
 ) -> None:
+    """T242: A file has no votes that members do not see."""
     later, secret = ask(showsVotes="after_vote"), ask(showsVotes="after_close", anonymous=True)
     for path in (later, secret):
         vote(api(vera), path, 2)
@@ -151,6 +152,7 @@ def test_a_file_with_too_many_choices_in_a_vote_counts_those_that_it_keeps(
 def test_who_is_added_again_and_removed_keeps_what_they_wrote(
     api: Api, ask: Any, trip: Trip, olga: User, ed: User
 ) -> None:
+    """T241: Nobody gets what others wrote by adding them again."""
     secret, shown = ask(anonymous=True), ask()
     for path in (secret, shown):
         vote(api(ed), path, 2)
@@ -165,6 +167,7 @@ def test_who_is_added_again_and_removed_keeps_what_they_wrote(
 def test_no_vote_in_an_anonymous_poll_goes_to_whoever_takes_a_place(
     api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
 ) -> None:
+    """T240: Whoever takes somebody's place does not see their vote in an anonymous poll."""
     path = ask(anonymous=True)
     vote(api(ed), path, 2)
     members = f"/api/trips/{trip.pk}/members"

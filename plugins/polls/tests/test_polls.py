@@ -224,3 +224,10 @@ def test_the_trip_has_at_most_so_many_polls(
     monkeypatch.setattr("plugins.polls.models.MAX_POLLS", 1)
     ask()
     assert api(ed).post(polls, QUESTION).json()["code"] == "limit_reached"
+
+
+def test_an_account_votes_only_so_often(api: Api, ask: Any, vera: User, limits: Any) -> None:
+    """T248: Nobody uses up the changes of a trip by voting."""
+    limits(vote="2/hour")
+    path = ask()
+    assert [vote(api(vera), path, 1 + at % 2).status_code for at in range(3)] == [200, 200, 429]

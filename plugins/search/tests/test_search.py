@@ -90,6 +90,7 @@ def test_without_a_word_it_is_refused(api: Api, olga: User, q: str) -> None:
 
 
 def test_a_query_has_ten_words_at_most(api: Api, olga: User, find: Any) -> None:
+    """T247: A search compares few words, whatever somebody has written."""
     words = [chr(ord("a") + at) for at in range(MAX_WORDS)]
     assert find(" ".join([*words, *words])) == []
     refused = problem_of(api(olga).get(f"/api/search?q={quote(' '.join([*words, 'z']))}"), 400)
@@ -189,6 +190,7 @@ def test_a_former_member_finds_nothing_and_a_merged_guest_is_gone(
 def test_a_trip_of_a_stranger_is_found_once_the_reader_has_answered(
     api: Api, trip: Trip, sam: User, vera: User, find: Any
 ) -> None:
+    """T245: A stranger cannot fill what somebody finds."""
     theirs = new_trip(api, sam)
     expense = spend(theirs, 100, paid_by=sam, among=[sam], description="Zebra")
     assert add(api, sam, theirs, userId=vera.pk).status_code == 201
