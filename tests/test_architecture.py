@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 
 from splits.models import Debt, Settlement
 from tests.cast import Api
+from tests.document import usual_plugins
 from tests.sources import CORE, PACKAGES, ROOT, shipped
 from tests.walked import all_of
 from tripcompanion.plugin import plugins
@@ -172,6 +173,7 @@ def test_every_folder_has_its_place_in_the_tree() -> None:
     assert folders - named == set()
 
 
+@usual_plugins
 def test_everything_in_the_tree_exists() -> None:
     folders = (*FOLDERS, "docs")
     files = {path.name for folder in folders for path in (ROOT / folder).rglob("*")}

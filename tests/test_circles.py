@@ -45,5 +45,5 @@ def circle_in(imports: dict[str, set[str]]) -> list[str]:
 
 def test_no_file_leads_back_to_itself() -> None:
     imports = {name: MODULES.keys() & {*imported(path)} - {name} for name, path in MODULES.items()}
-    assert len(imports) > 250
+    assert len(imports) > 200
     assert circle_in(imports) == []

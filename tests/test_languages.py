@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import translation
 from rest_framework.exceptions import APIException
 
-from tests.document import OPERATIONS, ROOT, problem_of
+from tests.document import OPERATIONS, ROOT, problem_of, usual_plugins
 from tests.factories import PASSWORD, spend
 from tests.hostile import World, fields_of, hostile, replaced
 from tests.sources import PACKAGES, shipped
@@ -50,6 +50,7 @@ def catalog() -> Catalog:
         return pofile.read_po(file, locale="es")
 
 
+@usual_plugins
 def test_every_text_of_the_code_has_a_spanish_translation(catalog):
     translated = {message.id for message in catalog if message.id and message.string}
     assert texts_in_the_code() - translated == set()

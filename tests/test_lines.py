@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.document import usual_plugins
 from tests.lines import lines
 
 pytestmark = pytest.mark.once
@@ -10,5 +11,6 @@ pytestmark = pytest.mark.once
 MOST_OF_THE_CORE = 24_816
 
 
+@usual_plugins
 def test_the_core_does_not_grow() -> None:
     assert lines()["core"] <= MOST_OF_THE_CORE

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.document import usual_plugins
 from tests.sources import shipped
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -174,6 +175,7 @@ def test_what_no_manual_documents_is_listed() -> None:
         assert undocumented(path) <= {name for name, files in table.items() if path in files}, path
 
 
+@usual_plugins
 def test_each_name_is_used_where_the_table_says() -> None:
     files: dict[str, set[str]] = {}
     for path in FILES:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import LOAD, SECRET, assert_stopped, run, settings_of, start_each
-from tests.document import ROOT
+from tests.document import ROOT, usual_plugins
 
 pytestmark = pytest.mark.once
 
@@ -349,6 +349,7 @@ def test_cookies_and_pages_are_guarded_in_production_only_where_it_would_break_d
     assert chosen["SECURE_HSTS_SECONDS"] == 365 * 24 * 3600
 
 
+@usual_plugins
 def test_every_variable_stands_in_the_example_file_and_no_other():
     settings = [ROOT / "tripcompanion" / "settings.py", *ROOT.glob("plugins/*/settings.py")]
     code = "".join(path.read_text() for path in settings)

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from django.core.management import get_commands
 
-from tests.document import ROOT
+from tests.document import ROOT, usual_plugins
 from tests.security.rows import docstrings, rows
 
 pytestmark = pytest.mark.once
@@ -29,11 +29,13 @@ def numbers(text: str) -> set[int]:
     return {n for first, last in named for n in range(int(first), int(last or first) + 1)}
 
 
+@usual_plugins
 def test_a_row_stands_once_and_none_is_missing() -> None:
     assert {row for row, times in known().items() if times > 1} == set()
     assert set(known()) >= set(range(1, LAST_OF_THE_CORE + 1))
 
 
+@usual_plugins
 def test_a_test_with_the_number_of_a_row_is_about_a_row() -> None:
     named = {
         int(found[1])
@@ -43,6 +45,7 @@ def test_a_test_with_the_number_of_a_row_is_about_a_row() -> None:
     assert named <= set(known())
 
 
+@usual_plugins
 def test_the_rows_that_a_document_names_exist() -> None:
     for path in ROOT.glob("*.md"):
         assert numbers(path.read_text()) <= set(known()), path.name
