@@ -83,7 +83,7 @@ class ActivityViewSet(InTripViewSet):
 
     def _change(self, trip_id: int, activity_id: int, *, partial: bool) -> Response:
         found = self._found(trip_id, activity_id)
-        body = self.body(partial=partial, current=lambda: self._with_costs(found))
+        body = self.body(partial=partial, current=lambda: self.read_costs(found))
         return self._answer(found.change(self.caller, **body))
 
     @operation("deleteActivity", needs=CanPlan.DELETE)
@@ -109,9 +109,9 @@ class ActivityViewSet(InTripViewSet):
         return self.get_permitted_object(rows, trip_id=trip_id, pk=activity_id)
 
     def _answer(self, activity: Activity, **options: Any) -> Response:
-        return self.answer(self._with_costs(activity), **options)
+        return self.answer(self.read_costs(activity), **options)
 
-    def _with_costs(self, activity: Activity) -> Activity:
+    def read_costs(self, activity: Activity) -> Activity:
         prefetch_related_objects([activity], with_costs(self.caller))
         return activity
 

@@ -243,9 +243,9 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         """The activities of the day `date`."""
         return self.list(request, trip_id)
 
-    def _with_costs(self, activity: Any) -> Activity:
+    def read_costs(self, activity: Any) -> Activity:
         activity.place = place_of(activity)
-        return super()._with_costs(activity)
+        return super().read_costs(activity)
 
 
 class ItineraryViewSet(views.ItineraryViewSet):

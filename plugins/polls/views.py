@@ -9,7 +9,7 @@ from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, V
 from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
-from tripcompanion.api.throttling import UserThrottle
+from tripcompanion.api.throttling import CallerThrottle, UserThrottle
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
@@ -83,7 +83,7 @@ class PollViewSet(InTripViewSet):
         needs=CanPoll.VOTE,
         takes=VoteRequest,
         problems=[PollClosed],
-        throttles=[VoteThrottle],
+        throttles=[CallerThrottle, VoteThrottle],
     )
     def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Vote, in place of one's vote before; an empty list takes it back."""

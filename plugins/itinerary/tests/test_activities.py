@@ -14,7 +14,7 @@ from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import Json, Ledger
 from trips.models import JournalEntry, Trip
-from trips.signals import person_replaced
+from trips.signals import author_replaced
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -188,5 +188,5 @@ def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(
 ) -> None:
     grandma = add_guest(trip)
     Activity.objects.create(trip=trip, created_by=grandma, title="Tea", order=1)
-    person_replaced.send(Trip, trip=trip, user_id=grandma.pk, to=ed.pk)
+    author_replaced.send(Trip, trip=trip, user_id=grandma.pk, to=ed.pk)
     assert Activity.objects.get().created_by == ed

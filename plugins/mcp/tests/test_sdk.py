@@ -19,11 +19,12 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.server import ROOT, Server
+from users.scopes import all_scopes
 
 pytestmark = [pytest.mark.either, pytest.mark.django_db]
 
 MODES = ["legacy", "auto", "2026-07-28"]
-SCOPES = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
+SCOPES = [*all_scopes()]
 PAGE = (ROOT / "docs" / "assistants.md").read_text()
 
 

@@ -47,6 +47,7 @@ ACROSS = {
     "plugins.statistics.personal._sent": "What two people sent each other in all trips.",
     "plugins.statistics.personal._owed": "What two people owe each other in all trips.",
     "plugins.statistics.personal._own": "An array of trips, for one's own statistics.",
+    "plugins.statistics.personal._credit": "What two people paid each other too much in all trips.",
     "plugins.statistics.personal._uncovered": "An array of trips, for one's own statistics.",
 }
 LASTING = ["/api/trips/{trip}/statistics"]
