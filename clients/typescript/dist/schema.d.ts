@@ -911,9 +911,10 @@ export interface paths {
          * @description A trip as a file: JSON, or a table as CSV or XLSX.
          *
          *     JSON has all that was entered and can be imported without loss;
-         *     `docs/trip-export.schema.json` describes it. The table has a row for each expense and
-         *     settlement, and two columns for each person: what they put in, and their part. `Accept`
-         *     chooses, or `?format=` with `json`, `csv` or `xlsx`.
+         *     `docs/trip-export.schema.json` describes it. Votes in polls are missing while members do not
+         *     see them. A scoped token needs the read scopes of all that JSON has. The table has a row for
+         *     each expense and settlement, and two columns for each person: what they put in, and their
+         *     part. `Accept` chooses, or `?format=` with `json`, `csv` or `xlsx`.
          *
          *     Every member may do this.
          */
@@ -1866,7 +1867,8 @@ export interface paths {
          * What is open between the caller and another member of their trips, and what each sent
          * @description What is open between the caller and another member of their trips, and what each sent.
          *
-         *     Only trips of which both are members now count. Debts are those of `pending-debts`.
+         *     Only trips of which both are members now count. What is owed are the debts of
+         *     `pending-debts`, and what was paid beyond them, which the receiver owes the sender.
          */
         get: operations["getBetween"];
         put?: never;
@@ -3249,9 +3251,10 @@ export interface paths {
          * Make the address of the calendar of the caller's trips; the former one ends
          * @description Make the address of the calendar of the caller's trips; the former one ends.
          *
-         *     Calendar programs subscribe to it. It shows the trips that the caller is a member of.
-         *     Whoever has it can read the calendar, and nothing else, until `endMyCalendarLink`, or until
-         *     all sessions of the caller end, as by a new password.
+         *     Calendar programs subscribe to it. It shows the trips that the caller is a member of;
+         *     one to which somebody added them, once they have read or written in it. Whoever has it can
+         *     read the calendar, and nothing else, until `endMyCalendarLink`, or until all sessions of the
+         *     caller end, as by a new password.
          */
         post: operations["renewMyCalendarLink"];
         /**
@@ -3337,8 +3340,12 @@ export interface paths {
          * Search in all trips that the caller may see, the newest first
          * @description Search in all trips that the caller may see, the newest first.
          *
-         *     Of each type, it finds the 1,000 objects that were made last. Deleted objects are not found;
-         *     trips that the caller has archived are. A scoped token finds what it may read.
+         *     It finds titles, names, descriptions, destinations, notes, texts and questions, and the
+         *     place and link of an activity; not the options of a poll, and not the tags and items of an
+         *     expense. Of each type, it finds the 1,000 objects that were made last. Deleted objects are
+         *     not found; trips that the caller has archived are. A trip to which somebody added the caller
+         *     is searched once the caller has read or written in it, or if `tripId` names it. A scoped
+         *     token finds what it may read.
          */
         get: operations["search"];
         put?: never;
@@ -4046,9 +4053,9 @@ export interface components {
         CurrencyBetween: {
             /** @description The currency of the trips. */
             currency: components["schemas"]["CurrencyEnum"];
-            /** @description What the caller still owes the other. */
+            /** @description What the caller owes the other. */
             youOwe: number;
-            /** @description What the other still owes the caller. */
+            /** @description What the other owes the caller. */
             owesYou: number;
             /** @description `owesYou` less `youOwe`. */
             net: number;
@@ -7419,9 +7426,9 @@ export interface components {
             title: string;
             /** @description Its currency. */
             currency: components["schemas"]["CurrencyEnum"];
-            /** @description What the caller still owes the other. */
+            /** @description What the caller owes the other. */
             youOwe: number;
-            /** @description What the other still owes the caller. */
+            /** @description What the other owes the caller. */
             owesYou: number;
             /** @description What the caller handed to the other in settlements. */
             youSent: number;
@@ -10210,8 +10217,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `no_rate`: the amounts cannot be converted. */
+        TotalDebtConflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `invalid`: a value is refused; `errors` says which one, and why. */
         TotalPendingSplitsBadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `no_rate`: the amounts cannot be converted. */
+        TotalPendingSplitsConflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -15005,7 +15030,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NoRate"];
+            409: components["responses"]["TotalDebtConflict"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
         };
@@ -15084,7 +15109,7 @@ export interface operations {
             403: components["responses"]["ForbiddenOrInsufficientScopeExpensesRead"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["NoRate"];
+            409: components["responses"]["TotalPendingSplitsConflict"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["Unavailable"];
         };
@@ -17905,7 +17930,7 @@ export interface operations {
                 /** @description Rows per page. */
                 pageSize?: number;
                 /**
-                 * @description Words, or their beginnings, without regard to case and accents. Each of them is in what is found. All signs but letters and digits separate words.
+                 * @description Up to 10 words, or their beginnings, without regard to case and accents. Each is in what is found. All signs but letters and digits separate words.
                  * @example metro fl
                  */
                 q: string;
