@@ -237,7 +237,7 @@ def shown(actual: Any, path: str = "", *, shortened: bool) -> Any:
         }
     if isinstance(actual, list):
         rows = actual[:SHORTENED_ROWS] if shortened else actual
-        return [shown(row, shortened=shortened) for row in rows]
+        return [shown(row, f"{path}.{at}", shortened=shortened) for at, row in enumerate(rows)]
     if path.endswith(".id") and isinstance(actual, str) and len(actual) == len(SESSION_ID):
         return SESSION_ID
     name = volatile_name(path)
