@@ -5,6 +5,7 @@ from typing import Any
 from plugins.polls.models import Poll, Vote
 from plugins.polls.rights import CanPoll
 from plugins.polls.views import PollViewSet
+from tests.compiled_only import queries_of_parts
 from tests.factories import acting_as_owner
 from tests.trips.access import TRIP, Row, just
 from trips.roles import Can
@@ -39,7 +40,7 @@ WRITTEN = {
     f"POST {POLL}/reopen": ["poll.reopened"],
     f"POST {POLL}/restore": ["poll.restored"],
 }
-QUERIES = {POLLS: 5, POLL: 2}
+QUERIES = {POLLS: 5, POLL: 2 + queries_of_parts(1)}
 LISTS = {POLLS}
 #: What is the same in the Spanish admin site.
 DATA = [r"Where to\?", r"poll\.[a-z]+", r"\{.*\}"]
