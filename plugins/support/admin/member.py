@@ -35,7 +35,7 @@ def with_adder(members: QuerySet[Member]) -> QuerySet[Member]:
     joining = (Event.MEMBER_ADDED, Event.MEMBER_JOINED, Event.GUEST_ADDED)
     of_member = {"trip": OuterRef(OuterRef("trip")), "object_id": OuterRef(OuterRef("user"))}
     last = JournalEntry.objects.filter(event__in=joining, **of_member).order_by()
-    number = last.values("object_id").annotate(last=Max("number")).values("last")
+    number = last.values("object_id").annotate(last=Max("number")).values("last")[:1]
     entry = JournalEntry.objects.filter(trip=OuterRef("trip"), number=Subquery(number))
     return members.annotate(
         adder_id=Subquery(entry.values("by")), adder_name=Subquery(entry.values("by__name"))
