@@ -87,7 +87,7 @@ def test_a_plugin_of_the_page_keeps_what_all_keep(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     (tmp_path / "test_packing.py").write_text(USE)
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST_X")},
+        **{name: value for name, value in os.environ.items() if "XDIST" not in name},
         "DEBUG": "true",
         "SECRET_KEY": SECRET,
         "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}",

@@ -129,8 +129,8 @@ class CalendarLink(models.Model):
         with override(self.user.notice_language):
             if self.trip is None:
                 # Or whoever adds the account to trips displaces its own.
-                answered = Member.objects.present().filter(user=self.user, introduced_by=None)
-                trips = Trip.objects.filter(pk__in=answered.values("trip"))
+                unanswered = Member.objects.unanswered_by(self.user)
+                trips = Trip.objects.of_member(self.user).exclude(pk__in=unanswered.values("trip"))
                 chosen = list(trips.order_by("-start_date", "-id")[:MAX_TRIPS])
             else:
                 chosen = [self.trip]

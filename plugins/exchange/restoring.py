@@ -23,6 +23,7 @@ from plugins.exchange.fitting import items_from
 from plugins.exchange.formats.trip_companion import FORMAT, VERSION
 from plugins.exchange.imported_history import imported_history, instant, is_id
 from plugins.exchange.own_file import OwnFile
+from plugins.exchange.scopes import require_to_import
 from plugins.exchange.tables import AS_ENTERED, CHUNK_ROWS, TABLES, TRIP, Column, Table
 from splits.models import Allocation, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
@@ -36,13 +37,12 @@ from tripcompanion.currency.amounts import EXPONENTS
 from trips.models import JournalEntry, Member, Trip
 from trips.models.category import budgets_text
 from trips.models.default_division import division_text, renamed_division
-from trips.models.events import Event, trip_objects
+from trips.models.events import Event
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, plain_fields, write
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE
 from trips.serializers import GuestRequest, TripRequest
 from users.models import User
-from users.models.token import require_scopes
 
 #: Former ids become negative, so that they keep their order and are never those of others.
 _FORMER = MAX_INTEGER
@@ -76,12 +76,12 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
     """Make the trip in `file`, with `by` as its OWNER; everybody else becomes a guest.
 
     The person with the id `own_id` is `by`; without one, that with the address of `by`. Raises
-    `UnreadableFile`, `LimitReached` if `by` has too many trips or the file is too large, and
-    `TooManyDebts`.
+    `UnreadableFile`, `InsufficientScope`, `LimitReached` if `by` has too many trips or the file is
+    too large, and `TooManyDebts`.
     """
     if file.first("format") != FORMAT or file.first("version") != VERSION:
         raise UnreadableFile("unknown_version")
-    _require_scopes(file, by)
+    require_to_import(file, by)
     _require_room(file)
     with transaction.atomic():
         account = User.objects.active().locked(by.pk)
@@ -96,14 +96,6 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
         write(made.trip.pk, by, joined)
     made.trip.caller_role = CREATOR_ROLE
     return made
-
-
-def _require_scopes(file: OwnFile, by: User) -> None:
-    """Raise `InsufficientScope` if the file has objects that the token of `by` may not write."""
-    areas = {shown.rows().model: shown.area for shown in trip_objects().values()}
-    tables = [table for table in TABLES if table.model in areas]
-    with_rows = [table for table in tables if next(file.items(f"{table.name}.item"), None)]
-    require_scopes(by, {f"{areas[table.model]}:write" for table in with_rows})
 
 
 def _require_room(file: OwnFile) -> None:

@@ -1,11 +1,10 @@
 """The fields that the client reads in trips and expenses, and the bodies that it sends."""
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from plugins.mapmyjourney.dividing import without_stored_people
 from splits.models import SplitType
 from splits.serializers import expense, expense_response
 from tripcompanion.api.serializers import CamelCaseSerializer, IdField, StrictText
@@ -95,33 +94,7 @@ class NewExpenseRequest(expense.ExpenseRequest):
     def to_internal_value(self, data: Any) -> Any:
         sent = {field: data[name] for name, field in self.FIELDS.items() if name in data}
         if self.partial:
-            self._drop_stored_people(sent)
+            sent = without_stored_people(self.context["expense"], sent)
         else:
             sent["splitType"] = SplitType.EQUAL.value
         return super().to_internal_value(sent)
-
-    def _drop_stored_people(self, sent: dict[str, Any]) -> None:
-        """Drop participants and payer that the expense has already: they would divide it again.
-
-        Raises `ValidationError` if others would replace amounts that the client does not show.
-        """
-        stored = self.context["expense"]
-        rows = stored.splits.filter(trip=stored.trip_id)
-        if _are(sent.get("participantUserIds"), rows.values_list("participant", flat=True)):
-            del sent["participantUserIds"]
-        is_equal = stored.is_division and stored.split_type == SplitType.EQUAL
-        if sent.get("participantUserIds") is not None and not is_equal:
-            text = _("The expense is not divided equally: its participants cannot change here.")
-            raise serializers.ValidationError({"participantUserIds": [text]})
-        payers = stored.payers.filter(trip=stored.trip_id).order_by("id")
-        user_ids = [*payers.values_list("user", flat=True)]
-        if _are([sent.get("paidByUserId")], user_ids[:1]):
-            del sent["paidByUserId"]
-        if sent.get("paidByUserId") is not None and len(user_ids) > 1:
-            text = _("Several people paid the expense: its payer cannot change here.")
-            raise serializers.ValidationError({"paidByUserId": [text]})
-
-
-def _are(sent: Any, user_ids: Iterable[int]) -> bool:
-    """Whether a list has exactly these ids, as numbers or as text, in any order."""
-    return isinstance(sent, list) and sorted(map(str, sent)) == sorted(map(str, user_ids))

@@ -7,6 +7,7 @@ from typing import Any
 from plugins.mcp.answers import compact
 from plugins.mcp.inner import Api, ToolFailed
 from tripcompanion.api.serializers import parse_id
+from trips.models import Member
 
 #: How many pages are searched for a title or a description, and how many rows a page has.
 _MOST_PAGES, _PAGE = 10, 100
@@ -79,7 +80,7 @@ def answered_trips(api: Api) -> Iterator[Row]:
 
     A stranger chooses the titles of these.
     """
-    unanswered = api.caller.memberships.exclude(introduced_by=None)
+    unanswered = Member.objects.unanswered_by(api.caller)
     left_out = {*unanswered.values_list("trip", flat=True)}
     trips = _named(api, "/api/trips", "title", "startDate")
     return (trip for trip in trips if trip["id"] not in left_out)

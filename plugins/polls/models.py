@@ -360,7 +360,10 @@ def count_imported(trip: Trip) -> None:
                 known = [pk for pk in ids_in(vote.option_words) if pk in poll.counted]
                 chosen = known if poll.multiple else known[:1]
                 same = Vote.objects.filter(trip=trip, pk=vote.pk)
-                same.update(option_words=words_of(chosen)) if chosen else same.delete()
+                if chosen:
+                    same.update(option_words=words_of(chosen))
+                else:
+                    same.delete()
                 poll.count(chosen, 1)
         poll.save()
 

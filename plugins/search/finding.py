@@ -43,7 +43,7 @@ class Findings:
     ) -> None:
         self._words = words
         named = trip_id or reader.confined_to
-        unanswered = Member.objects.present().filter(user=reader).exclude(introduced_by=None)
+        unanswered = Member.objects.unanswered_by(reader)
 
         def chosen(trip: str) -> Q:
             if named:

@@ -12,7 +12,6 @@ from threading import Event, Lock, Thread
 from typing import NamedTuple
 from weakref import WeakSet
 
-import psycopg
 from django.db import Error, connection
 from django.db.models import Count, Max
 
@@ -109,7 +108,7 @@ class Watch:
         while not self._has_ended():
             try:
                 self._follow()
-            except (Error, psycopg.Error):
+            except Error:
                 logger.warning("Changes are not seen while the database is away")
                 time.sleep(RETRY_SECONDS)
             finally:

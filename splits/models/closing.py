@@ -6,7 +6,6 @@ favour is what is offset against them.
 """
 
 from collections.abc import Collection, Iterator
-from datetime import date, datetime
 from typing import Any
 
 from django.db import connection, models, transaction
@@ -68,20 +67,20 @@ class Closings:
         self._trip_id, self._entries = trip_id, entries
         self._allocations = Allocation.objects.filter(trip=trip_id)
 
-    def close(self, settlement_id: int, day: date, by_id: int, at: datetime) -> bool:
+    def close(self, settlement: Any) -> bool:
         """Close everything that is open by a settlement, if every balance is zero.
 
-        Returns whether anything was open. `day`, `by_id` and `at`, when it was recorded, are those
-        of the settlement. It takes the same few statements for any number of debts.
+        Returns whether anything was open. It takes the same few statements for any number of debts.
         """
         trip_id = self._trip_id
         if unsettled_in.first(trip=trip_id):
             return False
-        now = timezone.now()
-        created_at = connection.ops.adapt_datetimefield_value(at)
+        pk, now = settlement.pk, timezone.now()
+        day, by_id = str(settlement.settled_on), settlement.created_by_id
+        created_at = connection.ops.adapt_datetimefield_value(settlement.created_at)
         with connection.cursor() as cursor:
-            cursor.execute(_OFFSET, [settlement_id, str(day), by_id, created_at, trip_id])
-            cursor.execute(_CLOSE, [settlement_id, trip_id, settlement_id, trip_id])
+            cursor.execute(_OFFSET, [pk, day, by_id, created_at, trip_id])
+            cursor.execute(_CLOSE, [pk, trip_id, pk, trip_id])
             if not cursor.rowcount:
                 return False
         debts = Debt.objects.filter(trip=trip_id, open_minor__gt=0)

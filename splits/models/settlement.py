@@ -338,8 +338,7 @@ class Settlement(ClientNamed):
 
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero; see `Closings`."""
-        common = (self.pk, self.settled_on, self.created_by_id, self.created_at)
-        if closings_in(self.trip_id).close(*common):
+        if closings_in(self.trip_id).close(self):
             self.credit_minor = 0
 
     def offset(self, debtor_id: int, creditor_id: int, amount_minor: int) -> "Settlement":

@@ -113,6 +113,10 @@ class MemberQuerySet(InTripQuerySet["Member"]):
         """Those who have answered, or whose address `reader` entered when adding them."""
         return self.filter(Q(introduced_by=None) | Q(introduced_by=reader.pk))
 
+    def unanswered_by(self, user: User) -> "MemberQuerySet":
+        """Where somebody added `user`, who has neither read nor written there since."""
+        return self.present().filter(user=user, introduced_by__isnull=False)
+
     def sharing_a_trip_with(self, user: User) -> "MemberQuerySet":
         """Present members of the trips that `user` is a member of, as far as a token reaches."""
         own = Member.objects.present().filter(user=user)
@@ -377,18 +381,20 @@ class Member(ClientNamed):
         an expense, and a part may be zero. Either can change later. Who wrote in the trip before
         they were added again leaves as others do.
         """
+        has_answered = self.introduced_by is None
         own = JournalEntry.objects.filter(trip=self.trip_id, by=self.user_id)
-        has_written = own.exclude(via=Via.IMPORT).exists()
-        answered = self.introduced_by is None or (has_written and not self.balance_minor)
+        has_written = not has_answered and own.exclude(via=Via.IMPORT).exists()
         sought = {"trip": self.trip, "user_id": self.user_id}
-        if answered or not any(
-            is_named for _receiver, is_named in person_sought.send(Member, **sought)
+        if (
+            has_answered
+            or (has_written and not self.balance_minor)
+            or not any(is_named for _receiver, is_named in person_sought.send(Member, **sought))
         ):
             self.left_at = timezone.now()
             self.save(update_fields=["left_at"])
             return []
         guest = User.create_guest(self.user.name)
-        self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE, keeps_texts=has_written)
+        self.trip.replace_person(self.user_id, guest.pk, DEFAULT_ROLE, is_author=has_written)
         changes: Changes = {
             "name": (None, guest.name),
             "role": (None, DEFAULT_ROLE),
@@ -460,6 +466,14 @@ def revoked_by_plugins(trip_id: int, user_id: int, *, is_deleted: bool = False) 
 def members_of(trip: Param) -> MemberQuerySet:
     """The present members of a trip, in the order in which they joined."""
     return Member.objects.with_details().filter(trip=trip)
+
+
+def trips_led_alone_by(user: User) -> list[int]:
+    """The ids of the trips in which no OWNER but `user` can log in."""
+    others = Member.objects.owners().exclude(user=user)
+    own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
+    alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
+    return list(alone.values_list("trip", flat=True))
 
 
 class _DetailedTrips(TripQuerySet):

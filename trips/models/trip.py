@@ -361,16 +361,14 @@ class Trip(ClientNamed):
         if role not in OWNER_ROLES and not self.members.owners().exists():
             raise NoOwner
 
-    def replace_person(
-        self, user_id: int, to: int, role: str, *, keeps_texts: bool = False
-    ) -> None:
+    def replace_person(self, user_id: int, to: int, role: str, *, is_author: bool = False) -> None:
         """Put `to` in the place of a member, in all entries and sums. Call it under the lock.
 
-        Nobody's amounts change: `to` also gets the odd cents that the member would have got. With
-        `keeps_texts`, what the member wrote stays theirs.
+        Nobody's amounts change: `to` also gets the odd cents that the member would have got. What
+        the member wrote stays theirs if they are its author; otherwise it came with a file.
         """
         person_replaced.send(Trip, trip=self, user_id=user_id, to=to)
-        if not keeps_texts:
+        if not is_author:
             author_replaced.send(Trip, trip=self, user_id=user_id, to=to)
         place = self.members.filter(user=user_id)
         place.update(user=to, role=role, joined_at=timezone.now(), introduced_by=None)

@@ -34,8 +34,7 @@ from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
 from trips.admin import caller_of
 from trips.deletion import delete_account
-from trips.models import Member, show_addresses_to
-from trips.roles import OWNER_ROLES
+from trips.models import Member, show_addresses_to, trips_led_alone_by
 from users.emails import email_key
 from users.models import EmailTaken, Session, User
 from users.serializers.account import EmailAddress, NewPassword
@@ -268,10 +267,7 @@ class UserAdmin(RulesAdmin):
 
     def _tell_of_trips(self, request: HttpRequest, user: User) -> None:
         """Warn if no OWNER of a trip is left who can log in."""
-        others = Member.objects.owners().exclude(user=user)
-        own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
-        alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
-        if trip_ids := list(alone.values_list("trip", flat=True)):
+        if trip_ids := trips_led_alone_by(user):
             ids = ", ".join(map(str, trip_ids))
             text = _("These trips have no owner any more who can log in: %(ids)s.")
             self.message_user(request, text % {"ids": ids}, messages.WARNING)
