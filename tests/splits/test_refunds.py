@@ -5,11 +5,8 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from hypothesis import given
-from hypothesis import strategies as st
 from rest_framework.exceptions import ValidationError
 
-from splits import money
 from splits.models import Expense
 from splits.models.division import Division, Money
 from splits.models.payer import Payer
@@ -17,7 +14,6 @@ from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import spend
 from tests.splits.ledger import Ledger, exact, parts
-from tests.splits.test_money import SEEDS, expenses
 from tests.stored import rolled_back
 from trips.models import Trip
 from users.models import User
@@ -221,29 +217,3 @@ def test_the_audit_finds_a_split_of_the_other_sign(trip: Trip, olga: User, ed: U
         refund.splits.filter(participant=ed).update(amount_minor=50)
         refund.splits.filter(participant=olga).update(amount_minor=-150)
         assert any("sign" in found.text for found in differences(trip.pk))
-
-
-@pytest.mark.once
-@given(
-    st.integers(1, 10**15),
-    st.dictionaries(st.integers(1, 9), st.integers(1, 99), min_size=1),
-    SEEDS,
-)
-def test_a_refund_is_divided_as_the_expense(total: int, weights: dict[int, int], seed: int) -> None:
-    parts = money.divide(total, weights, seed)
-    for signed in (weights, {user: -weight for user, weight in weights.items()}):
-        assert money.divide(-total, signed, seed) == {u: -part for u, part in parts.items()}
-
-
-@pytest.mark.once
-@given(expenses(), SEEDS)
-def test_the_debts_of_a_refund_are_those_of_the_expense_exchanged(
-    expense: tuple[dict[int, int], dict[int, int]], seed: int
-) -> None:
-    shares, paid = expense
-    sides = [{u: -minor for u, minor in side.items()} for side in expense]
-    owed = money.debts(shares, paid, seed)
-    exchanged = {(creditor, debtor): minor for (debtor, creditor), minor in owed.items()}
-    assert money.debts(sides[0], sides[1], seed) == exchanged
-    own = money.own_parts(shares, paid, seed)
-    assert money.own_parts(sides[0], sides[1], seed) == {u: -part for u, part in own.items()}
