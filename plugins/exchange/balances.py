@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plugins.exchange.description import TripDescription
+from plugins.exchange.formats.reading import TripDescription
 from tripcompanion.currency.amounts import to_major
 
 #: How many lines explain a difference.

@@ -1,10 +1,10 @@
-"""The description of a trip that every format is read into, and that an import is planned from.
+"""The entries and people that every format is read into, and that an import is planned from.
 
 Plain values without a database. Amounts are whole minor units. People and expenses are named by
 keys, texts which mean something within one file only.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -157,32 +157,3 @@ class SkippedRow:
 
 
 Entry = DescribedExpense | DescribedSettlement | SkippedRow
-
-
-@dataclass(frozen=True)
-class TripDescription:
-    """A trip as a file describes it. `format` is the name of the module that read it.
-
-    `currency` is that of the trip. Iterating over `entries` reads the file, again each time;
-    `claimed` is what the file says that people are owed, or with a minus owe, in minor units by
-    person and currency. `is_own` is for our own export, of which a new trip is made as it was;
-    `origin` says of which trip it is: its id, and when it was created.
-    """
-
-    currency: str
-    people: tuple[Person, ...]
-    read_entries: Callable[[], Iterator[Entry]]
-    claimed: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()
-    name: str = ""
-    description: str = ""
-    destination: str = ""
-    start_date: date | None = None
-    end_date: date | None = None
-    is_own: bool = False
-    origin: tuple[str, str] = ("", "")
-    format: str = ""
-
-    @property
-    def entries(self) -> Iterable[Entry]:
-        return self.read_entries()

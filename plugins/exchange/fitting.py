@@ -22,11 +22,10 @@ from plugins.exchange.description import (
     DescribedExpense,
     DescribedSettlement,
     Note,
-    TripDescription,
     UnreadableFile,
 )
 from plugins.exchange.formats.entries import apportioned
-from plugins.exchange.formats.reading import RowError, plain
+from plugins.exchange.formats.reading import RowError, TripDescription, plain
 from splits.models import Rate
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
 from splits.models.in_trip import added_rows

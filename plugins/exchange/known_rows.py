@@ -7,13 +7,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple
 
-from plugins.exchange.description import (
-    DescribedExpense,
-    DescribedSettlement,
-    Entry,
-    SkippedRow,
-    TripDescription,
-)
+from plugins.exchange.description import DescribedExpense, DescribedSettlement, Entry, SkippedRow
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.source import as_json
 from tripcompanion.currency.amounts import to_major

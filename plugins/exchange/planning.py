@@ -24,10 +24,10 @@ from rest_framework.generics import get_object_or_404
 
 from plugins.exchange.balances import compared
 from plugins.exchange.currencies import in_use
-from plugins.exchange.description import Note, TripDescription, UnreadableFile
+from plugins.exchange.description import Note, UnreadableFile
 from plugins.exchange.fitting import Fitting, longest
 from plugins.exchange.formats import describe
-from plugins.exchange.formats.reading import RowError, plain
+from plugins.exchange.formats.reading import RowError, TripDescription, plain
 from plugins.exchange.known_rows import Identity, KnownRows, identified, known_trip, shown_of
 from plugins.exchange.models import (
     MAX_PLANS,

@@ -1,17 +1,15 @@
 """Abrechnung, JSON of version 1: transactions between accounts, some of which are events."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from plugins.exchange.description import Entry, Note, TripDescription, UnreadableFile
+from plugins.exchange.description import Entry, Note, UnreadableFile
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import by_weight, divided, expense, payments
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.entries import by_weight, divided, payment_or_expense
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
-
-PROGRAM = "Abrechnung"
 
 Shares = Mapping[str, Fraction]
 #: An amount in minor units, what each person paid and owes of it, and notes.
@@ -26,30 +24,25 @@ _MAX_EVENTS = 1000
 _MAX_STEPS, _MAX_DENOMINATOR = 3_000_000, 10**100
 
 
-def recognises(head: Head) -> bool:
-    texts = head.texts or {}
-    return texts.get("version") == 1 and "personal_accounts" in head.paths
-
-
-def read(file: SourceFile) -> TripDescription:
-    texts = file.head.texts
-    people = reading.people_with_ids(file, "personal_accounts.item")
-    books = _Books(file, {person.key for person in people})
-    return TripDescription(
-        file.trip_currency(str(texts.get("metadata.currency_identifier") or "")),
-        people,
-        lambda: reading.each(enumerate(file.items("transactions.item"), 1), books.entries, "name"),
-        notes=(Note("deleted_come_back"),),
-        name=reading.clean(str(texts.get("metadata.name") or "")),
-        description=reading.clean(str(texts.get("metadata.description") or "")),
-    )
-
-
-class _Books:
+class Books(TripDescription):
     """The accounts of a file: people, and events, which pass on what they owe and are owed."""
 
-    def __init__(self, file: SourceFile, people: set[str]) -> None:
-        self.people = people
+    PROGRAM = "Abrechnung"
+    TITLE = "name"
+    notes = (Note("deleted_come_back"),)
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        texts = head.texts or {}
+        return texts.get("version") == 1 and "personal_accounts" in head.paths
+
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
+        self.people = reading.people_with_ids(file, "personal_accounts.item")
+        self.keys = {person.key for person in self.people}
+        texts = {name: str(text or "") for name, text in file.head.texts.items()}
+        self.name = reading.clean(texts.get("metadata.name", ""))
+        self.description = reading.clean(texts.get("metadata.description", ""))
         self.events: dict[str, dict[str, Fraction]] = {}
         self.names: dict[str, str] = {}
         for value in file.items("events.item"):
@@ -64,7 +57,11 @@ class _Books:
                 raise UnreadableFile("too_many_events", limit=_MAX_EVENTS)
         self.steps = 0
         #: Who bears a share of 1 of an account, with their parts: people bear their own.
-        self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in people}
+        self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in self.keys}
+        self.currency = file.trip_currency(texts.get("metadata.currency_identifier", ""))
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        return enumerate(self.file.items("transactions.item"), start=1)
 
     def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
         """The shares of people, after all events have passed on theirs."""
@@ -86,8 +83,8 @@ class _Books:
                 found[person] += share * part
         return found
 
-    def entries(self, line: int, value: Any) -> Iterable[Entry]:
-        row = Record(value)
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        row = Record(row)
         is_transfer = row.kind("type", _KINDS) == "transfer"
         currency = row.currency("currency_identifier")
         amount, notes = reading.rounded(row.number("value"), currency)
@@ -95,23 +92,28 @@ class _Books:
             raise RowError("no_amount")
         rate = row.number("currency_conversion_rate")
         amount, payers, parts, own_notes = self._sides(row, amount, is_transfer=is_transfer)
-        notes += own_notes
-        fields: dict[str, Any] = {
-            "date": row.day("billed_at"),
-            "currency": currency,
-            "key": row.text("id"),
-            "rate": rate if rate > 0 and rate != 1 else None,
-        }
-        title = row.text("name", "")
-        if is_transfer and len(payers) == len(parts) == 1:
-            [sender] = payers
-            return payments(line, sender, parts, title, notes=notes, **fields)
+        is_payment = is_transfer and len(payers) == len(parts) == 1
         tags = [str(tag) for tag in row.list("tags")]
         named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
-        fields["notes"] = notes + ((Note("files_left_out"),) if row.list("files") else ())
-        more = {"tags": (*tags, *named)}
-        texts = (title, " ".join([title, *tags]), row.text("description", ""), more)
-        return [expense(line, payers, self._division(line, row, amount, parts), *texts, **fields)]
+        if not is_payment and row.list("files"):
+            own_notes += (Note("files_left_out"),)
+        title = row.text("name", "")
+        return payment_or_expense(
+            line,
+            payers,
+            parts,
+            title,
+            " ".join([title, *tags]),
+            row.text("description", ""),
+            is_payment=is_payment,
+            division=self._division(line, row, amount, parts),
+            more={"tags": (*tags, *named)},
+            date=row.day("billed_at"),
+            currency=currency,
+            key=row.text("id"),
+            rate=rate if rate > 0 and rate != 1 else None,
+            notes=notes + own_notes,
+        )
 
     def _sides(self, row: Record, amount: int, *, is_transfer: bool) -> _Sides:
         """What each person paid and owes of `amount` minor units.
@@ -164,7 +166,7 @@ class _Books:
         """By weights, where nothing but weights of people decides; else by the exact parts."""
         shares = {k: w for k, w in weights(row, "debitor_shares").items() if w}
         is_plain = row.text("split_mode", "shares") == "shares" and not row.list("positions")
-        if amount < 0 or not is_plain or not shares.keys() <= self.people:
+        if amount < 0 or not is_plain or not shares.keys() <= self.keys:
             return divided(parts)
         return by_weight(amount, shares, line)
 

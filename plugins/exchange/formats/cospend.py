@@ -5,25 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Any
 from urllib.parse import unquote_plus
 
-from plugins.exchange.description import (
-    Entry,
-    Note,
-    Person,
-    SkippedRow,
-    TripDescription,
-    UnreadableFile,
-)
+from plugins.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import bill, names_in
 from plugins.exchange.formats.numbers import Numbers, is_one, plain_number
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile, fitted
-
-PROGRAM = "Cospend"
 
 #: The names of columns that begin a section, by its name.
 _SECTIONS = {
@@ -42,59 +34,55 @@ _CATEGORIES = {
 }  # fmt: skip
 
 
-def recognises(head: Head) -> bool:
-    names = {name.casefold() for name in head.header}
-    return {"name", "weight", "active"} <= names or (
-        # Older files lack the time. The bills of ihatemoney have no categories.
-        _SECTIONS["bills"] <= names and bool(names & {"timestamp", "payer_active", "categoryid"})
-    )
+class Project(TripDescription):
+    PROGRAM = "Cospend"
+    TITLE = "what"
 
-
-def read(file: SourceFile) -> TripDescription:
-    project = _Project(file)
-    people = tuple(Person(name, name) for name in project.weights)
-    return TripDescription(
-        project.currency,
-        people,
-        lambda: reading.each(project.rows("bills"), project.entries, "what"),
-        notes=(Note("rates_of_today"),) if project.has_other_currencies else (),
-    )
-
-
-class _Project:
-    """A project as its file describes it."""
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        names = {name.casefold() for name in head.header}
+        return {"name", "weight", "active"} <= names or (
+            # Older files lack the time. The bills of ihatemoney have no categories.
+            _SECTIONS["bills"] <= names
+            and bool(names & {"timestamp", "payer_active", "categoryid"})
+        )
 
     def __init__(self, file: SourceFile) -> None:
-        self.file = file
+        super().__init__(file)
         self.weights: dict[str, Decimal] = {}
         #: Whose weight is 0, which counts as 1 in every balance there.
         self.weightless: set[str] = set()
-        self.numbers = Numbers(cells_of(self.rows("bills"), "amount"), is_plain=True)
+        self.numbers = Numbers(cells_of(self.rows(), "amount"), is_plain=True)
         # Where the file has the moment, the date counts for nothing.
-        dated = ((line, row) for line, row in self.rows("bills") if not row.get("timestamp"))
+        dated = ((line, row) for line, row in self.rows() if not row.get("timestamp"))
         self.dates = Dates(cells_of(dated, "date"), self.numbers.mark, file.delimiter)
-        for _line, row in self.rows("members"):
+        for _line, row in self.section("members"):
             self._add(row, "name", "weight")
-        for _line, row in self.rows("bills"):
+        for _line, row in self.rows():
             self._add(row, "payer_name", "payer_weight")
         #: How many bills for one person have a title and a date.
         self.alone: Counter[tuple[str, str]] = Counter()
-        for _line, row in self.rows("bills"):
+        for _line, row in self.rows():
             owers, _notes = names_in(reading.clean(row.get("owers", "")), self.weights)
             self.alone[row.get("what", ""), row.get("date", "")] += len(owers) == 1
             for name in owers:
                 self.weights.setdefault(name, Decimal(1))
-        rows = list(self.rows("currencies"))
-        self.has_other_currencies = len(rows) > 1
+        self.people = tuple(Person(name, name) for name in self.weights)
+        rows = list(self.section("currencies"))
+        if len(rows) > 1:
+            self.notes = (Note("rates_of_today"),)
         rates = [(row.get("currencyname", ""), row.get("exchange_rate", "")) for _line, row in rows]
         main = [name for name, rate in rates if is_one(rate)]
         self.currency = file.trip_currency(*main)
         self.categories = _CATEGORIES | {
             row.get("categoryid", ""): row.get("categoryname", "")
-            for _line, row in self.rows("categories")
+            for _line, row in self.section("categories")
         }
 
-    def rows(self, section: str) -> Iterator[tuple[int, dict[str, str]]]:
+    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
+        return self.section("bills")
+
+    def section(self, section: str) -> Iterator[tuple[int, dict[str, str]]]:
         """The rows of a section. A header is known by the names in it, in any order.
 
         Quotes in names are not doubled in the sections besides the bills, so they are read as any
@@ -127,8 +115,8 @@ class _Project:
             self.weightless.add(key)
         self.weights.setdefault(key, found or Decimal(1))
 
-    def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
-        row = Record(value)
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        value, row = row, Record(row)
         title = row.text("what", "")
         if row.text("deleted", "0") == "1":
             return [SkippedRow(line, Note("deleted_in_source"), title)]

@@ -1,6 +1,6 @@
 """Entries made of what people paid, and of their shares."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from plugins.exchange.description import DescribedExpense, DescribedSettlement, Entry, Note
-from plugins.exchange.formats.reading import RowError, category, rounded
+from plugins.exchange.formats.reading import RowError, category, rounded, to_minor
 from splits.models.division import SCALE
 from splits.money import apportion
 
@@ -136,20 +136,48 @@ def expense(
     return DescribedExpense(line=line, fields={**fields, **more}, **sums, **division, **row)
 
 
-def in_original(
-    found: DescribedExpense, currency: str, amount_minor: int, rate: Decimal | None
-) -> DescribedExpense:
-    """The expense of one payer in the currency in which it was entered.
+def payment_or_expense(
+    line: int,
+    paid: Mapping[str, int],
+    parts: Mapping[str, int],
+    title: str,
+    *texts: str,
+    is_payment: bool,
+    instead: str = "",
+    division: Mapping[str, Any] | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
+    **row: Any,
+) -> list[Entry]:
+    """A payment to each who has a part of what one person paid, or an expense with these parts.
 
-    Its amount in the currency of the group rules.
+    `instead` is the title of an expense without one, and `division` its division, if that is more
+    than the parts; `texts` and `more` are those of `expense`.
     """
+    if not sum(paid.values()):
+        raise RowError("no_amount")
+    if is_payment:
+        return [*payments(line, *paid, parts, title, **row)]
+    division = division or divided(parts)
+    return [expense(line, paid, division, title or instead, *texts, more=more, **row)]
+
+
+def in_original(
+    found: DescribedExpense, code: str, amount: Decimal, rate: Decimal | None
+) -> DescribedExpense:
+    """The expense of one payer in the currency in which it was entered, unless that makes no sense.
+
+    `amount` is in major units of that. The amount in the currency of the group rules.
+    """
+    minor = to_minor(amount, code)
+    if minor <= 0:
+        return found
     return replace(
         found,
-        currency=currency,
-        amount_minor=amount_minor,
+        currency=code,
+        amount_minor=minor,
         rate=rate,
         converted_minor=found.amount_minor,
-        payers=((found.payers[0][0], amount_minor),),
+        payers=((found.payers[0][0], minor),),
     )
 
 
@@ -208,13 +236,11 @@ def bill(
     owers: list[str],
     weights: Mapping[str, Decimal],
     title: str,
-    label: str = "",
-    details: str = "",
-    *,
+    *texts: str,
     is_payment: bool,
     notes: tuple[Note, ...],
     **row: Any,
-) -> Iterable[Entry]:
+) -> list[Entry]:
     """The entries of a bill. An ower whose weight is not in `weights` has 1, with a note."""
     if title == _NO_BILL and owers == [payer]:
         return []
@@ -226,8 +252,7 @@ def bill(
     if unknown and len(owers) > 1:
         notes += (Note("weight_unknown", {"names": ", ".join(unknown)[:200]}),)
     shares = {name: Fraction(weights.get(name, 1)) for name in owers}
+    row["notes"] = notes
     if is_payment and minor > 0 and payer not in shares:
-        parts = apportioned(minor, shares, line)
-        return payments(line, payer, parts, title, notes=notes, **row)
-    division = by_weight(minor, shares, line)
-    return [expense(line, {payer: minor}, division, title, label, details, notes=notes, **row)]
+        return [*payments(line, payer, apportioned(minor, shares, line), title, **row)]
+    return [expense(line, {payer: minor}, by_weight(minor, shares, line), title, *texts, **row)]

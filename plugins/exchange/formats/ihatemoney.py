@@ -5,51 +5,41 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from plugins.exchange.description import Entry, Note, TripDescription, UnreadableFile
+from plugins.exchange.description import Entry, Note, UnreadableFile
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import bill, names_in
 from plugins.exchange.formats.numbers import Numbers
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
 from tripcompanion.currency.amounts import ENDED, EXPONENTS
-
-PROGRAM = "ihatemoney"
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
 #: ISO 4217's code for "no currency", which bills have in a project without one.
 _NO_CURRENCY = "XXX"
 
 
-def recognises(head: Head) -> bool:
-    if head.kind == "csv":
-        names = {name.casefold() for name in head.header}
-        return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency", ""}
-    return {"item.what", "item.owers"} <= head.paths or {"item.ower", "item.receiver"} <= head.paths
+class Bills(TripDescription):
+    PROGRAM = "ihatemoney"
+    TITLE = "what"
 
-
-def read(file: SourceFile) -> TripDescription:
-    if "item.ower" in file.head.paths:
-        raise UnreadableFile("is_settlement_plan")
-    bills = _Bills(file)
-    return TripDescription(
-        bills.currency,
-        reading.people_named(bills.names),
-        lambda: reading.each(bills.rows(), bills.entries, "what"),
-        notes=reading.guard_notes(bills.written),
-        name=file.name.rpartition("-bills.")[0],
-    )
-
-
-class _Bills:
-    """The bills of a file, with the weights and the names that occur in them."""
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        if head.kind == "csv":
+            names = {name.casefold() for name in head.header}
+            return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency", ""}
+        bills, plan = {"item.what", "item.owers"}, {"item.ower", "item.receiver"}
+        return bills <= head.paths or plan <= head.paths
 
     def __init__(self, file: SourceFile) -> None:
-        self.file = file
+        super().__init__(file)
+        if "item.ower" in file.head.paths:
+            raise UnreadableFile("is_settlement_plan")
+        self.name = file.name.rpartition("-bills.")[0]
         self.weights: dict[str, Decimal] = {}
         #: The names as they stand in the file, in the order in which they occur; first of payers.
-        self.written: dict[str, None] = {}
+        names: dict[str, None] = {}
         codes: Counter[str] = Counter()
         # JSON has numbers and dates.
         rows: Any = self.rows if file.kind == "csv" else list
@@ -59,7 +49,7 @@ class _Bills:
             try:
                 record = Record(row)
                 written, weight = record.text("payer_name"), self._number(record, "payer_weight")
-                self.written[written] = None
+                names[written] = None
                 name = reading.unguarded(written)
                 if self.weights.setdefault(name, weight) != weight:
                     raise UnreadableFile("two_weights", line, name=name[:50])
@@ -68,10 +58,11 @@ class _Bills:
                 # It is skipped with its reason below.
                 continue
         #: In a list of names, only the first may have an apostrophe; see `unguarded`.
-        self.payers = {*self.written, *self.weights}
+        self.payers = {*names, *self.weights}
         for _line, row in self.rows():
-            self.written |= dict.fromkeys(self._owers(row)[0])
-        self.names = list(dict.fromkeys(map(reading.unguarded, self.written)))
+            names |= dict.fromkeys(self._owers(row)[0])
+        self.people = reading.people_named(dict.fromkeys(map(reading.unguarded, names)))
+        self.notes = reading.guard_notes(names)
         del codes[_NO_CURRENCY], codes[""]
         #: The codes that mean the group's own currency; an unknown one does if it is the only one.
         self.own_codes = {_NO_CURRENCY, *(codes if len(codes) == 1 else ())} - (
@@ -97,10 +88,10 @@ class _Bills:
             return [reading.clean(name) for name in found if isinstance(name, str)], ()
         return names_in(reading.clean(found), self.payers) if isinstance(found, str) else ([], ())
 
-    def entries(self, line: int, value: Any) -> Iterable[Entry]:
-        row = Record(value)
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        owers, notes = self._owers(row)
+        row = Record(row)
         kind = row.kind("bill_type", {"Expense", "Reimbursement"}, "Expense")
-        owers, notes = self._owers(value)
         code = row.text("currency", "") or _NO_CURRENCY
         code = self.currency if code in self.own_codes else reading.known_currency(code)
         return bill(

@@ -1,4 +1,4 @@
-"""What readers of formats share: records, amounts and names."""
+"""What all formats share: the trip that a file describes, its records, amounts and names."""
 
 import re
 import unicodedata
@@ -6,11 +6,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from itertools import count
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
-from plugins.exchange.source import MAX_NUMBER_CHARS, SourceFile
+from plugins.exchange.source import MAX_NUMBER_CHARS, Head, SourceFile
 from tripcompanion.currency import amounts
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
@@ -50,6 +51,58 @@ class RowError(Exception):
     def of_file(self, line: int | None = None) -> UnreadableFile:
         """The same as the reason why the file, or a line of it, cannot be read at all."""
         return UnreadableFile(self.note.code, line, **self.note.values)
+
+
+class TripDescription:
+    """A trip as a file describes it. Every format is such a class, in a module of its own.
+
+    Making one reads what the file says as a whole, and iterating over `entries` its rows, again
+    each time, so that a large file is never in memory as a whole. Both raise `UnreadableFile` with
+    the line.
+
+    `currency` is that of the trip. `claimed` is what the file says that people are owed, or with a
+    minus owe, in minor units by person and currency. `is_own` is for our own export, of which a new
+    trip is made as it was; `origin` says of which trip it is: its id, and when it was created.
+    """
+
+    #: The name of the program that writes such files.
+    PROGRAM: ClassVar[str]
+    #: What a row calls its description.
+    TITLE: ClassVar[str] = ""
+
+    format: str = ""
+    currency: str
+    people: tuple[Person, ...]
+    claimed: Mapping[tuple[str, str], int] = MappingProxyType({})
+    notes: tuple[Note, ...] = ()
+    name: str = ""
+    description: str = ""
+    destination: str = ""
+    start_date: date | None = None
+    end_date: date | None = None
+    is_own: bool = False
+    origin: tuple[str, str] = ("", "")
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Whether a file has this format, by its beginning."""
+        raise NotImplementedError
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        """The rows of the file with their lines; of a list in JSON, with their places."""
+        raise NotImplementedError
+
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        """The entries that a row becomes. Raises `RowError` if it cannot be read."""
+        raise NotImplementedError
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        """What becomes of each row; one that cannot be read is skipped."""
+        return each(self.rows(), self.entries_of, self.TITLE)
 
 
 class Record:

@@ -5,17 +5,15 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import Entry, Note, TripDescription
+from plugins.exchange.description import Entry, Note
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import cells_of, columns_of_people
 from plugins.exchange.formats.dates import Dates
-from plugins.exchange.formats.entries import completed, divided, expense, in_original, payments
+from plugins.exchange.formats.entries import completed, in_original, payment_or_expense
 from plugins.exchange.formats.numbers import Cell, Numbers, plain_number
-from plugins.exchange.formats.reading import RowError
+from plugins.exchange.formats.reading import RowError, TripDescription
 from plugins.exchange.formats.spliit_json import decimals
 from plugins.exchange.source import Head, SourceFile
-
-PROGRAM = "Spliit"
 
 _COLUMNS = [
     *("Date", "Description", "Category", "Currency", "Cost", "Original cost"),
@@ -23,33 +21,27 @@ _COLUMNS = [
 ]
 
 
-def recognises(head: Head) -> bool:
-    return {"Split mode", "Is Reimbursement", "Currency", "Cost"} <= set(head.header)
-
-
-def read(file: SourceFile) -> TripDescription:
-    table = _Table(file)
-    has_payments = any("Yes" in row for _line, row in file.records())
-    better = (Note("better_as_json"),) if has_payments and len(table.people) > 2 else ()
-    return TripDescription(
-        table.currency,
-        table.people,
-        lambda: reading.each(table.rows(), table.entries, "Description"),
-        notes=table.notes + better,
-    )
-
-
-class _Table:
+class Table(TripDescription):
     """The rows of a file, whose columns from `start` on are people."""
 
+    PROGRAM = "Spliit"
+    TITLE = "Description"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        return {"Split mode", "Is Reimbursement", "Currency", "Cost"} <= set(head.header)
+
     def __init__(self, file: SourceFile) -> None:
-        self.file, header = file, file.head.header
+        super().__init__(file)
+        header = file.head.header
         # Not by name, because somebody may be called like another column.
         self.start = start = header.index("Split mode") + 1
         self.columns = columns_of_people(file, start)
         names = [reading.unguarded(name) for name in self.columns.values()]
         self.notes = reading.name_notes(names) + reading.guard_notes(self.columns.values())
         self.people = reading.people_named(names)
+        if len(self.people) > 2 and any("Yes" in row for _line, row in file.records()):
+            self.notes += (Note("better_as_json"),)
         self.keys = [person.key for person in self.people]
         cost_at, code_at = map(header.index, ("Cost", "Currency"))
         self.numbers = Numbers(
@@ -68,7 +60,7 @@ class _Table:
             named = dict(zip(self.file.head.header, cells, strict=False))
             yield line, {**dict.fromkeys(_COLUMNS, ""), **named, "cells": row}
 
-    def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
         found = row["cells"]
         if len(found) > len(self.file.head.header):
             columns, expected = len(found) - self.start, len(self.keys)
@@ -82,14 +74,20 @@ class _Table:
         payer = self._payer(cost, cells)
         parts = {person: abs(minor) for person, minor in cells.items()}
         shares, notes = completed(abs(cost), parts, payer, self.unit)
-        fields: dict[str, Any] = {"date": self.dates(row["Date"]), "currency": self.currency}
-        title = reading.clean(row["Description"]) or reading.clean(row["Category"])
-        if row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer):
-            return payments(line, payer, shares, title, notes=notes, **fields)
-        signed = {person: minor if cost > 0 else -minor for person, minor in shares.items()}
         label = reading.clean(row["Category"])
-        entry = expense(line, {payer: cost}, divided(signed), title, label, notes=notes, **fields)
-        return [self._in_original(row, entry) if cost > 0 else entry]
+        is_payment = row["Is Reimbursement"] == "Yes" and cost > 0 and not shares.get(payer)
+        found = payment_or_expense(
+            line,
+            {payer: cost},
+            {person: minor if cost > 0 else -minor for person, minor in shares.items()},
+            reading.clean(row["Description"]) or label,
+            label,
+            is_payment=is_payment,
+            date=self.dates(row["Date"]),
+            currency=self.currency,
+            notes=notes,
+        )
+        return found if is_payment or cost < 0 else [self._in_original(row, *found)]
 
     def _payer(self, cost: int, cells: dict[str, Decimal]) -> str:
         """The person whose cell has the sign of the cost; else, of two people, the one without."""
@@ -101,12 +99,9 @@ class _Table:
             return others[0]
         raise RowError("payer_unknown")
 
-    def _in_original(self, row: dict[str, Any], found: Any) -> Any:
-        code = known_code(row["Original currency"])
+    def _in_original(self, row: dict[str, Any], found: Any) -> Entry:
+        code, rate = known_code(row["Original currency"]), row["Conversion rate"].strip()
         if code is None or code == self.currency or not row["Original cost"].strip():
             return found
-        minor = reading.to_minor(self.numbers(row["Original cost"]), code)
-        if minor <= 0:
-            return found
-        rate = row["Conversion rate"].strip()
-        return in_original(found, code, minor, plain_number(rate) if rate else None)
+        amount = self.numbers(row["Original cost"])
+        return in_original(found, code, amount, plain_number(rate) if rate else None)

@@ -1,18 +1,15 @@
 """Spliit, "Export to JSON": a group with amounts in minor units, and how each was divided."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import DescribedExpense, Entry, Note, TripDescription
+from plugins.exchange.description import Entry, Note
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import divided, expense, in_original, payments
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.entries import divided, in_original, payment_or_expense
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
-
-PROGRAM = "Spliit"
 
 #: Currencies that have no decimals in Spliit; ISO 4217 gives some of them two.
 _WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
@@ -27,30 +24,81 @@ def decimals(currency: str) -> int:
     return 0 if currency in _WHOLE else 2
 
 
-def recognises(head: Head) -> bool:
-    return {"participants", "expenses"} <= head.paths and (
-        "expenses.item.paidFor" in head.paths
-        or "currencyCode" in head.paths
-        or "expenses.item" not in head.paths
-    )
+class Group(TripDescription):
+    PROGRAM = "Spliit"
+    TITLE = "title"
 
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        return {"participants", "expenses"} <= head.paths and (
+            "expenses.item.paidFor" in head.paths
+            or "currencyCode" in head.paths
+            or "expenses.item" not in head.paths
+        )
 
-def read(file: SourceFile) -> TripDescription:
-    texts = file.head.texts
-    code = str(texts.get("currencyCode") or "")
-    symbol = str(texts.get("currency") or "").strip()
-    currency = file.trip_currency(code, symbol)
-    people = reading.people_with_ids(file, "participants.item")
-    digits = decimals(code)
-    entry = partial(_entry, currency, digits, {person.key for person in people})
-    return TripDescription(
-        currency,
-        people,
-        lambda: reading.each(enumerate(file.items("expenses.item"), start=1), entry, "title"),
-        notes=_deleted(file),
-        name=reading.clean(str(texts.get("name") or "")),
-        description=reading.clean(str(texts.get("information") or "")),
-    )
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
+        texts = {name: str(value or "") for name, value in file.head.texts.items()}
+        code, symbol = texts.get("currencyCode", ""), texts.get("currency", "").strip()
+        self.currency, self.digits = file.trip_currency(code, symbol), decimals(code)
+        self.people = reading.people_with_ids(file, "participants.item")
+        self.keys = {person.key for person in self.people}
+        self.notes = _deleted(file)
+        self.name = reading.clean(texts.get("name", ""))
+        self.description = reading.clean(texts.get("information", ""))
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        return enumerate(self.file.items("expenses.item"), start=1)
+
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        row = Record(row)
+        amount = reading.to_minor(row.number("amount").scaleb(-self.digits), self.currency)
+        payer, key, title = row.text("paidById"), row.text("id", ""), row.text("title", "")
+        mode = row.text("splitMode", "EVENLY")
+        weights = _weights(row, mode)
+        if not {payer, *weights} <= self.keys:
+            raise RowError("unknown_person")
+        notes = _proportions(row.number("amount"), mode, weights)
+        shares = _shares(amount, weights, key, reading.smallest(self.currency, self.digits))
+        if notes:
+            mode = "BY_SHARES"
+        is_payment = row.flag("isReimbursement") and amount > 0 and payer not in shares
+        label = row.record("category") if "category" in row else Record({})
+        names = (label.text("name", ""), label.text("grouping", ""))
+        if not is_payment and row.text("recurrenceRule", "NONE") not in {"NONE", ""}:
+            notes += (Note("repeats"),)
+        split = None
+        if mode in _SPLITS:
+            split = _SPLITS[mode], {person: 100 * weight for person, weight in weights.items()}
+        found = payment_or_expense(
+            line,
+            {payer: amount},
+            shares,
+            title,
+            " ".join(names),
+            row.text("notes", ""),
+            is_payment=is_payment,
+            instead=names[0],
+            division=divided(shares, is_equal=mode == "EVENLY", split=split),
+            date=row.day("expenseDate"),
+            currency=self.currency,
+            key=key or None,
+            notes=notes,
+        )
+        return found if is_payment or amount < 0 else [self._in_original(row, *found)]
+
+    def _in_original(self, row: Record, found: Any) -> Entry:
+        """Files of instances that were not migrated have the original amount in major units."""
+        code = known_code(row.text("originalCurrency", ""))
+        if "originalAmount" not in row or code is None or code == self.currency:
+            return found
+        original = row.number("originalAmount")
+        rate = row.number("conversionRate") if "conversionRate" in row else None
+        theirs = decimals(code)
+        group, as_minor = row.number("amount").scaleb(-self.digits), original.scaleb(-theirs)
+        if theirs and rate and abs(group - original * rate) < abs(group - as_minor * rate):
+            as_minor = original
+        return in_original(found, code, as_minor, rate)
 
 
 def _deleted(file: SourceFile) -> tuple[Note, ...]:
@@ -59,39 +107,6 @@ def _deleted(file: SourceFile) -> tuple[Note, ...]:
     titles = [str(row.get("data") or "?") for row in rows if row.get("activityType") == _DELETED]
     text = ", ".join(titles)[:500]
     return (Note("deleted_elsewhere", {"count": len(titles), "titles": text}),) if titles else ()
-
-
-def _entry(currency: str, digits: int, people: set[str], line: int, value: Any) -> Iterable[Entry]:
-    row = Record(value)
-    amount = reading.to_minor(row.number("amount").scaleb(-digits), currency)
-    payer, key, title = row.text("paidById"), row.text("id", ""), row.text("title", "")
-    mode = row.text("splitMode", "EVENLY")
-    weights = _weights(row, mode)
-    if not {payer, *weights} <= people:
-        raise RowError("unknown_person")
-    notes = _proportions(row.number("amount"), mode, weights)
-    unit = reading.smallest(currency, digits)
-    shares = _shares(amount, weights, key, unit)
-    if notes:
-        mode = "BY_SHARES"
-    fields: dict[str, Any] = {
-        "date": row.day("expenseDate"),
-        "currency": currency,
-        "key": key or None,
-    }
-    if row.flag("isReimbursement") and amount > 0 and payer not in shares:
-        return payments(line, payer, shares, title, notes=notes, **fields)
-    label = row.record("category") if "category" in row else Record({})
-    names = (label.text("name", ""), label.text("grouping", ""))
-    if row.text("recurrenceRule", "NONE") not in {"NONE", ""}:
-        notes += (Note("repeats"),)
-    split = None
-    if mode in _SPLITS:
-        split = _SPLITS[mode], {person: 100 * weight for person, weight in weights.items()}
-    division = divided(shares, is_equal=mode == "EVENLY", split=split)
-    texts = (title or names[0], " ".join(names), row.text("notes", ""))
-    found = expense(line, {payer: amount}, division, *texts, notes=notes, **fields)
-    return [_in_original(row, currency, digits, found) if amount > 0 else found]
 
 
 def _weights(row: Record, mode: str) -> dict[str, int]:
@@ -139,26 +154,3 @@ def _fnv(text: str) -> int:
     for letter in text:
         hashed = (hashed ^ ord(letter)) * _FNV_PRIME & 0xFFFFFFFF
     return hashed
-
-
-def _in_original(
-    row: Record, currency: str, digits: int, found: DescribedExpense
-) -> DescribedExpense:
-    """The expense in the currency in which it was entered, if that is another one.
-
-    The amount in the group's currency rules. Files of instances that were not migrated have the
-    original amount in major units.
-    """
-    code = known_code(row.text("originalCurrency", ""))
-    if "originalAmount" not in row or code is None or code == currency:
-        return found
-    original = row.number("originalAmount")
-    rate = row.number("conversionRate") if "conversionRate" in row else None
-    theirs = decimals(code)
-    group, as_minor = row.number("amount").scaleb(-digits), original.scaleb(-theirs)
-    if theirs and rate and abs(group - original * rate) < abs(group - as_minor * rate):
-        as_minor = original
-    minor = reading.to_minor(as_minor, code)
-    if minor <= 0:
-        return found
-    return in_original(found, code, minor, rate)

@@ -7,63 +7,17 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import DescribedSettlement, Entry, Note, Person, TripDescription
+from plugins.exchange.description import DescribedSettlement, Entry, Note, Person
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import divided, expense
 from plugins.exchange.formats.numbers import Numbers
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile, fitted
 from tripcompanion.currency.amounts import EXPONENTS
 
-PROGRAM = "SplitPro"
-
 _CALLER = "You"
-
-
-def recognises(head: Head) -> bool:
-    return {"Paid By", "Name", "Amount", "Split Type", "You Lent"} <= set(head.header)
-
-
-def read(file: SourceFile) -> TripDescription:
-    table = _Table(file)
-    people = (Person(_CALLER, _CALLER, is_caller=True), Person(table.friend, table.friend))
-    return TripDescription(
-        file.trip_currency(*table.currencies),
-        people,
-        lambda: reading.each(_rows(file), table.entries, "Name"),
-    )
-
-
-def _rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows by columns. Quotes in a name are not doubled, so it is what the others leave.
-
-    A name may have several lines.
-    """
-    header, mark = fitted([*file.head.header], 0), file.delimiter
-    before, code_at = header.index("Name"), header.index("Currency") - len(header)
-    #: The cells of a row before its last one, and the lines of that so far.
-    begun: list[str] = []
-    lines: list[str] = []
-    for line, row in file.rows(quoting=csv.QUOTE_NONE):
-        if line <= file.header_line:
-            continue
-        lines.append(row[0])
-        if row[1:]:
-            begun += ["\n".join(lines), *row[1:-1]]
-            lines = [row[-1]]
-        if len(begun) + 1 >= len(header):
-            pieces, begun, lines = [*begun, *lines], [], []
-            # A spreadsheet may have added blank cells, which are not the last of the columns.
-            while len(pieces) > len(header) and not (pieces[-1] or known_code(pieces[code_at])):
-                pieces.pop()
-            first = [_first(pieces, mark) for _name in header[:before]]
-            last = [_last(pieces, mark) for _name in header[before + 1 :]]
-            cells = [*first, reading.unquoted(mark.join(pieces)), *reversed(last)]
-            yield line, dict(zip(header, cells, strict=True))
-    if lines:
-        yield line, dict(zip(header, [*begun, "\n".join(lines)], strict=False))
 
 
 def _first(pieces: list[str], mark: str) -> str:
@@ -81,23 +35,62 @@ def _last(pieces: list[str], mark: str) -> str:
     return reading.unquoted(cell)
 
 
-class _Table:
+class Friendship(TripDescription):
+    PROGRAM = "SplitPro"
+    TITLE = "Name"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        return {"Paid By", "Name", "Amount", "Split Type", "You Lent"} <= set(head.header)
+
     def __init__(self, file: SourceFile) -> None:
-        rows = [row for _line, row in _rows(file)]
+        super().__init__(file)
+        rows = [row for _line, row in self.rows()]
         # The name of a row of totals is no friend's.
         names = Counter(row.get("Paid By", "").strip() for row in rows if row.get("Currency"))
         names[_CALLER] = names[""] = 0
         [(friend, count)] = names.most_common(1)
         self.friend = friend if count else file.name.rpartition(".")[0].strip() or "Friend"
-        codes = Counter(row.get("Currency", "").strip() for row in rows)
-        self.currencies = [code for code, _count in codes.most_common()]
-        amounts = cells_of(_rows(file), "Amount", "You Lent", "You Owe", "Settlement")
+        self.people = (Person(_CALLER, _CALLER, is_caller=True), Person(self.friend, self.friend))
+        amounts = cells_of(self.rows(), "Amount", "You Lent", "You Owe", "Settlement")
         self.numbers = Numbers(amounts, is_plain=True)
-        days = cells_of(_rows(file), "Expense Date")
+        days = cells_of(self.rows(), "Expense Date")
         self.dates = Dates(days, self.numbers.mark, file.delimiter)
+        codes = Counter(row.get("Currency", "").strip() for row in rows)
+        self.currency = file.trip_currency(*(code for code, _count in codes.most_common()))
 
-    def entries(self, line: int, value: dict[str, str]) -> Iterable[Entry]:
-        row = Record(value)
+    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """The rows by columns. Quotes in a name are not doubled, so it is what the others leave.
+
+        A name may have several lines.
+        """
+        file = self.file
+        header, mark = fitted([*file.head.header], 0), file.delimiter
+        before, code_at = header.index("Name"), header.index("Currency") - len(header)
+        #: The cells of a row before its last one, and the lines of that so far.
+        begun: list[str] = []
+        lines: list[str] = []
+        for line, row in file.rows(quoting=csv.QUOTE_NONE):
+            if line <= file.header_line:
+                continue
+            lines.append(row[0])
+            if row[1:]:
+                begun += ["\n".join(lines), *row[1:-1]]
+                lines = [row[-1]]
+            if len(begun) + 1 >= len(header):
+                pieces, begun, lines = [*begun, *lines], [], []
+                # A spreadsheet may have added blank cells, which are not the last of the columns.
+                while len(pieces) > len(header) and not (pieces[-1] or known_code(pieces[code_at])):
+                    pieces.pop()
+                first = [_first(pieces, mark) for _name in header[:before]]
+                last = [_last(pieces, mark) for _name in header[before + 1 :]]
+                cells = [*first, reading.unquoted(mark.join(pieces)), *reversed(last)]
+                yield line, dict(zip(header, cells, strict=True))
+        if lines:
+            yield line, dict(zip(header, [*begun, "\n".join(lines)], strict=False))
+
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        row = Record(row)
         currency, kind = row.currency("Currency"), row.text("Split Type")
         payer, title = row.text("Paid By"), row.text("Name", "")
         if payer not in {_CALLER, self.friend}:

@@ -4,15 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date
+from itertools import chain
 from typing import Any
 
-from plugins.exchange.description import Entry, Note, Person, TripDescription
+from plugins.exchange.description import Entry, Note, Person
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.entries import payments
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
-
-PROGRAM = "SplitPro"
 
 #: The "group" of what is owed outside of groups.
 _OUTSIDE = "0"
@@ -20,35 +19,23 @@ _OUTSIDE = "0"
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 
 
-def recognises(head: Head) -> bool:
-    return "groups.item.groupUsers" in head.paths or (
-        {"friends", "groups"} <= head.paths
-        and any(path.startswith("friends.") and path.endswith(".balances") for path in head.paths)
-        and "friends.item" not in head.paths
-    )
-
-
-def read(file: SourceFile) -> TripDescription:
-    account = _Account(file)
-    group = account.chosen(file.group)
-    balances = list(account.balances(group))
-    involved = {key for row in balances for key in (row["userId"], row["friendId"])} - {""}
-    known = {*involved, *account.members(group)}
-    people = tuple(account.person(key) for key in sorted(known, key=lambda k: (len(k), k)))
-    codes = [str(row["currency"]) for row in balances]
-    return TripDescription(
-        file.trip_currency(str(group.values.get("defaultCurrency") or ""), *codes),
-        people,
-        lambda: reading.each(enumerate(balances, start=1), _entries, ""),
-        notes=(Note("balances_only"),),
-        name=str(group.values.get("name") or ""),
-    )
-
-
-class _Account:
+class Account(TripDescription):
     """Friends and groups of the one who saved the file."""
 
+    PROGRAM = "SplitPro"
+    notes = (Note("balances_only"),)
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        paths = head.paths
+        return "groups.item.groupUsers" in paths or (
+            {"friends", "groups"} <= paths
+            and any(path.startswith("friends.") and path.endswith(".balances") for path in paths)
+            and "friends.item" not in paths
+        )
+
     def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
         self.friends = {
             str(key): reading.any_record(value)
             for key, value in reading.any_record(file.first("friends")).values.items()
@@ -59,13 +46,24 @@ class _Account:
         strangers = [key for key, _count in users.most_common() if key not in self.friends]
         #: The only person who is in every group without being a friend.
         self.caller = strangers[0] if strangers else "me"
+        group = self._chosen(file.group)
+        self.name = str(group.values.get("name") or "")
+        self._balances = list(self.balances(group))
+        pairs = ((row["userId"], row["friendId"]) for row in self._balances)
+        known = {*chain(*pairs), *self.members(group)} - {""}
+        self.people = tuple(map(self._person, sorted(known, key=lambda key: (len(key), key))))
+        codes = [str(row["currency"]) for row in self._balances]
+        self.currency = file.trip_currency(str(group.values.get("defaultCurrency") or ""), *codes)
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        return enumerate(self._balances, start=1)
 
     def members(self, group: Record) -> list[str]:
         rows = reading.any_records(group.values.get("groupUsers"))
         found = [row.values.get("userId") for row in rows]
         return [str(key) for key in found if key is not None]
 
-    def chosen(self, name: str) -> Record:
+    def _chosen(self, name: str) -> Record:
         """The group of this id or name, or the only one."""
         choices = [*self.groups]
         if self.friends and (not self.groups or name == _OUTSIDE):
@@ -115,30 +113,30 @@ class _Account:
                 named = {"userId": self.caller, "friendId": key, "currency": code}
                 yield {**named, "amount": amount, "updatedAt": ""}
 
-    def person(self, key: str) -> Person:
+    def _person(self, key: str) -> Person:
         row = self.friends.get(key)
         if row is None:
             return Person(key, f"#{key}", is_caller=key == self.caller)
         return Person(key, row.text("name", "") or f"#{key}", row.text("email", "") or None)
 
-
-def _entries(line: int, row: dict[str, Any]) -> Iterable[Entry]:
-    """An opening balance: a payment that makes the balances of two people what they were."""
-    user, friend, currency = row["userId"], row["friendId"], reading.known_currency(row["currency"])
-    if not user or not friend:
-        raise RowError("missing_field", name="userId" if not user else "friendId")
-    if not _WHOLE.fullmatch(row["amount"]):
-        raise RowError("bad_number", text=row["amount"][:30])
-    minor = int(row["amount"])
-    if not minor:
-        return []
-    sender, receiver = (user, friend) if minor > 0 else (friend, user)
-    return payments(
-        line,
-        sender,
-        {receiver: abs(minor)},
-        "SplitPro: opening balance",
-        key=f"{user}-{friend}-{currency}",
-        date=reading.day(str(row["updatedAt"])) if row["updatedAt"] else date.today(),  # noqa: DTZ011
-        currency=currency,
-    )
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        """An opening balance: a payment that makes the balances of two people what they were."""
+        currency = reading.known_currency(row["currency"])
+        user, friend, day = row["userId"], row["friendId"], row["updatedAt"]
+        if not user or not friend:
+            raise RowError("missing_field", name="userId" if not user else "friendId")
+        if not _WHOLE.fullmatch(row["amount"]):
+            raise RowError("bad_number", text=row["amount"][:30])
+        minor = int(row["amount"])
+        if not minor:
+            return []
+        sender, receiver = (user, friend) if minor > 0 else (friend, user)
+        return payments(
+            line,
+            sender,
+            {receiver: abs(minor)},
+            "SplitPro: opening balance",
+            key=f"{user}-{friend}-{currency}",
+            date=reading.day(str(day)) if day else date.today(),  # noqa: DTZ011 -- it has no date
+            currency=currency,
+        )

@@ -8,20 +8,11 @@ from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
-from plugins.exchange.description import (
-    DescribedComment,
-    Entry,
-    Note,
-    Person,
-    SkippedRow,
-    TripDescription,
-)
+from plugins.exchange.description import DescribedComment, Entry, Note, Person, SkippedRow
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.entries import completed, divided, expense, payments
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.reading import Record, RowError, TripDescription, each
 from plugins.exchange.source import Head, SourceFile
-
-PROGRAM = "Splitwise"
 
 #: The user who writes comments of the system.
 _SYSTEM = "0"
@@ -29,56 +20,71 @@ _SYSTEM = "0"
 _PAGE_ROWS = 20
 
 
-def recognises(head: Head) -> bool:
-    found = {path.removeprefix("item.") for path in head.paths}
-    return "expenses.item.users.item.paid_share" in found or (
-        not found & {"groups.item.groupUsers", "participants", "personal_accounts"}
-        and bool(found & {"group.members", "groups.item.members", "expenses.item.repayments"})
-    )
+class Answers(TripDescription):
+    PROGRAM = "Splitwise"
 
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        found = {path.removeprefix("item.") for path in head.paths}
+        return "expenses.item.users.item.paid_share" in found or (
+            not found & {"groups.item.groupUsers", "participants", "personal_accounts"}
+            and bool(found & {"group.members", "groups.item.members", "expenses.item.repayments"})
+        )
 
-def read(file: SourceFile) -> TripDescription:
-    group, name, members, debts = _chosen_group(file)
-    people: dict[str, Person] = {}
-    newest: dict[str, str] = {}
-    used: Counter[str] = Counter()
-    rows = 0
-    for _at, value in _expenses(file):
-        rows += 1
-        try:
-            row = Record(value)
-            if _group_of(row) != group:
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
+        self.group, self.name, members, self.debts = _chosen_group(file)
+        people: dict[str, Person] = {}
+        #: When each expense changed last: pages of a list that moved repeat some.
+        self.newest: dict[str, str] = {}
+        used: Counter[str] = Counter()
+        self.count = 0
+        for _at, value in _expenses(file):
+            self.count += 1
+            try:
+                row = Record(value)
+                if _group_of(row) != self.group:
+                    continue
+                key, changed = row.text("id"), row.text("updated_at", "")
+                self.newest[key] = max(changed, self.newest.get(key, ""))
+                used[row.text("currency_code", "")] += 1
+                for user in row.records("users"):
+                    _add(people, user.record("user") if "user" in user else user)
+            except RowError:
+                # Such a row is skipped with its reason below.
                 continue
-            key, changed = row.text("id"), row.text("updated_at", "")
-            newest[key] = max(changed, newest.get(key, ""))
-            used[row.text("currency_code", "")] += 1
-            for user in row.records("users"):
-                _add(people, user.record("user") if "user" in user else user)
-        except RowError:
-            # Such a row is skipped with its reason below.
-            continue
-    for person in members:
-        _add(people, person)
-    _complete(people, file)
-    claimed = dict(_claimed(members))
-    currencies = [code for code, _count in used.most_common()]
-    notes: tuple[Note, ...] = () if members else (Note("no_balances_claimed"),)
-    if rows == _PAGE_ROWS:
-        notes += (Note("perhaps_one_page", {"count": _PAGE_ROWS}),)
-    if debts and not rows:
-        notes += (Note("balances_only"),)
-    return TripDescription(
-        file.trip_currency(*currencies, *(currency for _person, currency in claimed)),
-        tuple(people.values()),
-        lambda: (
-            _entries(file, group, newest)
-            if rows
-            else reading.each(enumerate(debts, 1), _opening, "")
-        ),
-        claimed,
-        notes,
-        name,
-    )
+        for person in members:
+            _add(people, person)
+        _complete(people, file)
+        self.people = tuple(people.values())
+        self.claimed = dict(_claimed(members))
+        currencies = [code for code, _count in used.most_common()]
+        claimed_in = (currency for _person, currency in self.claimed)
+        self.currency = file.trip_currency(*currencies, *claimed_in)
+        if not members:
+            self.notes += (Note("no_balances_claimed"),)
+        if self.count == _PAGE_ROWS:
+            self.notes += (Note("perhaps_one_page", {"count": _PAGE_ROWS}),)
+        if self.debts and not self.count:
+            self.notes += (Note("balances_only"),)
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        if not self.count:
+            return each(enumerate(self.debts, 1), _opening, "")
+        seen: set[str] = set()
+
+        def entries(line: int, value: Any) -> Iterable[Entry]:
+            row = Record(value)
+            if _group_of(row) != self.group:
+                return []
+            key = row.text("id")
+            if key in seen or row.text("updated_at", "") != self.newest.get(key):
+                return [SkippedRow(line, Note("repeated"), row.text("description", ""))]
+            seen.add(key)
+            return _entries_of(self.file, line, key, row)
+
+        return each(_expenses(self.file), entries, "description")
 
 
 def _numbered(file: SourceFile, *paths: str) -> Iterator[tuple[int, Any]]:
@@ -150,23 +156,6 @@ def _claimed(members: list[Record]) -> Iterator[tuple[tuple[str, str], int]]:
             with suppress(RowError):
                 currency = balance.currency("currency_code")
                 yield (member.text("id"), currency), balance.minor("amount", currency)
-
-
-def _entries(file: SourceFile, group: str, newest: dict[str, str]) -> Iterator[Entry]:
-    """The entries of the group. Pages of a list that moved repeat some: the newest one counts."""
-    seen: set[str] = set()
-
-    def entries(line: int, value: Any) -> Iterable[Entry]:
-        row = Record(value)
-        if _group_of(row) != group:
-            return []
-        key = row.text("id")
-        if key in seen or row.text("updated_at", "") != newest.get(key):
-            return [SkippedRow(line, Note("repeated"), row.text("description", ""))]
-        seen.add(key)
-        return _entries_of(file, line, key, row)
-
-    return reading.each(_expenses(file), entries, "description")
 
 
 def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[Entry]:

@@ -9,16 +9,14 @@ from fractions import Fraction
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import Entry, Note, TripDescription
+from plugins.exchange.description import Entry, Note
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import columns_of_people, still_called
 from plugins.exchange.formats.dates import Dates, is_date
 from plugins.exchange.formats.entries import apportioned, completed, divided, expense, payments
 from plugins.exchange.formats.numbers import Cell, Numbers, is_some
-from plugins.exchange.formats.reading import RowError
+from plugins.exchange.formats.reading import RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
-
-PROGRAM = "Splitwise"
 
 _LABELS = 5
 #: Of every amount, also in currencies that have more.
@@ -38,48 +36,42 @@ _TOTAL = re.compile(
 _FILE_NAME = re.compile(r"(?P<group>.*?)_\d{4}-\d{2}-\d{2}_export(?:\s*\(\d+\))?\.csv")
 
 
-def recognises(head: Head) -> bool:
-    """Labels are in the language of the account, so only the rows below them tell."""
-    if head.kind != "csv" or len(head.header) <= _LABELS or _has_values(head.header):
-        return False
-    if [label.casefold() for label in head.header[:_LABELS]] == _ENGLISH:
-        return True
-    # Totals may stand above the entries, and a note above the header.
-    below = (row for row in head.rows if len(row) >= _LABELS)
-    first = next((row for row in below if is_date(row[0]) or not _has_values(row)), None)
-    return first is not None and is_date(first[0]) and known_code(first[4]) is not None
-
-
 def _has_values(row: Sequence[str]) -> bool:
     """Whether it is a row of entries or totals, and not of labels."""
     labels = row[:_LABELS]
     return sum(map(bool, labels)) < 3 or any(is_date(cell) or is_some(cell) for cell in labels)
 
 
-def read(file: SourceFile) -> TripDescription:
-    columns = columns_of_people(file, _LABELS)
-    people = reading.people_named(still_called([*columns.values()]))
-    table = _Table(file, dict(zip(columns, (person.key for person in people), strict=True)))
-    match = _FILE_NAME.fullmatch(file.name)
-    return TripDescription(
-        table.currency,
-        people,
-        lambda: reading.each(table.rows(), table.entries, "description"),
-        table.claimed,
-        reading.name_notes([*columns.values()]),
-        match["group"].replace("-", " ").strip() if match else "",
-    )
+class Spreadsheet(TripDescription):
+    """The rows of a file; `columns` has the keys of people by the places of their columns."""
 
+    PROGRAM = "Splitwise"
+    TITLE = "description"
 
-class _Table:
-    """The rows of a file, whose columns of `people` have their keys."""
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Labels are in the language of the account, so only the rows below them tell."""
+        if head.kind != "csv" or len(head.header) <= _LABELS or _has_values(head.header):
+            return False
+        if [label.casefold() for label in head.header[:_LABELS]] == _ENGLISH:
+            return True
+        # Totals may stand above the entries, and a note above the header.
+        below = (row for row in head.rows if len(row) >= _LABELS)
+        first = next((row for row in below if is_date(row[0]) or not _has_values(row)), None)
+        return first is not None and is_date(first[0]) and known_code(first[4]) is not None
 
-    def __init__(self, file: SourceFile, people: dict[int, str]) -> None:
-        self.file, self.people = file, people
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
+        names = columns_of_people(file, _LABELS)
+        self.people = reading.people_named(still_called([*names.values()]))
+        self.notes = reading.name_notes([*names.values()])
+        self.columns = dict(zip(names, (person.key for person in self.people), strict=True))
+        if match := _FILE_NAME.fullmatch(file.name):
+            self.name = match["group"].replace("-", " ").strip()
         self.numbers = Numbers(
             Cell(line, row[at], row[4], row[3])
             for line, row in file.records()
-            for at in (3, *people)
+            for at in (3, *self.columns)
         )
         days = ((line, row[0]) for line, row in file.records())
         self.dates = Dates(days, self.numbers.mark, file.delimiter)
@@ -103,22 +95,20 @@ class _Table:
         for _line, row in self.file.records():
             currency = known_code(row[4]) if row[4].strip() else self.currency
             if currency is not None and self._is_total(row):
-                for at, person in self.people.items():
+                for at, person in self.columns.items():
                     if row[at].strip():
                         with suppress(RowError):
-                            yield (
-                                (person, currency),
-                                reading.to_minor(self.numbers(row[at]), currency),
-                            )
+                            minor = reading.to_minor(self.numbers(row[at]), currency)
+                            yield (person, currency), minor
 
-    def entries(self, line: int, row: dict[str, Any]) -> Iterable[Entry]:
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
         cells = row["cells"]
         if len(cells) > len(self.file.head.header):
-            columns, expected = len(cells) - _LABELS, len(self.people)
+            columns, expected = len(cells) - _LABELS, len(self.columns)
             raise RowError("other_columns", columns=columns, expected=expected)
         currency = reading.known_currency(row["currency"])
         cost, notes = reading.rounded(self.numbers(row["cost"]), currency)
-        values = {who: self.numbers(cells[at].strip() or "0") for at, who in self.people.items()}
+        values = {who: self.numbers(cells[at].strip() or "0") for at, who in self.columns.items()}
         nets = {who: reading.exact(value, currency) for who, value in values.items() if value}
         fields: dict[str, Any] = {"date": self.dates(row["date"]), "currency": currency}
         title = reading.clean(row["description"]) or reading.clean(row["category"])

@@ -6,45 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import Entry, Note, Person, SkippedRow, TripDescription
+from plugins.exchange.description import Entry, Note, Person, SkippedRow
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import completed, divided, expense, payments
-from plugins.exchange.formats.reading import Record, RowError
+from plugins.exchange.formats.entries import completed, payment_or_expense
+from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
 from tripcompanion.currency.amounts import to_major
 
-PROGRAM = "Tricount"
-
 _ENTRIES = "all_registry_entry"
-
-
-def recognises(head: Head) -> bool:
-    return any(path.endswith(_ENTRIES) for path in head.paths)
-
-
-def read(file: SourceFile) -> TripDescription:
-    where = min(path for path in file.head.paths if path.endswith(_ENTRIES))
-    registry = _chosen(file, where.removesuffix(_ENTRIES).rstrip("."))
-    # Of a long list, the service answers a page.
-    has_more = any(path.endswith("Pagination.older_url") for path in file.head.texts)
-    return TripDescription(
-        registry.currency,
-        tuple(registry.people.values()),
-        lambda: reading.each(enumerate(registry.items(_ENTRIES), start=1), registry.entries, ""),
-        notes=(Note("more_pages"),) if has_more else (),
-        name=registry.texts.text("title", ""),
-        description=registry.texts.text("description", ""),
-    )
-
-
-def _chosen(file: SourceFile, path: str) -> "_Registry":
-    """The group to import: one answer may have all of an account."""
-    names = ("id", "uuid", "title", "description", "currency")
-    found = [Record(values) for values in file.objects(path, names)]
-    keys = [row.text("uuid", "") or row.text("id", str(at)) for at, row in enumerate(found, 1)]
-    titles = {key: row.text("title", "") for key, row in zip(keys, found, strict=True)}
-    at = keys.index(reading.chosen_group(titles, file.group))
-    return _Registry(file, path, at + 1, found[at])
 
 
 def unwrapped(value: Any) -> Record:
@@ -54,26 +23,48 @@ def unwrapped(value: Any) -> Record:
     return Record(only if isinstance(only, dict) else inner)
 
 
-class _Registry:
-    """A group of the file, whose objects are at `path`: the one with this number, and its texts."""
+class Registry(TripDescription):
+    """A group of the file, which is at `path` and has this number: one may have all groups."""
 
-    def __init__(self, file: SourceFile, path: str, number: int, texts: Record) -> None:
-        self.file, self.path, self.number, self.texts = file, path, number, texts
+    PROGRAM = "Tricount"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        return any(path.endswith(_ENTRIES) for path in head.paths)
+
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
+        where = min(path for path in file.head.paths if path.endswith(_ENTRIES))
+        self.path = where.removesuffix(_ENTRIES).rstrip(".")
+        names = ("id", "uuid", "title", "description", "currency")
+        found = [Record(values) for values in file.objects(self.path, names)]
+        keys = [row.text("uuid", "") or row.text("id", str(at)) for at, row in enumerate(found, 1)]
+        titles = {key: row.text("title", "") for key, row in zip(keys, found, strict=True)}
+        at = keys.index(reading.chosen_group(titles, file.group))
+        self.number, texts = at + 1, found[at]
         self.currency = file.trip_currency(texts.text("currency", ""))
-        self.people: dict[str, Person] = {}
-        for value in self.items("memberships"):
+        self.name, self.description = texts.text("title", ""), texts.text("description", "")
+        # Of a long list, the service answers a page.
+        if any(path.endswith("Pagination.older_url") for path in file.head.texts):
+            self.notes = (Note("more_pages"),)
+        self._names: dict[str, str] = {}
+        for value in self._items("memberships"):
             self._add(value)
         # Members who were deleted are in their entries only.
-        for value in self.items(_ENTRIES):
+        for value in self._items(_ENTRIES):
             with suppress(RowError):
                 row = unwrapped(value)
                 self._add(row.values.get("membership_owned"))
                 for part in row.records("allocations"):
                     self._add(part.values.get("membership"))
+        self.people = tuple(Person(*one) for one in self._names.items())
 
-    def items(self, name: str) -> Iterator[Any]:
+    def _items(self, name: str) -> Iterator[Any]:
         path = f"{self.path}.{name}.item".lstrip(".")
         return self.file.items(path, (self.path, self.number))
+
+    def rows(self) -> Iterator[tuple[int, Any]]:
+        return enumerate(self._items(_ENTRIES), start=1)
 
     def _add(self, value: Any) -> None:
         """Keep a person who has a name; of a member, the first one counts."""
@@ -81,11 +72,11 @@ class _Registry:
         if "uuid" in row and (
             name := reading.any_record(row.values.get("alias")).text("display_name", "")
         ):
-            self.people.setdefault(row.text("uuid"), Person(row.text("uuid"), name))
+            self._names.setdefault(row.text("uuid"), name)
 
     def _person(self, value: Any) -> str:
         key = unwrapped(value).text("uuid")
-        if key not in self.people:
+        if key not in self._names:
             raise RowError("unknown_person")
         return key
 
@@ -98,33 +89,34 @@ class _Registry:
                     return abs(found.exact("value", self.currency))
         raise RowError("unknown_currency", currency="?")
 
-    def entries(self, line: int, value: Any) -> Iterable[Entry]:
-        row = unwrapped(value)
+    def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
+        row = unwrapped(row)
         title = row.text("description", "")
         if row.text("status", "ACTIVE") != "ACTIVE":
             return [SkippedRow(line, Note("deleted_in_source"), title)]
         kind = row.kind("type_transaction", {"NORMAL", "INCOME", "BALANCE"}, "NORMAL")
         payer = self._person(row.values.get("membership_owned"))
-        amount, notes = reading.rounded(
-            self._exact(row) * to_major(1, self.currency), self.currency
-        )
+        whole = self._exact(row) * to_major(1, self.currency)
+        amount, notes = reading.rounded(whole, self.currency)
         # Of an amount that was converted, the parts are rounded each.
         shares, drift = completed(amount, self._shares(row), payer, seed=line)
-        notes += drift
-        fields: dict[str, Any] = {
-            "date": row.day("date"),
-            "currency": self.currency,
-            "key": row.text("uuid", "") or row.text("id"),
-        }
-        if kind == "BALANCE" and not shares.get(payer):
-            return payments(line, payer, shares, title, notes=notes, **fields)
-        label = row.text("category_custom", "") or row.text("category", "")
         # Whoever got an income is its "payer".
         sign = -1 if kind == "INCOME" else 1
-        division = divided({person: sign * minor for person, minor in shares.items()})
-        fields["notes"] = notes + self._original(row)
-        title = title or label or "Tricount"
-        return [expense(line, {payer: sign * amount}, division, title, label, **fields)]
+        is_payment = kind == "BALANCE" and not shares.get(payer)
+        label = row.text("category_custom", "") or row.text("category", "")
+        return payment_or_expense(
+            line,
+            {payer: sign * amount},
+            {person: sign * minor for person, minor in shares.items()},
+            title,
+            label,
+            is_payment=is_payment,
+            instead=label or "Tricount",
+            date=row.day("date"),
+            currency=self.currency,
+            key=row.text("uuid", "") or row.text("id"),
+            notes=notes + drift + (() if is_payment else self._original(row)),
+        )
 
     def _shares(self, row: Record) -> dict[str, Decimal]:
         """Everybody's part. Those of expenses are negative there."""

@@ -19,15 +19,12 @@ from plugins.exchange.description import (
     Entry,
     Note,
     Person,
-    TripDescription,
     UnreadableFile,
 )
-from plugins.exchange.formats.reading import Record, RowError, each, to_minor
+from plugins.exchange.formats.reading import Record, RowError, TripDescription, each, to_minor
 from plugins.exchange.source import Head, SourceFile
 from splits.models.rate import ECB
 from splits.money import own_parts, parse_places
-
-PROGRAM = "Trip Companion"
 
 FORMAT, VERSION = "trip-companion", 1
 #: What was entered for a part, by the split type, with its decimals; EQUAL and ITEMIZED have none.
@@ -48,36 +45,42 @@ class _Row(Record):
         return value.strip() if isinstance(value, str) else super().text(name, default)
 
 
-def recognises(head: Head) -> bool:
-    return head.kind == "json" and head.texts.get("format") == FORMAT
+class OwnFormat(TripDescription):
+    PROGRAM = "Trip Companion"
+    format = FORMAT
+    is_own = True
 
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        return head.kind == "json" and head.texts.get("format") == FORMAT
 
-def read(file: SourceFile) -> TripDescription:
-    if file.head.texts.get("version") != VERSION:
-        raise UnreadableFile("unknown_version")
-    trip = _Row(file.first("trip"))
-    currency = trip.currency("currency")
-    people = tuple(starmap(_person, enumerate(file.items("people.item"), start=1)))
-    named = {row.text("userId"): row for row in map(_Row, file.items("members.item"))}
-    claimed = {(key, currency): _balance(row, currency) for key, row in named.items()}
-    if file.first("attachments.item") is not None:
-        file.notes.append(Note("files_left_out"))
-    if file.first("recurring.item") is not None:
-        file.notes.append(Note("recurring_in_new_trip"))
-    return TripDescription(
-        format=FORMAT,
-        name=trip.text("title"),
-        currency=currency,
-        people=tuple(person for person in people if person.key in named),
-        read_entries=lambda: _entries(file, currency, trip.text("claimedGuests", "")),
-        claimed=claimed,
-        description=trip.text("description"),
-        destination=trip.text("destination"),
-        start_date=trip.day("startDate"),
-        end_date=trip.day("endDate"),
-        is_own=True,
-        origin=(trip.text("id", ""), trip.text("createdAt", "")),
-    )
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__(file)
+        if file.head.texts.get("version") != VERSION:
+            raise UnreadableFile("unknown_version")
+        trip = _Row(file.first("trip"))
+        self.currency = trip.currency("currency")
+        people = list(starmap(_person, enumerate(file.items("people.item"), start=1)))
+        named = {row.text("userId"): row for row in map(_Row, file.items("members.item"))}
+        self.people = tuple(person for person in people if person.key in named)
+        self.claimed = {
+            (k, self.currency): _balance(row, self.currency) for k, row in named.items()
+        }
+        for table, code in (
+            ("attachments", "files_left_out"),
+            ("recurring", "recurring_in_new_trip"),
+        ):
+            if file.first(f"{table}.item") is not None:
+                self.notes += (Note(code),)
+        self.name, self.description = trip.text("title"), trip.text("description")
+        self.destination = trip.text("destination")
+        self.start_date, self.end_date = trip.day("startDate"), trip.day("endDate")
+        self.origin = (trip.text("id", ""), trip.text("createdAt", ""))
+        self.claimed_guests = trip.text("claimedGuests", "")
+
+    @property
+    def entries(self) -> Iterator[Entry]:
+        return _entries(self.file, self.currency, self.claimed_guests)
 
 
 def _person(line: int, value: Any) -> Person:

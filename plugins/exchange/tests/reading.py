@@ -12,12 +12,11 @@ from plugins.exchange.description import (
     DescribedExpense,
     DescribedSettlement,
     SkippedRow,
-    TripDescription,
     UnreadableFile,
 )
 from plugins.exchange.fitting import Fitting
 from plugins.exchange.formats import describe
-from plugins.exchange.formats.reading import RowError
+from plugins.exchange.formats.reading import RowError, TripDescription
 from plugins.exchange.models import Import
 from plugins.exchange.planning import Choices, plan_import
 from plugins.exchange.source import SourceFile

@@ -21,7 +21,7 @@ from users.models import User
 
 #: The samples of each program, whose commands are in the table of the README.
 SYSTEMS = {
-    program: [known.__name__.rpartition(".")[2] for known in FORMATS if program == known.PROGRAM]
+    program: [name for name, known in FORMATS.items() if program == known.PROGRAM]
     for program in PROGRAMS
 }
 

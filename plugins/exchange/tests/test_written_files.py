@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plugins.exchange.description import TripDescription
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import csv_writers, json_writers
 from plugins.exchange.tests.groups import (
     NAMES,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plugins.exchange.description import TripDescription
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import balances, changed, codes, entries, noted, read, skipped
 

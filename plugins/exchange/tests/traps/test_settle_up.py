@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from plugins.exchange.description import TripDescription
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import balances, entries, noted, read, skipped
 

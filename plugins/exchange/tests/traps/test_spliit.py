@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.exchange.description import TripDescription
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.formats.spliit_json import _fnv
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import (

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from plugins.exchange.description import TripDescription, UnreadableFile
+from plugins.exchange.description import UnreadableFile
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import balances, changed, codes, entries, kinds, read, skipped
 
