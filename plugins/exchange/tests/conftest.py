@@ -11,8 +11,9 @@ from rest_framework.response import Response
 
 from splits.reports.audit import differences
 from tests.cast import Api
-from tests.factories import add_guest, settle, spend
+from tests.factories import TripFactory, add_guest, join, settle, spend
 from trips.models import Trip
+from trips.roles import TripRole
 from users.models import User
 
 
@@ -47,6 +48,14 @@ def imported(api: Any, olga: Any, plan: Any) -> Callable[..., dict[str, Any]]:
         return answer.json()
 
     return send
+
+
+@pytest.fixture
+def other(olga: User) -> Trip:
+    """Another trip, of Olga alone."""
+    trip = TripFactory()
+    join(trip, olga, TripRole.OWNER)
+    return trip
 
 
 @pytest.fixture

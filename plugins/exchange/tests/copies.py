@@ -10,6 +10,7 @@ from plugins.exchange.own_file import OwnFile
 from plugins.exchange.restoring import trip_from
 from plugins.exchange.source import SourceFile
 from plugins.exchange.tables import TABLES
+from plugins.exchange.tests.reading import changed
 from plugins.recurring.body import with_people
 from tests.cast import Api
 from tests.splits.ledger import exact
@@ -39,11 +40,9 @@ def copied(content: bytes, by: User) -> Trip:
 
 
 def forged(content: bytes, table: str, place: int, **fields: Any) -> bytes:
-    """The file with other `fields` in one row of a table."""
-    held = json.loads(content)
-    row = held[table] if table == "trip" else held[table][place]
-    row.update(fields)
-    return json.dumps(held).encode()
+    """The file with other `fields` in one row of a table; `...` takes one away."""
+    path = (table,) if table == "trip" else (table, place)
+    return changed(content.decode(), *path, **fields).encode()
 
 
 def contents(content: bytes) -> dict[str, Any]:

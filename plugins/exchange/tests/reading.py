@@ -3,6 +3,7 @@
 import io
 import json
 from collections import Counter
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -127,7 +128,44 @@ def kinds(trip: TripDescription) -> list[str]:
     ]
 
 
-def refused(content: str, **choices: Any) -> str:
+#: What a test may say of a trip that was read; see `check`.
+FACTS: dict[str, Callable[[TripDescription], Any]] = {
+    "format": lambda trip: trip.format,
+    "owed": lambda trip: in_own_currency(trip, balances(trip)),
+    "agrees": lambda trip: bool(claimed(trip)) and claimed(trip) == balances(trip),
+    "noted": noted,
+    "skipped": skipped,
+    "codes": codes,
+    "kinds": kinds,
+    "people": lambda trip: [person.name for person in trip.people],
+    "titles": lambda trip: [entry.title for entry in entries(trip)],
+    "categories": lambda trip: [entry.fields["category"] for entry in entries(trip)],
+    "amounts": lambda trip: [(entry.amount_minor, entry.currency) for entry in entries(trip)],
+    "entered": lambda trip: [dict(entry.entered) for entry in entries(trip)],
+    "days": lambda trip: [str(entry.date) for entry in entries(trip)],
+    "details": lambda trip: [entry.fields["notes"] for entry in entries(trip)],
+}
+
+
+def check(content: str | bytes, **expected: Any) -> None:
+    """Read a file and compare these `FACTS`; everything else is what `read` takes.
+
+    `refused` is the code of the error, if it cannot be read.
+    """
+    choices = {name: expected.pop(name) for name in expected.keys() - FACTS.keys() - {"refused"}}
+    if code := expected.pop("refused", None):
+        assert refused(content, **choices) == code
+        return
+    trip = read(content, **choices)
+    assert {name: FACTS[name](trip) for name in expected} == expected
+
+
+def in_own_currency(trip: TripDescription, amounts: dict[tuple[str, str], int]) -> dict[Any, int]:
+    """By person alone, if they are in the currency of the trip."""
+    return {key[0] if key[1] == trip.currency else key: minor for key, minor in amounts.items()}
+
+
+def refused(content: str | bytes, **choices: Any) -> str:
     """The code of the error for a file that cannot be read."""
     with pytest.raises(UnreadableFile) as caught:
         list(read(content, **choices).entries)

@@ -1,6 +1,7 @@
 """A trip that is made of the file of another one is the same trip."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from splits.models import Expense, Settlement
 from tests.cast import Api
 from tests.factories import UserFactory, add_guest, purge, spend
 from tests.splits.test_ledger_machine import Trip as Machine
+from tests.trips.budgets import with_budgets
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
@@ -21,6 +23,7 @@ from users.models import User
 pytestmark = pytest.mark.either
 
 ITEMS_OF_NOBODY = [{"name": "Fish", "amount": 9, "shares": {"999999": 1}}]
+WRONG_BUDGETS: list[Any] = [{"WINE": 1}, {"FOOD": 0.001}, [], 7]
 WRONG_DIVISIONS = [
     {"splitType": "SHARES", "participantUserIds": [999999], "splitAmounts": {"1": 2}},
     {"splitType": "EQUAL", "splitAmounts": {"1": 2}},
@@ -73,14 +76,22 @@ def test_items_and_the_default_division_name_the_people_of_the_copy(
     assert entry["changes"]["items"]["new"][0]["shares"] == in_copy
 
 
+def test_a_copy_has_the_budgets_of_categories(api: Api, trip: Trip, olga: User, sam: User) -> None:
+    content = file_of(api, with_budgets(trip, api(olga)), olga)
+    budgets = {"FOOD": Decimal("200.5"), "TRANSPORT": Decimal("33.34")}
+    assert copied(content, sam).category_budgets == budgets
+    assert copied(forged(content, "trip", 0, categoryBudgets=...), sam).category_budgets is None
+
+
 @pytest.mark.parametrize(
     ("table", "fields"),
     [
+        *(("trip", {"categoryBudgets": wrong}) for wrong in WRONG_BUDGETS),
         *(("expenses", {"items": items}) for items in (ITEMS_OF_NOBODY, [], 5)),
         *(("trip", {"defaultDivision": division}) for division in WRONG_DIVISIONS),
     ],
 )
-def test_wrong_items_or_a_wrong_default_division_makes_nothing(
+def test_wrong_items_budgets_or_default_divisions_make_nothing(
     api: Api, trip: Trip, olga: User, dinner: dict[str, Any], table: str, fields: dict[str, Any]
 ) -> None:
     with pytest.raises(UnreadableFile):

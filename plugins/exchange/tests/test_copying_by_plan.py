@@ -21,10 +21,8 @@ pytestmark = pytest.mark.either
 
 
 def test_another_trip_gets_what_is_new_once(
-    api: Api, plan: Any, lived: Trip, olga: User, ed: User
+    api: Api, plan: Any, lived: Trip, olga: User, ed: User, other: Trip
 ) -> None:
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
     content = file_of(api, lived, olga)
     for expected in (5, 0):
         planned = plan(content.decode(), tripId=other.pk).json()
@@ -64,10 +62,8 @@ def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(
 
 @pytest.mark.parametrize("category", ["SAUNA", 10**20])
 def test_another_trip_gets_no_category_that_there_is_not(
-    api: Api, plan: Any, lived: Trip, olga: User, category: Any
+    api: Api, plan: Any, lived: Trip, olga: User, category: Any, other: Trip
 ) -> None:
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
     content = forged(file_of(api, lived, olga), "expenses", 0, category=category)
     path = plan(content.decode(), tripId=other.pk)["Location"]
     assert api(olga).post(f"{path}/confirm").status_code == 200
@@ -107,10 +103,15 @@ def test_another_trip_gets_nothing_of_a_file_that_cannot_be_read(
     ],
 )
 def test_rows_of_a_file_that_do_not_fit_are_skipped(
-    api: Api, plan: Any, lived: Trip, olga: User, table: str, fields: dict[str, Any], reason: str
+    api: Api,
+    plan: Any,
+    lived: Trip,
+    olga: User,
+    table: str,
+    fields: dict[str, Any],
+    reason: str,
+    other: Trip,
 ) -> None:
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
     content = forged(file_of(api, lived, olga), table, 0, **fields)
     path = plan(content.decode(), tripId=other.pk)["Location"]
     rows = ImportedRow.objects.filter(outcome="skipped")
@@ -150,14 +151,12 @@ def test_a_confirmed_copy_can_be_undone(api: Api, plan: Any, lived: Trip, olga: 
 
 
 def test_a_rate_of_the_bank_stays_one_in_another_trip(
-    api: Api, plan: Any, trip: Trip, olga: User
+    api: Api, plan: Any, trip: Trip, olga: User, other: Trip
 ) -> None:
     spend(trip, 900, paid_by=olga, among=[olga])
     rate = {"currency": "CHF", "exchange_rate": Decimal("0.9"), "rate_source": ECB}
     trip.expenses.update(**rate, rate_day="2026-05-13", entered_minor=1000)
     Payer.objects.filter(trip=trip).update(entered_minor=1000)
-    other = TripFactory(currency=trip.currency)
-    join(other, olga, TripRole.OWNER)
     path = plan(file_of(api, trip, olga), tripId=other.pk)["Location"]
     assert api(olga).post(f"{path}/confirm").status_code == 200
     made = other.expenses.get()

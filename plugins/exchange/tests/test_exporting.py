@@ -23,12 +23,9 @@ from tests.cast import Api
 from tests.document import ROOT
 from tests.factories import add_guest, settle, spend
 from tests.own_data import PATH, archived
-from tests.scoped import script_of
-from tests.users.logins import bearer
 from tripcompanion.api.serializers import camel_case
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
-from users.scopes import Scope
 
 pytestmark = pytest.mark.either
 
@@ -254,13 +251,6 @@ def test_more_people_than_columns_are_refused(
     response = api(olga).get(path(trip, "csv"))
     assert (response.status_code, response.json()["code"]) == (409, "limit_reached")
     assert response["Content-Type"] == "application/problem+json"
-
-
-def test_a_script_needs_both_scopes(lived: Trip, olga: User) -> None:
-    both = [Scope.TRIPS_READ, Scope.EXPENSES_READ]
-    for scopes, status in (([both[0]], 403), ([both[1]], 403), (both, 200)):
-        script = bearer(script_of(olga, *scopes).token)
-        assert script.get(f"/api/trips/{lived.pk}/export?format=csv").status_code == status
 
 
 def test_the_file_has_a_name_and_its_type(api: Api, trip: Trip, olga: User) -> None:

@@ -84,9 +84,8 @@ def test_a_trip_with_other_entries_gets_it_from_our_file(
     olga: User,
     ed: User,
     imported: Callable[..., dict[str, Any]],
+    other: Trip,
 ) -> None:
-    other = TripFactory(currency="EUR")
-    join(other, olga, TripRole.OWNER)
     join(other, ed)
     mapping = {"Olga Owner": olga.pk, "Ed Editor": ed.pk}
     content = file_of(api, trip, olga)

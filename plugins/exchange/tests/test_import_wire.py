@@ -7,19 +7,17 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
-from django.utils import timezone
 
 from plugins.exchange import models
 from plugins.exchange.formats import FORMATS
 from plugins.exchange.models import Import
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
-from tests.factories import PASSWORD, UserFactory, spend
+from tests.factories import PASSWORD, UserFactory
 from tests.splits.ledger import exact
 from trips.models import Trip
 from users.models import User
@@ -104,12 +102,6 @@ def test_a_balance_that_differs_is_explained(plan: Any) -> None:
     assert ana["why"] == "The file counts these rows, which are skipped: 3."
 
 
-def test_a_difference_is_explained_when_the_file_is_planned_again(imported: Any, plan: Any) -> None:
-    wrong = samples.SPLITWISE_CSV.replace("56.67,6.66", "66.67,6.67")
-    first = [row["why"] for row in imported(wrong)["balances"]]
-    assert [row["why"] for row in plan(wrong).json()["balances"]] == first
-
-
 def test_balances_without_such_rows_contradict_the_file(plan: Any) -> None:
     whole = "Date,Description,Category,Cost,Currency,Ana,Ben\n2026-05-01,Bus,Bus,9,EUR,4.5,-4.5\n"
     assert [row["claimed"] for row in plan(whole).json()["balances"]] == [None, None]
@@ -167,15 +159,6 @@ def test_the_body_can_be_the_file_itself(content: str, api: Any, olga: User) -> 
     planned = answer.json()
     assert (planned["trip"]["title"], planned["people"][0]["userId"]) == ("Mine", olga.pk)
     assert answer["Location"] == f"/api/imports/{planned['id']}"
-
-
-def test_our_own_export_can_be_sent_as_it_is(api: Any, olga: User, trip: Trip) -> None:
-    spend(trip, 1000, paid_by=olga, among=[olga])
-    held = json.loads(file_of(api, trip, olga))
-    planned = api(olga).post("/api/imports?asNewTrip=true", held).json()
-    made = api(olga).post(f"/api/imports/{planned['id']}/confirm").json()
-    assert (made["state"], made["trip"]["title"]) == ("done", trip.title)
-    assert Trip.objects.get(pk=made["tripId"]).expenses.count() == 1
 
 
 @pytest.mark.parametrize(
@@ -274,14 +257,6 @@ def test_a_file_that_says_its_currency_is_converted_not_renamed(
     assert Expense.objects.get().amount_minor == 2002
 
 
-def test_the_file_is_kept_until_the_plan_is_confirmed(plan: Any, api: Any, olga: User) -> None:
-    answer = plan(samples.SPLITWISE_CSV)
-    stored = Import.objects.get(pk=answer.json()["id"])
-    assert stored.opened().read().decode() == samples.SPLITWISE_CSV
-    assert api(olga).post(f"{answer['Location']}/confirm").status_code == 200
-    assert Import.objects.get(pk=stored.pk).file is None
-
-
 def test_an_answer_has_the_first_rows_only(
     plan: Any, api: Any, olga: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,13 +318,6 @@ def test_whoever_lets_nobody_add_them_since_is_not_added(
     answer = api(olga).post(f"{path}/confirm")
     assert (answer.status_code, answer.json()["code"]) == (409, "invite_instead")
     assert not Trip.objects.exists()
-
-
-def test_a_form_and_a_query_are_read_together(api: Any, olga: User) -> None:
-    client = api(olga)
-    answer = send_form(client, samples.SPLITPRO_CSV.encode(), title="Form", asNewTrip="false")
-    assert answer.json()["trip"]["title"] == "Form"
-    assert timezone.now().isoformat()[:4] <= answer.json()["expiresAt"][:4]
 
 
 def detail(response: Any, status: int) -> str:

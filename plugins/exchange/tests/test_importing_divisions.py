@@ -69,10 +69,15 @@ def entered(api: Api, trip_id: int, by: User) -> list[Any]:
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_everything_stays_as_entered(
-    api: Api, trip: Trip, olga: User, content: bytes, plan: Any, imported: Any, is_new: bool
+    api: Api,
+    trip: Trip,
+    olga: User,
+    content: bytes,
+    plan: Any,
+    imported: Any,
+    is_new: bool,
+    other: Trip,
 ) -> None:
-    other = TripFactory(currency=trip.currency)
-    join(other, olga, TripRole.OWNER)
     # Odd cents would fall to somebody else.
     spend(other, 100, paid_by=olga, among=[olga])
     where = {"asNewTrip": True} if is_new else {"tripId": other.pk}
@@ -97,13 +102,12 @@ def test_a_trip_in_another_currency_gets_converted_items(
 
 
 def test_a_division_by_hand_is_planned_as_it_is_recorded(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, plan: Any, imported: Any
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, plan: Any, imported: Any, other: Trip
 ) -> None:
     boat = spend(trip, 9000, paid_by=olga, among=[olga, ed, vera])
     split = boat.splits.get(participant=vera)
     assert api(olga).delete(f"/api/expenses/{boat.pk}/splits/{split.pk}").status_code == 204
-    other = TripFactory(currency="EUR")
-    for user in (olga, ed, vera):
+    for user in (ed, vera):
         join(other, user, TripRole.OWNER)
     where = {"tripId": other.pk, "mapping": {user.name: user.pk for user in (olga, ed, vera)}}
     [row] = plan(file_of(api, trip, olga), **where).json()["rows"]
@@ -116,7 +120,7 @@ def test_a_division_by_hand_is_planned_as_it_is_recorded(
 
 @pytest.mark.parametrize("at", range(2))
 def test_odd_cents_stay_where_they_were(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, imported: Any, at: int
+    api: Api, trip: Trip, olga: User, ed: User, vera: User, imported: Any, at: int, other: Trip
 ) -> None:
     """Those of several payers in another currency, and of a guest whose place somebody took."""
     for _number in range(at):
@@ -131,8 +135,7 @@ def test_odd_cents_stay_where_they_were(
     assert api(olga).delete(f"/api/expenses/{boat.pk}/splits/{part.pk}").status_code == 204
     merged = api(olga).post(f"{url}/guests/{guest.pk}/merge", {"userId": olga.pk})
     assert merged.status_code == 200, merged.json()
-    other = TripFactory(currency="EUR")
-    for user in (olga, ed, vera):
+    for user in (ed, vera):
         join(other, user, TripRole.OWNER)
     # Without the file's parts, odd cents would fall to somebody else.
     spend(other, 100, paid_by=olga, among=[olga])
@@ -149,10 +152,8 @@ def sums_in(trip: Trip, *people: User) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("reason", SKIPPED)
 def test_what_cannot_be_recorded_is_skipped(
-    api: Api, olga: User, content: bytes, plan: Any, reason: str
+    api: Api, olga: User, content: bytes, plan: Any, reason: str, other: Trip
 ) -> None:
-    other = TripFactory(currency="EUR")
-    join(other, olga, TripRole.OWNER)
     held = json.loads(content)
     SKIPPED[reason](held)
     answer = plan(json.dumps(held), tripId=other.pk)

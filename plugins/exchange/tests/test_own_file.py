@@ -127,36 +127,33 @@ def test_rows_with_the_ids_of_others_are_new(api: Api, plan: Any, lived: Trip, o
     assert (outcomes[0], set(outcomes[1:])) == ("taken", {"known"})
 
 
-def test_an_import_that_took_old_credit_is_undone(
-    api: Api, imported: Any, trip: Trip, olga: User, ed: User
+@pytest.mark.parametrize(
+    ("before", "rows"),
+    [
+        # It takes old credit.
+        (lambda trip, olga, ed: settle(trip, ed, olga, 900),
+         "2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n2026-05-02,Tea,Food,4.00,EUR,-2.00,2.00\n"),
+        # Its payment covers an old debt.
+        (lambda trip, olga, ed: spend(trip, 3000, paid_by=olga, among=[olga, ed]),
+         "2026-05-01,Ed paid Olga,Payment,15.00,EUR,-15.00,15.00\n"),
+    ],
+)  # fmt: skip
+def test_an_import_that_covers_or_is_covered_is_undone(
+    api: Api, imported: Any, trip: Trip, olga: User, ed: User, before: Any, rows: str
 ) -> None:
-    settle(trip, ed, olga, 900)
-    shown = [f"/api/trips/{trip.pk}/{name}" for name in ("balances", "settlements", "settle-up")]
-    before = [api(olga).get(url).json() for url in shown]
-    rows = "2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n2026-05-02,Tea,Food,4.00,EUR,-2.00,2.00\n"
+    def shown() -> list[Any]:
+        names = ("balances", "settlements", "settle-up", "expenses")
+        rows = [api(olga).get(f"/api/trips/{trip.pk}/{name}").json() for name in names]
+        return [rows[0], rows[1], rows[2], [row["splits"] for row in rows[3]["items"]]]
+
+    before(trip, olga, ed)
+    old = shown()
     content = f"Date,Description,Category,Cost,Currency,Olga,Ed\n{rows}"
     done = imported(content, tripId=trip.pk, mapping={"Olga": olga.pk, "Ed": ed.pk})
-    assert [api(olga).get(url).json() for url in shown] != before
+    assert shown() != old
     undone = api(olga).post(f"/api/imports/{done['id']}/undo")
     assert undone.status_code == 200, undone.json()
-    assert [api(olga).get(url).json() for url in shown] == before
-    assert not list(differences())
-
-
-def test_a_payment_of_an_import_gives_old_debts_back(
-    api: Api, imported: Any, trip: Trip, olga: User, ed: User
-) -> None:
-    spend(trip, 3000, paid_by=olga, among=[olga, ed])
-    url = f"/api/trips/{trip.pk}"
-    before = [api(olga).get(f"{url}/{name}").json() for name in ("balances", "expenses")]
-    content = (
-        "Date,Description,Category,Cost,Currency,Olga,Ed\n"
-        "2026-05-01,Ed paid Olga,Payment,15.00,EUR,-15.00,15.00\n"
-    )
-    done = imported(content, tripId=trip.pk, mapping={"Olga": olga.pk, "Ed": ed.pk})
-    assert api(olga).post(f"/api/imports/{done['id']}/undo").status_code == 200
-    after = [api(olga).get(f"{url}/{name}").json() for name in ("balances", "expenses")]
-    assert after[0] == before[0]
+    assert shown() == old
     assert not list(differences())
 
 

@@ -8,7 +8,17 @@ import pytest
 
 from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import balances, changed, codes, entries, noted, read, skipped
+from plugins.exchange.tests.reading import (
+    balances,
+    changed,
+    check,
+    codes,
+    entries,
+    kinds,
+    noted,
+    read,
+    skipped,
+)
 
 pytestmark = pytest.mark.once
 
@@ -58,6 +68,18 @@ def test_percentages_of_abrechnung_add_up(second: float, is_refused: bool) -> No
     shares = {"1": 0.25, "2": second}
     trip = abrechnung(split_mode="percent", debitor_shares=shares, positions=[])
     assert skipped(trip) == ({1: "does_not_add_up"} if is_refused else {})
+
+
+def test_payments_of_abrechnung_are_told_from_expenses() -> None:
+    plain = {"positions": [], "currency_conversion_rate": 1, "debitor_shares": {"2": 1}}
+    trip = abrechnung(type="transfer", **plain)
+    assert (kinds(trip), balances(trip)) == (["payment"], {("1", "CHF"): 2200, ("2", "CHF"): -2200})
+    assert kinds(abrechnung(value=-22.0, **plain)) == ["EQUAL"]
+
+
+def test_events_that_pass_on_to_each_other_are_refused() -> None:
+    events = [{"id": at, "name": "A", "clearing_shares": {7 - at: 1}} for at in (3, 4)]
+    check(changed(samples.ABRECHNUNG, events=events), refused="circular_events")
 
 
 def test_events_pass_on_to_events_and_name_a_tag() -> None:

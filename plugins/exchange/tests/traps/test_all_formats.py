@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plugins.exchange.description import UnreadableFile
 from plugins.exchange.formats.numbers import Numbers
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import balances, changed, claimed, codes, read, refused, skipped
@@ -14,6 +15,18 @@ from plugins.exchange.tests.reading import balances, changed, claimed, codes, re
 pytestmark = pytest.mark.once
 
 SPLITWISE = "Date,Description,Category,Cost,Currency"
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_the_balances_follow_from_the_file(name: str) -> None:
+    content, expected = samples.SAMPLES[name]
+    trip = read(content)
+    assert trip.format == name
+    assert not skipped(trip)
+    if expected:
+        assert balances(trip) == expected
+    if trip.claimed:
+        assert claimed(trip) == balances(trip)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +67,17 @@ def test_numbers_and_delimiters_are_as_the_file_was_saved(
     rows = [[*SPLITWISE.split(","), "Ana", "Ben"], [f'"{cell}"' for cell in cells]]
     trip = read("".join(delimiter.join(row) + "\n" for row in rows))
     assert balances(trip) == {("Ana", "EUR"): 500, ("Ben", "EUR"): -500}
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"),
+    [("1.234;EUR;1.234", "unclear_decimal_mark"), ("1,50;EUR;1.5", "two_decimal_marks")],
+)
+def test_it_may_be_unclear_what_a_number_is(cells: str, code: str) -> None:
+    header = SPLITWISE.replace(",", ";")
+    with pytest.raises(UnreadableFile) as caught:
+        read(f"{header};Ana;Ben\n2026-05-01;Bus;Bus;{cells};-{cells.split(';')[-1]}\n")
+    assert (caught.value.code, caught.value.line) == (code, 2)
 
 
 def test_a_minus_may_stand_behind() -> None:

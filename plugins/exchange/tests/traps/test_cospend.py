@@ -1,11 +1,21 @@
 """CSV of Cospend: what a file leaves open or gets wrong, and what it is read as."""
 
 from collections.abc import Iterable
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import balances, codes, entries, noted, read, refused, skipped
+from plugins.exchange.tests.reading import (
+    balances,
+    check,
+    codes,
+    entries,
+    noted,
+    read,
+    refused,
+    skipped,
+)
 
 pytestmark = pytest.mark.once
 
@@ -85,6 +95,23 @@ def test_old_files_of_cospend_are_no_bills_of_ihatemoney() -> None:
         assert trip.format == name
         assert {person.name for person in trip.people} == {"Ana", "Ben", "Cleo"}
         assert [entry.title for entry in entries(trip)] == ["Bus"]
+
+
+def test_a_moment_of_cospend_has_its_date_where_the_caller_is() -> None:
+    content = cospend("Late,9,2026-05-02,1777687200,Ana,1,1,Ana,n,0")
+    check(content, currency="EUR", zone=ZoneInfo("America/Lima"), days=["2026-05-01"])
+
+
+def test_a_reimbursement_and_a_declaration_of_cospend() -> None:
+    rows = (
+        "deleteMeIfYouWant,1,2026-05-01,1777672800,Cleo,1,1,Cleo,n,0",
+        "Back,33.333,2026-05-01,1777672800,Ana,1,1,Ben,n,-11",
+    )
+    facts = {"kinds": ["payment"], "noted": {7: ["rounded"]}, "people": ["Ana", "Ben", "Cleo"]}
+    check(cospend(*rows), currency="EUR", owed={"Ana": 3333, "Ben": -3333}, **facts)
+    # Somebody may have called a real bill that.
+    real = rows[0].replace("Cleo,n,0", "Ana,n,0")
+    check(cospend(real, rows[1]), currency="EUR", titles=["deleteMeIfYouWant", "Back"])
 
 
 @pytest.mark.parametrize("moment", ["-90000000000", "99999999999999", "1e40"])

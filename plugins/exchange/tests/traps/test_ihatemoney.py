@@ -5,8 +5,18 @@ from typing import Any
 
 import pytest
 
+from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import balances, codes, entries, kinds, noted, read, skipped
+from plugins.exchange.tests.reading import (
+    balances,
+    check,
+    codes,
+    entries,
+    kinds,
+    noted,
+    read,
+    skipped,
+)
 
 pytestmark = pytest.mark.once
 
@@ -27,6 +37,28 @@ def test_amounts_of_ihatemoney_are_read_as_they_are_written(
     trip = read(json.dumps([bill]))
     assert noted(trip) == ({1: notes} if notes else {})
     assert entries(trip)[0].amount_minor == minor
+
+
+def test_files_of_ihatemoney_6_have_no_types_and_no_currency() -> None:
+    bill = {"what": "refund", "amount": 13.33, "date": "2017-01-01", "payer_name": "tata"}
+    content = json.dumps([bill | {"payer_weight": 1.0, "owers": ["fred"]}])
+    check(content, refused="currency_needed")
+    check(content, currency="EUR", amounts=[(1333, "EUR")])
+
+
+def test_what_is_no_single_export_of_bills_is_refused() -> None:
+    content = json.loads(samples.IHATEMONEY_JSON)
+    content[1] |= {"payer_name": "Ana"}
+    with pytest.raises(UnreadableFile) as caught:
+        read(json.dumps(content))
+    assert (caught.value.code, caught.value.line) == ("two_weights", 2)
+    plan = [{"ower": "Ana", "receiver": "Ben", "amount": 5.0, "currency": "EUR"}]
+    check(json.dumps(plan), refused="is_settlement_plan")
+
+
+def test_weights_of_payers_divide() -> None:
+    check(samples.IHATEMONEY_JSON, kinds=["SHARES", "payment"])
+    assert entries(read(samples.IHATEMONEY_JSON))[0].entered == (("Ana", 20_000), ("Ben", 10_000))
 
 
 def test_a_reimbursement_of_ihatemoney_goes_by_weight() -> None:

@@ -51,3 +51,5 @@ def test_rows_of_settle_up_have_links_emoji_and_several_payers() -> None:
     )
     assert first.payers == (("A", 600), ("B", 400))
     assert skipped(settle_up(OWN.replace("Ana;Ben", "Ana;Ana"))) == {2: "named_twice"}
+    assert skipped(settle_up(OWN.replace("5;5", "10"))) == {2: "unequal_lists"}
+    assert skipped(settle_up(OWN.replace("expense", "income"))) == {2: "unknown_kind"}

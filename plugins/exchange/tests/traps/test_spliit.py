@@ -33,6 +33,7 @@ def spliit(**fields: Any) -> str:
     [
         ("JPY", "¥", 1001),
         ("COP", "$", 100_100),
+        ("HUF", "Ft", 100_100),
         ("IDR", "Rp", 100_100),
         ("EUR", "€", 1001),
         (None, "£", 1001),
@@ -48,13 +49,39 @@ def test_spliit_has_decimals_of_its_own(code: str | None, symbol: str, minor: in
         assert refused(content) == "currency_needed"
 
 
-def test_an_original_amount_without_decimals_is_read_as_it_is() -> None:
-    content = changed(
-        samples.SPLIIT_JSON, "expenses", 0,
-        originalAmount=1700, originalCurrency="JPY", conversionRate="0.00589",
-    )  # fmt: skip
-    (entry,) = entries(read(content))
-    assert (entry.amount_minor, entry.currency, entry.converted_minor) == (1700, "JPY", 1001)
+@pytest.mark.parametrize(
+    ("fields", "amount"),
+    [
+        ({}, (1070, "CHF", "0.9355", 1001)),
+        # In major units, as on instances that were not migrated.
+        ({"originalAmount": 11, "amount": 1029}, (1100, "CHF", "0.9355", 1029)),
+        ({"originalAmount": 1700, "originalCurrency": "JPY", "conversionRate": "0.00589"},
+         (1700, "JPY", "0.00589", 1001)),
+    ],
+)  # fmt: skip
+def test_a_foreign_amount_of_spliit_keeps_its_currency_and_rate(
+    fields: dict[str, Any], amount: tuple[Any, ...]
+) -> None:
+    (entry,) = entries(read(changed(samples.SPLIIT_JSON, "expenses", 0, **fields)))
+    found = (entry.amount_minor, entry.currency, str(entry.rate), entry.converted_minor)
+    assert found == amount
+    assert (entry.split_type, entry.entered) == ("SHARES", (("p1", 10_000), ("p2", 30_000)))
+
+
+def test_older_files_of_spliit_have_fewer_names() -> None:
+    gone = dict.fromkeys(("id", "notes", "recurrenceRule", "originalAmount", "conversionRate"), ...)
+    content = changed(samples.SPLIIT_JSON, "expenses", 0, **gone)
+    trip = read(changed(content, information=..., currencyCode=..., activities=...))
+    assert (trip.currency, entries(trip)[0].key) == ("EUR", None)
+
+
+def test_what_was_deleted_in_spliit_is_named() -> None:
+    gone = [{"activityType": "DELETE_EXPENSE", "data": title} for title in ("Sauna", None)]
+    rows = [*gone, {"activityType": "UPDATE_GROUP"}, 7]
+    trip = read(changed(samples.SPLIIT_JSON, activities=rows))
+    assert [(note.code, note.values) for note in trip.notes] == [
+        ("deleted_elsewhere", {"count": 2, "titles": "Sauna, ?"})
+    ]
 
 
 def test_the_odd_cents_of_spliit_fall_by_the_id() -> None:
@@ -106,9 +133,6 @@ def spliit_csv(names: str, *rows: str) -> TripDescription:
     [
         # An income has the opposite signs.
         ("-10.00", "Evenly", "-3.34,3.33,3.33", {"Ana": -666, "Ben": 333, "Cleo": 333}, {}),
-        # Each part was rounded alone.
-        ("10.00", "Evenly", "3.33,-3.33,-3.33", {"Ana": 666, "Ben": -333, "Cleo": -333},
-         {2: ["rounded_shares"]}),
         # The label may be wrong; the cells count.
         ("10.00", "Evenly", "2,-7,-1", {"Ana": 800, "Ben": -700, "Cleo": -100}, {}),
         ("10.00", "Unevenly – By amount", "10,0,0", {}, {}),
@@ -121,29 +145,6 @@ def test_the_cells_of_spliit_say_who_bears_what(
     trip = spliit_csv('"Ana","Ben","Cleo"', row)
     assert (noted(trip), skipped(trip)) == (notes, {})
     assert balances(trip) == {(name, "EUR"): minor for name, minor in expected.items()}
-
-
-@pytest.mark.parametrize(
-    ("mode", "shares", "parts"),
-    [("EVENLY", (100, 100), [200, 300]), ("BY_AMOUNT", (1, 4), [100, 400])],
-)
-def test_forints_of_spliit_are_divided_as_whole_ones(
-    mode: str, shares: tuple[int, int], parts: list[int]
-) -> None:
-    paid = [{"participantId": f"p{at}", "shares": s} for at, s in enumerate(shares, start=1)]
-    content = spliit(amount=5, paidFor=paid, splitMode=mode)
-    trip = read(changed(content, currencyCode="HUF"))
-    assert noted(trip) == {}
-    assert sorted(minor for _person, minor in entries(trip)[0].parts) == parts
-
-
-def test_forints_of_spliit_were_rounded_to_whole_ones() -> None:
-    row = '"2026-05-01","Hut","Hotel","HUF","100",,,,"No","Evenly",33,-33,-33'
-    trip = spliit_csv('"Ana","Ben","Cleo"', row)
-    assert noted(trip) == {2: ["rounded_shares"]}
-    assert balances(trip) == {
-        ("Ana", "HUF"): 6600, ("Ben", "HUF"): -3300, ("Cleo", "HUF"): -3300
-    }  # fmt: skip
 
 
 def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
@@ -160,8 +161,16 @@ def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
     assert balances(trip) == {("Ana", "EUR"): 400, ("Date", "EUR"): -400}
 
 
-def test_only_a_guard_before_a_formula_is_taken_off_a_name() -> None:
-    trip = spliit_csv('"\'=Ana","\'Ben"', '"2026-05-01","H","","EUR","4.00",,,,"No","Evenly",2,-2')
+def test_the_csv_of_spliit_may_not_say_who_paid() -> None:
+    row = '"2026-05-02","Payback","Payment","EUR","5.00",,,,"Yes","Evenly",0,-5,0'
+    trip = spliit_csv('"Ana","Ben","Cleo"', row)
+    assert (skipped(trip), codes(trip)) == ({2: "payer_unknown"}, ["better_as_json"])
+
+
+def test_only_a_guard_before_a_formula_is_taken_off_and_once() -> None:
+    row = '"2026-05-01","\'=1+1","","EUR","4.00",,,,"No","Evenly",2,-2'
+    trip = spliit_csv('"\'=Ana","\'Ben"', row)
+    assert entries(trip)[0].title == "=1+1"
     assert [person.name for person in trip.people] == ["=Ana", "'Ben"]
     assert [(note.code, note.values) for note in trip.notes] == [
         ("guarded_names", {"names": "=Ana"})

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import balances, changed, entries, noted, read
+from plugins.exchange.tests.reading import balances, changed, check, entries, noted, read
 
 pytestmark = pytest.mark.once
 
@@ -27,6 +27,17 @@ def test_either_amount_of_tricount_is_that_of_the_group() -> None:
         trip = read(json.dumps(found))
         assert noted(trip) == {1: ["original_amount"]}
         assert balances(trip) == {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}
+
+
+def test_an_income_and_a_reimbursement_of_tricount() -> None:
+    income = samples.TRICOUNT.replace('"NORMAL"', '"INCOME"')
+    check(income, kinds=["MANUAL"], owed={"m1": -2900, "m2": 2900})
+    [_own, part] = json.loads(income)["Response"][0]["Registry"]["all_registry_entry"][0][
+        "RegistryEntry"
+    ]["allocations"]
+    fields = {"type_transaction": "BALANCE", "allocations": [part], "amount": part["amount"]}
+    content = changed(samples.TRICOUNT, *ENTRY, **fields)
+    check(content, kinds=["payment"], owed={"m1": 2900, "m2": -2900})
 
 
 def test_members_of_tricount_who_left_stay_and_may_share_a_name() -> None:
