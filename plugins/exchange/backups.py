@@ -53,7 +53,8 @@ def back_up(folder: Path) -> Path:
     part.touch(mode=0o600)
     migrations = sorted(MigrationRecorder(connection).applied_migrations())
     if connection.vendor == "postgresql":
-        _run("pg_dump", "--format=custom", "--no-owner", f"--file={part}")
+        with _started("pg_dump", "--format=custom", "--no-owner", f"--file={part}") as process:
+            _end(process)
     else:
         with closing(sqlite3.connect(part)) as target:
             _connected().backup(target)
@@ -114,12 +115,6 @@ def _connected() -> Any:
     return connection.connection
 
 
-def _run(program: str, *arguments: str) -> None:
-    """Run a program of PostgreSQL on this database."""
-    with _started(program, *arguments) as process:
-        _end(process)
-
-
 def _replace_all(file: Path) -> None:
     """Put the tables of a backup in the place of all tables, in one transaction."""
     options = ("--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1")
@@ -136,6 +131,7 @@ def _replace_all(file: Path) -> None:
 
 
 def _started(program: str, *arguments: str) -> subprocess.Popen[str]:
+    """A program of PostgreSQL that runs on this database."""
     # What psql gets: the place, and in the environment the password and what TLS needs.
     settings = connection.client.settings_to_cmd_args_env(connection.settings_dict, [])
     [_psql, *place, database], secrets = settings

@@ -1,7 +1,6 @@
 """Currencies as files name them: by code or by sign, also those that have ended."""
 
 from decimal import Decimal
-from typing import NamedTuple
 
 from tripcompanion.currency.amounts import ENDED, EXPONENTS
 
@@ -12,13 +11,6 @@ _SIGNS = {
     "Ft": "HUF",
 }  # fmt: skip
 LIKELY_SIGNS = {"$": "USD", "£": "GBP", "¥": "JPY"}
-
-
-class Successor(NamedTuple):
-    """The currency that took the place of another, and how much of that other one unit of it is."""
-
-    currency: str
-    units: Decimal
 
 
 #: Of the euro: Regulation (EC) No 2866/98 and those after it. Andorra and Monaco had others' money.
@@ -34,14 +26,14 @@ _OTHERS = """
     MGF MGA 5 MRO MRU 10 MZM MZN 1000 ROL RON 10000 SDD SDG 100 SLL SLE 1000 SRG SRD 1000
     STD STN 1000 TMM TMT 5000 TRL TRY 1000000 VEF VES 100000 ZMK ZMW 1000
 """
-_CELLS, _TRIPLES = _EUROS.split(), _OTHERS.split()
-
-SUCCESSORS = {
-    code: Successor("EUR", Decimal(units))
-    for code, units in zip(_CELLS[::2], _CELLS[1::2], strict=True)
-} | {
-    code: Successor(currency, Decimal(units))
-    for code, currency, units in zip(_TRIPLES[::3], _TRIPLES[1::3], _TRIPLES[2::3], strict=True)
+_PAIRS, _TRIPLES = iter(_EUROS.split()), iter(_OTHERS.split())
+#: The currency that took the place of another, and how much of that other one unit of it is.
+SUCCESSORS: dict[str, tuple[str, Decimal]] = {
+    **{code: ("EUR", Decimal(units)) for code, units in zip(_PAIRS, _PAIRS, strict=True)},
+    **{
+        code: (successor, Decimal(units))
+        for code, successor, units in zip(_TRIPLES, _TRIPLES, _TRIPLES, strict=True)
+    },
 }
 
 
@@ -49,8 +41,7 @@ def in_use(currency: str) -> str | None:
     """The currency itself, or the one that took its place; None if none did at a fixed rate."""
     if currency in EXPONENTS:
         return currency
-    found = SUCCESSORS.get(currency)
-    return found.currency if found else None
+    return SUCCESSORS[currency][0] if currency in SUCCESSORS else None
 
 
 def known_code(text: str) -> str | None:

@@ -125,10 +125,11 @@ class Fitting:
         currency, rate = self.currency, entry.rate
         if entry.converted_minor is None and rate is None:
             rate = Decimal(self.given.get(entry.currency, 0))
-            if successor := SUCCESSORS.get(entry.currency) if not rate else None:
-                currency, rate = successor.currency, 1 / successor.units
-            if not rate:
+            if not rate and entry.currency not in SUCCESSORS:
                 raise RowError("no_rate", currency=entry.currency)
+            if not rate:
+                currency, units = SUCCESSORS[entry.currency]
+                rate = 1 / units
         minor = entry.converted_minor
         if minor is None:
             minor = convert(entry.amount_minor, entry.currency, currency, rate or Decimal(1))

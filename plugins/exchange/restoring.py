@@ -23,7 +23,6 @@ from plugins.exchange.fitting import items_from
 from plugins.exchange.formats.trip_companion import FORMAT, VERSION
 from plugins.exchange.imported_history import imported_history, instant, is_id
 from plugins.exchange.own_file import OwnFile
-from plugins.exchange.scopes import require_to_import
 from plugins.exchange.tables import AS_ENTERED, CHUNK_ROWS, TABLES, TRIP, Column, Table
 from splits.models import Allocation, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
@@ -37,12 +36,13 @@ from tripcompanion.currency.amounts import EXPONENTS
 from trips.models import JournalEntry, Member, Trip
 from trips.models.category import budgets_text
 from trips.models.default_division import division_text, renamed_division
-from trips.models.events import Event
+from trips.models.events import Event, trip_objects
 from trips.models.joining import require_trip_quota
 from trips.models.journal import Entry, plain_fields, write
 from trips.roles import CREATOR_ROLE, DEFAULT_ROLE
 from trips.serializers import GuestRequest, TripRequest
 from users.models import User
+from users.models.token import require_scopes
 
 #: Former ids become negative, so that they keep their order and are never those of others.
 _FORMER = MAX_INTEGER
@@ -81,7 +81,7 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
     """
     if file.first("format") != FORMAT or file.first("version") != VERSION:
         raise UnreadableFile("unknown_version")
-    require_to_import(file, by)
+    _require_scopes(file, by)
     _require_room(file)
     with transaction.atomic():
         account = User.objects.active().locked(by.pk)
@@ -96,6 +96,14 @@ def trip_from(file: OwnFile, by: User, own_id: int | None = None) -> "Copy":
         write(made.trip.pk, by, joined)
     made.trip.caller_role = CREATOR_ROLE
     return made
+
+
+def _require_scopes(file: OwnFile, by: User) -> None:
+    """Raise `InsufficientScope` if the file has objects that the token of `by` may not write."""
+    areas = {kind.rows().model: kind.area for kind in trip_objects().values()}
+    tables = [table for table in TABLES if table.model in areas]
+    with_rows = [table for table in tables if next(file.items(f"{table.name}.item"), None)]
+    require_scopes(by, {f"{areas[table.model]}:write" for table in with_rows})
 
 
 def _require_room(file: OwnFile) -> None:

@@ -186,14 +186,6 @@ class WhyField(serializers.Field):
         return " ".join(text_of(code, values) for code, values in value) or None
 
 
-@extend_schema_field({"type": "object", "additionalProperties": {"type": "number"}})
-class AmountsField(serializers.Field):
-    """Amounts by currency."""
-
-    def to_representation(self, value: Any) -> dict[str, Decimal]:
-        return {code: Decimal(amount) for code, amount in value.items()}
-
-
 class ImportedTrip(CamelCaseSerializer):
     """The trip that gets the entries."""
 
@@ -221,12 +213,15 @@ class ImportedBalance(CamelCaseSerializer):
     """What somebody is owed, or owes with a minus, by the file's own claim and by its rows."""
 
     name = serializers.CharField(help_text="The name in the file.")
-    claimed = AmountsField(
-        allow_null=True, help_text="As the file says it, by currency; null if it does not."
+    claimed = serializers.DictField(
+        child=NumberField(),
+        allow_null=True,
+        help_text="As the file says it, by currency; null if it does not.",
     )
-    ours = AmountsField(
+    ours = serializers.DictField(
+        child=NumberField(),
         help_text="By its rows, by currency. Where the file has only weights, odd cents may be "
-        "recorded for somebody else."
+        "recorded for somebody else.",
     )
     why = WhyField(help_text="Why they differ; null if they do not.")
 

@@ -17,7 +17,7 @@ from django.apps import apps
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import Field, Model
+from django.db.models import Model
 from django.utils import timezone
 
 from splits.reports.audit import Difference, differences
@@ -119,12 +119,8 @@ def _migrations() -> list[list[str]]:
     return sorted([app, name] for app, name in applied if app in installed)
 
 
-def _fields(model: type[Model]) -> list["Field[Any, Any]"]:
-    return list(model._meta.concrete_fields)
-
-
 def _names(model: type[Model]) -> list[str]:
-    return [field.attname for field in _fields(model)]
+    return [field.attname for field in model._meta.concrete_fields]
 
 
 def _write_table(model: type[Model], table: IO[bytes], watch: Watch) -> int:
@@ -143,7 +139,7 @@ def _text(value: Any) -> str:
 
 
 def _read_table(model: type[Model], table: IO[bytes], total: int, watch: Watch) -> int:
-    quote, fields = connection.ops.quote_name, _fields(model)
+    quote, fields = connection.ops.quote_name, model._meta.concrete_fields
     columns = ", ".join(quote(str(field.column)) for field in fields)
     row_sql = f"({', '.join(['%s'] * len(fields))})"
     sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES "  # noqa: S608

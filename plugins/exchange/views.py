@@ -25,7 +25,6 @@ from plugins.exchange.models import (
 )
 from plugins.exchange.notes import FileUnreadable, UnknownFormat
 from plugins.exchange.planning import Choices, plan_again, plan_import
-from plugins.exchange.scopes import require_to_export
 from plugins.exchange.serializers import (
     ImportedRowSerializer,
     ImportForm,
@@ -45,9 +44,11 @@ from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import UserThrottle
 from trips.models import Member, Trip
 from trips.models.conflicts import CurrencyChanged, InviteInstead, UserNotFound
+from trips.models.events import trip_objects
 from trips.roles import Can
 from trips.throttles import LookupThrottle
 from trips.viewsets import InTripViewSet
+from users.models.token import require_scopes
 from users.scopes import Scope
 from users.throttles import ExportThrottle
 
@@ -249,6 +250,6 @@ class ExportViewSet(InTripViewSet):
         chosen = request.accepted_renderer.format
         write = _WRITERS.get(chosen, json_file)
         if write is json_file:
-            require_to_export(self.caller)
+            require_scopes(self.caller, {f"{kind.area}:read" for kind in trip_objects().values()})
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return self.file(write(trip), f"trip-{trip_id}-{timezone.now():%Y-%m-%d}")

@@ -1,7 +1,7 @@
 """Abrechnung, JSON of version 1: transactions between accounts, some of which are events."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,7 @@ class Books(TripDescription):
     """The accounts of a file: people, and events, which pass on what they owe and are owed."""
 
     PROGRAM = "Abrechnung"
+    ROWS = "transactions.item"
     TITLE = "name"
     notes = (Note("deleted_come_back"),)
 
@@ -59,9 +60,6 @@ class Books(TripDescription):
         #: Who bears a share of 1 of an account, with their parts: people bear their own.
         self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in self.keys}
         self.currency = file.trip_currency(texts.get("metadata.currency_identifier", ""))
-
-    def rows(self) -> Iterator[tuple[int, Any]]:
-        return enumerate(self.file.items("transactions.item"), start=1)
 
     def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
         """The shares of people, after all events have passed on theirs."""

@@ -119,6 +119,7 @@ def expense(
     title: str,
     label: str = "",
     details: str | None = None,
+    *,
     more: Mapping[str, Any] = MappingProxyType({}),
     **row: Any,
 ) -> DescribedExpense:
@@ -153,10 +154,9 @@ def payment_or_expense(
     `instead` is the title of an expense without one, and `division` its division, if that is more
     than the parts; `texts` and `more` are those of `expense`.
     """
-    if not sum(paid.values()):
-        raise RowError("no_amount")
     if is_payment:
-        return [*payments(line, *paid, parts, title, **row)]
+        [payer] = paid
+        return [*payments(line, payer, parts, title, **row)]
     division = division or divided(parts)
     return [expense(line, paid, division, title or instead, *texts, more=more, **row)]
 
@@ -192,6 +192,8 @@ def payments(
 ) -> Iterator[DescribedSettlement]:
     """A payment to each person who has a share. Of several, the key of each names the receiver."""
     receivers = {person: minor for person, minor in shares.items() if minor}
+    if not receivers:
+        raise RowError("no_amount")
     for receiver, minor in receivers.items():
         yield DescribedSettlement(
             line=line,

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from itertools import count
@@ -67,6 +67,10 @@ class TripDescription:
 
     #: The name of the program that writes such files.
     PROGRAM: ClassVar[str]
+    #: The names of columns, or the paths of JSON, that only files of this format have together.
+    NAMES: ClassVar[Set[str]]
+    #: The path of the rows in JSON.
+    ROWS: ClassVar[str] = ""
     #: What a row calls its description.
     TITLE: ClassVar[str] = ""
 
@@ -89,11 +93,13 @@ class TripDescription:
     @classmethod
     def recognises(cls, head: Head) -> bool:
         """Whether a file has this format, by its beginning."""
-        raise NotImplementedError
+        return {*head.header, *head.paths} >= cls.NAMES
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         """The rows of the file with their lines; of a list in JSON, with their places."""
-        raise NotImplementedError
+        if self.ROWS:
+            return enumerate(self.file.items(self.ROWS), start=1)
+        return self.file.named_records()
 
     def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
         """The entries that a row becomes. Raises `RowError` if it cannot be read."""

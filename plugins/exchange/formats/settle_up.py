@@ -1,7 +1,7 @@
 """Settle Up, CSV: lists of payers and of people paid for, with the amount of each."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,7 @@ from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import completed, payment_or_expense
 from plugins.exchange.formats.numbers import Numbers, is_one
 from plugins.exchange.formats.reading import Record, RowError, TripDescription
-from plugins.exchange.source import Head, SourceFile
+from plugins.exchange.source import SourceFile
 from tripcompanion.currency.amounts import to_major
 
 _SEPARATOR = ";"
@@ -24,11 +24,8 @@ def listed(text: str) -> list[str]:
 
 class Transactions(TripDescription):
     PROGRAM = "Settle Up"
+    NAMES = frozenset({"Who paid", "For whom", "Split amounts"})
     TITLE = "Purpose"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        return {"Who paid", "For whom", "Split amounts"} <= set(head.header)
 
     def __init__(self, file: SourceFile) -> None:
         super().__init__(file)
@@ -52,9 +49,6 @@ class Transactions(TripDescription):
         self.dates = Dates(days, self.numbers.mark, file.delimiter)
         codes = main.most_common() + used.most_common()
         self.currency = file.trip_currency(*(code for code, _count in codes))
-
-    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        return self.file.named_records()
 
     def _amounts(self, row: Record, people: str, amounts: str, currency: str) -> dict[str, Decimal]:
         names, cells = listed(row.text(people)), listed(row.text(amounts))

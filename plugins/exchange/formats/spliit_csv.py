@@ -13,7 +13,7 @@ from plugins.exchange.formats.entries import completed, in_original, payment_or_
 from plugins.exchange.formats.numbers import Cell, Numbers, plain_number
 from plugins.exchange.formats.reading import RowError, TripDescription
 from plugins.exchange.formats.spliit_json import decimals
-from plugins.exchange.source import Head, SourceFile
+from plugins.exchange.source import SourceFile
 
 _COLUMNS = [
     *("Date", "Description", "Category", "Currency", "Cost", "Original cost"),
@@ -25,11 +25,8 @@ class Table(TripDescription):
     """The rows of a file, whose columns from `start` on are people."""
 
     PROGRAM = "Spliit"
+    NAMES = frozenset({"Split mode", "Is Reimbursement", "Currency", "Cost"})
     TITLE = "Description"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        return {"Split mode", "Is Reimbursement", "Currency", "Cost"} <= set(head.header)
 
     def __init__(self, file: SourceFile) -> None:
         super().__init__(file)

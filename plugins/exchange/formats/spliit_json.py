@@ -1,6 +1,6 @@
 """Spliit, "Export to JSON": a group with amounts in minor units, and how each was divided."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +10,7 @@ from plugins.exchange.formats import reading
 from plugins.exchange.formats.entries import divided, in_original, payment_or_expense
 from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
+from splits.money import apportion
 
 #: Currencies that have no decimals in Spliit; ISO 4217 gives some of them two.
 _WHOLE = frozenset({"JPY", "KRW", "VND", "ISK", "HUF", "IDR", "COP"})
@@ -26,6 +27,7 @@ def decimals(currency: str) -> int:
 
 class Group(TripDescription):
     PROGRAM = "Spliit"
+    ROWS = "expenses.item"
     TITLE = "title"
 
     @classmethod
@@ -46,9 +48,6 @@ class Group(TripDescription):
         self.notes = _deleted(file)
         self.name = reading.clean(texts.get("name", ""))
         self.description = reading.clean(texts.get("information", ""))
-
-    def rows(self) -> Iterator[tuple[int, Any]]:
-        return enumerate(self.file.items("expenses.item"), start=1)
 
     def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
         row = Record(row)
@@ -131,21 +130,13 @@ def _proportions(amount: Decimal, mode: str, weights: Mapping[str, int]) -> tupl
 
 
 def _shares(amount: int, weights: Mapping[str, int], key: str, unit: int) -> dict[str, int]:
-    """The parts as Spliit shows them, which are multiples of `unit`.
-
-    They are those of the largest remainder; ties rotate by the id.
-    """
-    total, whole = sum(weights.values()), abs(amount) // unit
-    order = sorted(weights)
-    turn = _fnv(key) % len(order) if key else 0
-    order = order[turn:] + order[:turn]
-    parts = {person: whole * weights[person] // total for person in order}
-    left = whole - sum(parts.values())
-    by_remainder = sorted(order, key=lambda person: -(whole * weights[person] % total))
-    for person in by_remainder[:left]:
-        parts[person] += 1
+    """The parts as Spliit shows them, which are multiples of `unit`; odd ones rotate by the id."""
+    people = sorted(weights)
+    seed = _fnv(key) if key else 0
+    parts = apportion(abs(amount) // unit, [weights[person] for person in people], seed)
     sign = -unit if amount < 0 else unit
-    return {person: sign * parts[person] for person in weights}
+    found = dict(zip(people, parts, strict=True))
+    return {person: sign * found[person] for person in weights}
 
 
 def _fnv(text: str) -> int:

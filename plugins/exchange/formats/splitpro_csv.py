@@ -7,14 +7,14 @@ from decimal import Decimal
 from typing import Any
 
 from plugins.exchange.currencies import known_code
-from plugins.exchange.description import DescribedSettlement, Entry, Note, Person
+from plugins.exchange.description import Entry, Note, Person
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import cells_of
 from plugins.exchange.formats.dates import Dates
-from plugins.exchange.formats.entries import divided, expense
+from plugins.exchange.formats.entries import divided, expense, payments
 from plugins.exchange.formats.numbers import Numbers
 from plugins.exchange.formats.reading import Record, RowError, TripDescription
-from plugins.exchange.source import Head, SourceFile, fitted
+from plugins.exchange.source import SourceFile, fitted
 from tripcompanion.currency.amounts import EXPONENTS
 
 _CALLER = "You"
@@ -37,11 +37,8 @@ def _last(pieces: list[str], mark: str) -> str:
 
 class Friendship(TripDescription):
     PROGRAM = "SplitPro"
+    NAMES = frozenset({"Paid By", "Name", "Amount", "Split Type", "You Lent"})
     TITLE = "Name"
-
-    @classmethod
-    def recognises(cls, head: Head) -> bool:
-        return {"Paid By", "Name", "Amount", "Split Type", "You Lent"} <= set(head.header)
 
     def __init__(self, file: SourceFile) -> None:
         super().__init__(file)
@@ -96,16 +93,15 @@ class Friendship(TripDescription):
         if payer not in {_CALLER, self.friend}:
             raise RowError("unknown_person")
         other = self.friend if payer == _CALLER else _CALLER
+        if kind == "CURRENCY_CONVERSION":
+            raise RowError("half_a_conversion")
         fields: dict[str, Any] = {
             "date": self.dates(row.text("Expense Date")),
             "currency": currency,
         }
-        if kind == "CURRENCY_CONVERSION":
-            raise RowError("half_a_conversion")
         if kind == "SETTLEMENT":
             minor = reading.to_minor(self.numbers(row.text("Settlement")), currency)
-            fields |= {"amount_minor": minor, "fields": {"note": title}}
-            return [DescribedSettlement(line=line, sender=payer, receiver=other, **fields)]
+            return payments(line, payer, {other: minor}, title, **fields)
         amount = reading.to_minor(self.numbers(row.text("Amount")), currency)
         cell = row.text("You Lent" if payer == _CALLER else "You Owe")
         share, notes = self._share(cell, currency)
@@ -115,10 +111,10 @@ class Friendship(TripDescription):
         if kind == "EQUAL" and not is_half:
             notes += (Note("more_people"),)
         label = row.text("Category", "")
-        fields["notes"] = notes
         parts = {payer: amount - share, other: share}
         division = divided(parts, is_equal=kind == "EQUAL" and is_half)
-        return [expense(line, {payer: amount}, division, title or label, label, **fields)]
+        texts = (title or label, label)
+        return [expense(line, {payer: amount}, division, *texts, notes=notes, **fields)]
 
     def _share(self, cell: str, currency: str) -> tuple[int, tuple[Note, ...]]:
         """A share in minor units.

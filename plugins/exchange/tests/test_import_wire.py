@@ -83,14 +83,6 @@ def test_what_a_row_became_can_be_sent_by_hand(
     assert [split["amount"] for split in first["splits"]] == [33.34, 33.33, 33.33]
 
 
-def test_the_body_of_a_row_has_its_tags(imported: Any, api: Any, olga: User) -> None:
-    done = imported(samples.ABRECHNUNG)
-    [row] = done["rows"]
-    assert row["object"]["tags"] == ["food", "Hut evening"]
-    expense = api(olga).get(f"/api/trips/{done['tripId']}/expenses/{row['objectId']}").json()
-    assert row["object"]["tags"] == expense["tags"]
-
-
 def test_a_balance_that_differs_is_explained(plan: Any) -> None:
     wrong = samples.SPLITWISE_CSV.replace("56.67,6.66", "66.67,6.67")
     ana, ben, _cleo = plan(wrong).json()["balances"]
@@ -275,14 +267,6 @@ def test_an_undone_import_is_forgotten_unless_its_trip_is_restored(
     assert plan(samples.SPLITWISE_CSV).json()["counts"]["known"] == 0
     assert client.post(f"/api/trips/{done['tripId']}/restore").status_code == 200
     assert plan(samples.SPLITWISE_CSV).json()["counts"]["known"] == 3
-
-
-def test_what_is_not_done_is_not_undone(plan: Any, api: Any, olga: User) -> None:
-    path = plan(samples.SPLITWISE_CSV)["Location"]
-    answer = api(olga).post(f"{path}/undo")
-    assert (answer.status_code, answer.json()["code"]) == (409, "not_imported")
-    assert api(olga).delete(path).status_code == 204
-    assert not Import.objects.exists()
 
 
 def test_the_imports_of_a_deleted_account_are_deleted(plan: Any, api: Any, olga: User) -> None:

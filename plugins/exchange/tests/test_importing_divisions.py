@@ -163,6 +163,10 @@ def test_what_cannot_be_recorded_is_skipped(
 
 #: What makes an income of the first entry of each sample.
 INCOMES = {
+    "SPLITWISE_CSV": [
+        ("90.00,EUR,60.00,-30.00,-30.00", "-30.00,EUR,10.00,10.00,-20.00"),
+        ("56.67,6.66,-63.33", "6.67,46.66,-53.33"),
+    ],
     "SPLIIT_JSON": [('"amount":1001', '"amount":-1001')],
     "IHATEMONEY_JSON": [("33.4", "-33.4")],
     "TRICOUNT": [('"NORMAL"', '"INCOME"')],

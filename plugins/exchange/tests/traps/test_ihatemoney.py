@@ -105,14 +105,6 @@ def test_a_comma_at_the_end_of_the_list_is_doubtful() -> None:
     assert "names_with_commas" in noted(trip)[2]
 
 
-def test_names_with_commas_of_ihatemoney_are_found_if_they_paid() -> None:
-    header = "what,amount,date,payer_name,payer_weight,owers\n"
-    row = 'A,9,2026-05-01,"Cleo, Jr",1.0,"Cleo, Jr, Ben"\nB,9,2026-05-01,Ben,1.0,Ben\n'
-    trip = read(header + row, currency="EUR")
-    assert noted(trip) == {2: ["names_with_commas"]}
-    assert balances(trip) == {("Cleo, Jr", "EUR"): 450, ("Ben", "EUR"): -450}
-
-
 def test_weights_with_many_decimals_divide_exactly() -> None:
     bills = [
         {"what": "Hut", "amount": 1e6, "date": "2026-05-01", "owers": ["Ana", "Ben"]}

@@ -6,7 +6,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from plugins.exchange.formats.reading import TripDescription
-from plugins.exchange.formats.spliit_json import _fnv
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import (
     balances,
@@ -84,19 +83,6 @@ def test_what_was_deleted_in_spliit_is_named() -> None:
     ]
 
 
-def test_the_odd_cents_of_spliit_fall_by_the_id() -> None:
-    assert [_fnv(text) for text in ("", "a", "foobar")] == [0x811C9DC5, 0xE40C292C, 0xBF9CF968]
-    people = [{"id": f"p{at}", "name": "Ana"} for at in range(1, 5)]
-    shares = [{"participantId": f"p{at}", "shares": 100} for at in (3, 1, 2)]
-    content = changed(spliit(id="foobar", amount=1000, paidFor=shares, splitMode="EVENLY"),
-                      participants=people)  # fmt: skip
-    trip = read(content)
-    odd = ["p1", "p2", "p3"][0xBF9CF968 % 3]
-    assert dict(entries(trip)[0].parts)[odd] == 334
-    # Namesakes are different people, also one who has no expense.
-    assert len(trip.people) == 4
-
-
 @pytest.mark.parametrize("mode", ["BY_AMOUNT", "BY_PERCENTAGE"])
 def test_parts_of_spliit_that_do_not_add_up_are_proportions(mode: str) -> None:
     assert noted(read(spliit(splitMode=mode))) == {1: ["shares_do_not_add_up"]}
@@ -126,25 +112,6 @@ def test_expenses_of_spliit_may_repeat_and_have_no_category() -> None:
 
 def spliit_csv(names: str, *rows: str) -> TripDescription:
     return read("\n".join([SPLIIT_CSV + names, *rows, ""]))
-
-
-@pytest.mark.parametrize(
-    ("cost", "mode", "cells", "expected", "notes"),
-    [
-        # An income has the opposite signs.
-        ("-10.00", "Evenly", "-3.34,3.33,3.33", {"Ana": -666, "Ben": 333, "Cleo": 333}, {}),
-        # The label may be wrong; the cells count.
-        ("10.00", "Evenly", "2,-7,-1", {"Ana": 800, "Ben": -700, "Cleo": -100}, {}),
-        ("10.00", "Unevenly – By amount", "10,0,0", {}, {}),
-    ],
-)  # fmt: skip
-def test_the_cells_of_spliit_say_who_bears_what(
-    cost: str, mode: str, cells: str, expected: dict[str, int], notes: dict[int, list[str]]
-) -> None:
-    row = f'"2026-05-01","Hut","Hotel","EUR","{cost}",,,,"No","{mode}",{cells}'
-    trip = spliit_csv('"Ana","Ben","Cleo"', row)
-    assert (noted(trip), skipped(trip)) == (notes, {})
-    assert balances(trip) == {(name, "EUR"): minor for name, minor in expected.items()}
 
 
 def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:

@@ -71,11 +71,6 @@ def test_a_short_row_of_splitpro_at_the_end_is_skipped() -> None:
     assert skipped(splitpro(row, "You,B,general")) == {3: "missing_field"}
 
 
-def test_dinars_of_splitpro_have_three_decimals() -> None:
-    row = "You,A,general,1.234,EXACT,2026-05-01 20:15:00,KWD,1.234,0,0"
-    assert balances(splitpro(row)) == {("You", "KWD"): 1234, ("Friend", "KWD"): -1234}
-
-
 def test_a_friend_who_paid_nothing_has_the_name_of_the_file() -> None:
     row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
     for name in ("Ben", "Dr. Ben"):

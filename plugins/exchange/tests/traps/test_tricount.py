@@ -5,28 +5,11 @@ import json
 import pytest
 
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import balances, changed, check, entries, noted, read
+from plugins.exchange.tests.reading import balances, changed, check, entries, read
 
 pytestmark = pytest.mark.once
 
 ENTRY = ("Response", 0, "Registry", "all_registry_entry", 0, "RegistryEntry")
-
-
-def test_either_amount_of_tricount_is_that_of_the_group() -> None:
-    content = json.loads(samples.TRICOUNT)
-    entry = content["Response"][0]["Registry"]["all_registry_entry"][0]["RegistryEntry"]
-    for part in (entry, *entry["allocations"]):
-        value = part["amount"]["value"]
-        part["amount_local"] = part["amount"]
-        part["amount"] = {"currency": "CHF", "value": f"{float(value) * 2:.2f}"}
-    swapped = json.loads(json.dumps(content).replace('"amount_local"', '"x"'))
-    for part in (swapped["Response"][0]["Registry"]["all_registry_entry"][0]["RegistryEntry"],):
-        for one in (part, *part["allocations"]):
-            one["amount_local"], one["amount"] = one.pop("amount"), one.pop("x")
-    for found in (content, swapped):
-        trip = read(json.dumps(found))
-        assert noted(trip) == {1: ["original_amount"]}
-        assert balances(trip) == {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}
 
 
 def test_an_income_and_a_reimbursement_of_tricount() -> None:
