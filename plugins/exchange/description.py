@@ -5,11 +5,11 @@ keys, texts which mean something within one file only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 #: The type, in a class whose `date` is a field.
 Day = date
@@ -28,12 +28,11 @@ class UnreadableFile(Exception):
         self.code, self.line, self.values = code, line, values
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """Something that the reader of a plan should know; `exchange.notes` has the text of `code`."""
 
     code: str
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True, slots=True)

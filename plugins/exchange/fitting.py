@@ -66,45 +66,42 @@ class Fitting:
         if not FIRST_DAY <= entry.date <= LAST_DAY:
             raise RowError("date_out_of_range", date=str(entry.date))
         is_expense, notes = isinstance(entry, DescribedExpense), [*entry.notes]
+        cut: list[Note] = []
         if not entry.amount_minor or not (is_expense or entry.amount_minor > 0):
             raise RowError("no_amount")
         if is_expense:
             _require_division(entry)
         elif entry.sender == entry.receiver:
             raise RowError("to_oneself")
-        entry, cut = _with_fields(entry)
+        entry = _with_fields(entry, cut)
         if is_expense:
             if not entry.title:
                 entry = replace(entry, fields={**entry.fields, "description": _("Expense")})
                 notes.append(Note("no_description"))
-            entry, cut_comments = self._with_comments(entry)
-            cut += cut_comments
+            entry = self._with_comments(entry, cut)
         self.require_people(entry)
-        entry, restated = self._in_trip_currency(entry)
-        entry, converted = self._in_use(entry)
-        return entry, notes + restated + converted + cut
+        entry = self._in_use(self._in_trip_currency(entry, notes), notes)
+        return entry, notes + cut
 
     def require_people(self, entry: Any) -> None:
         """Raise `RowError` if it names somebody who is not in the file."""
         if not entry.people <= self.people:
             raise RowError("unknown_person")
 
-    def _in_trip_currency(self, entry: Any) -> tuple[Any, list[Note]]:
+    def _in_trip_currency(self, entry: Any, notes: list[Note]) -> Any:
         """The entry without its rate, which leads to another currency than the trip's.
 
         It stays as entered if that can be converted; else it is in the file's currency.
         """
-        notes: list[Note] = []
         if self.currency == self.described.currency:
-            return entry, notes
+            return entry
         if entry.converted_minor is not None:
             if self._converts(entry.currency):
                 entry = _as_entered(entry)
             else:
-                entry, amount = _with_amount(entry)
+                entry = _with_amount(entry, "original_amount", notes)
                 entry = _restated(entry, self.described.currency, entry.converted_minor)
-                notes.append(Note("original_amount", {"amount": amount}))
-        return replace(entry, rate=None, converted_minor=None), notes
+        return replace(entry, rate=None, converted_minor=None)
 
     def _converts(self, currency: str) -> bool:
         """Whether an amount is, or can be converted to be, in the trip's currency."""
@@ -114,14 +111,14 @@ class Fitting:
             return bool(self._rate(currency))
         return False
 
-    def _in_use(self, entry: Any) -> tuple[Any, list[Note]]:
+    def _in_use(self, entry: Any, notes: list[Note]) -> Any:
         """The entry in a currency in which it can be recorded: some have ended.
 
         Its amount stays in its text. By the file's own amount or rate, or by the caller's rate, it
         is in the trip's currency; else by law in the one that came next. Raises `RowError`.
         """
         if entry.currency not in ENDED:
-            return entry, []
+            return entry
         currency, rate = self.currency, entry.rate
         if entry.converted_minor is None and rate is None:
             rate = Decimal(self.given.get(entry.currency, 0))
@@ -133,9 +130,8 @@ class Fitting:
         minor = entry.converted_minor
         if minor is None:
             minor = convert(entry.amount_minor, entry.currency, currency, rate or Decimal(1))
-        entry, amount = _with_amount(entry)
-        restated = replace(_restated(entry, currency, minor), rate=None, converted_minor=None)
-        return restated, [Note("converted", {"amount": amount})]
+        entry = _restated(_with_amount(entry, "converted", notes), currency, minor)
+        return replace(entry, rate=None, converted_minor=None)
 
     def moved(self, entry: Any) -> Counter[tuple[str, str]]:
         """What the entry changes in the balances that the file leads to. Raises `RowError`."""
@@ -189,23 +185,22 @@ class Fitting:
             "comments": [comment.text for comment in entry.comments],
         }
 
-    def _with_comments(self, entry: DescribedExpense) -> tuple[DescribedExpense, list[Note]]:
+    def _with_comments(self, entry: DescribedExpense, notes: list[Note]) -> DescribedExpense:
         """The entry with comments as the caller writes them: each begins with its author's name."""
         texts = []
         if (rows := added_rows().get("comments")) is None:
-            return replace(entry, comments=()), []
+            return replace(entry, comments=())
         most_chars = longest(rows.model, rows.text)
         for comment in entry.comments:
             text = plain("\n".join(line.rstrip() for line in comment.text.splitlines()))
             if text:
                 texts.append(f"{self._names.get(comment.person or '', '?')}: {text}")
-        notes = []
         if max(map(len, texts), default=0) > most_chars:
             notes.append(Note("cut", {"limit": most_chars}))
         if len(texts) > rows.limit:
             notes.append(Note("comments_cut", {"limit": rows.limit}))
         kept = (DescribedComment(text[:most_chars]) for text in texts[: rows.limit])
-        return replace(entry, comments=tuple(kept)), notes
+        return replace(entry, comments=tuple(kept))
 
     def _converted(self, entry: Any) -> tuple[int, Decimal | None, str, date | None]:
         """The amount in the trip's currency, and the rate with its source and day."""
@@ -248,14 +243,15 @@ class Fitting:
         return self.rates[currency]
 
 
-def _with_amount(entry: Any) -> tuple[Any, str]:
-    """The entry with its amount in its text, if that has room; and the amount."""
+def _with_amount(entry: Any, code: str, notes: list[Note]) -> Any:
+    """The entry with its amount in a note with this code, and in its text, if that has room."""
     amount = f"{to_major(entry.amount_minor, entry.currency):f} {entry.currency}"
+    notes.append(Note(code, {"amount": amount}))
     name = entry.remark_column
     text = "\n".join(filter(None, [entry.fields[name], amount]))
     if len(text) <= longest(MODELS[entry.kind], name):
         entry = replace(entry, fields={**entry.fields, name: text})
-    return entry, amount
+    return entry
 
 
 def _as_entered(entry: Any) -> Any:
@@ -378,10 +374,9 @@ def longest(model: Any, name: str) -> int:
     return model._meta.get_field(name).max_length
 
 
-def _with_fields(entry: Any) -> tuple[Any, list[Note]]:
+def _with_fields(entry: Any, notes: list[Note]) -> Any:
     """The entry with all columns that are carried, as they can be recorded: texts are cut."""
     fields: dict[str, Any] = {}
-    notes: list[Note] = []
     for column in carried(MODELS[entry.kind]).values():
         name, value = column.name, entry.fields.get(column.name)
         if name in _FITTED:
@@ -399,7 +394,7 @@ def _with_fields(entry: Any) -> tuple[Any, list[Note]]:
             except ModelError:
                 value = column.get_default()
         fields[name] = value
-    return replace(entry, fields=fields), notes
+    return replace(entry, fields=fields)
 
 
 def _web_address(text: str | None) -> str | None:

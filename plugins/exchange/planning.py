@@ -246,7 +246,7 @@ class _Plan:
             outcome, notes = Outcome.SKIPPED, [*entry.notes, error.note]
             if error.note.code not in _HARMLESS:
                 self.skipped.append(row.line)
-        row.outcome, row.shown, row.notes = outcome, as_json(shown), as_json(_stored(notes))
+        row.outcome, row.shown, row.notes = outcome, as_json(shown), as_json(notes)
         self.counts[outcome] += 1
         return row
 
@@ -338,14 +338,10 @@ class _Plan:
                 {"currency": code, "rate": f"{rate:f}", "rate_source": source, "rate_date": day}
                 for code, (rate, source, day) in sorted(self.fitting.rates.items())
             ],
-            "notes": _stored(self.notes),
+            "notes": self.notes,
             "row_count": sum(self.counts[name] for name in Outcome.values),
             "counts": {name: self.counts[name] for name in (*Outcome.values, *EntryKind.values)},
         }
-
-
-def _stored(notes: Iterable[Note]) -> list[Any]:
-    return [[note.code, dict(note.values)] for note in notes]
 
 
 def _known(trip: Trip | None, described: TripDescription) -> KnownRows:

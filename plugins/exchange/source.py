@@ -8,12 +8,11 @@ import csv
 import io
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, tzinfo
 from decimal import Decimal
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import ijson
 
@@ -54,8 +53,7 @@ _MARKS = (
 )
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """What a format is recognised by.
 
     In JSON, `paths` are the names of the values, such as `expenses.item.amount`, and `texts` the
@@ -63,9 +61,8 @@ class Head:
     `rows` the first ones below them.
     """
 
-    kind: str
     paths: frozenset[str] = frozenset()
-    texts: Any = None
+    texts: Mapping[str, Any] = {}
     header: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -92,16 +89,16 @@ class SourceFile:
         start = self._start()
         if not start:
             raise UnreadableFile("empty_file")
-        self.kind = "json" if start[0] in "{[" else "csv"
+        self.is_json = start[0] in "{["
         self.header_line, self.delimiter = 1, ","
-        self.head = self._json_head() if self.kind == "json" else Head("csv")
+        self.head = self._json_head() if self.is_json else Head()
 
     def heads(self) -> Iterator[Head]:
         """What the file may be recognised by; `head` is the last of these.
 
         In CSV, each of the first rows may be the header, with each delimiter.
         """
-        if self.kind == "json":
+        if self.is_json:
             yield self.head
             return
         for delimiter in ",;\t":
@@ -110,7 +107,7 @@ class SourceFile:
             for at, (line, row) in enumerate(first):
                 below = tuple(tuple(cells) for _line, cells in first[at + 1 : at + 1 + _FIRST_ROWS])
                 header = tuple(cell.strip() for cell in row)
-                self.header_line, self.head = line, Head("csv", header=header, rows=below)
+                self.header_line, self.head = line, Head(header=header, rows=below)
                 yield self.head
 
     def trip_currency(self, *found: str) -> str:
@@ -277,7 +274,7 @@ class SourceFile:
                     texts[here] = value
         if paths == {""}:
             raise UnreadableFile("empty_file")
-        return Head("json", frozenset(paths), texts)
+        return Head(frozenset(paths), texts)
 
     def _events(self) -> Iterator[tuple[int, tuple[str, Any]]]:
         """The events of the JSON file with their lines."""

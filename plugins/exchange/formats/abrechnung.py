@@ -34,8 +34,7 @@ class Books(TripDescription):
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        texts = head.texts or {}
-        return texts.get("version") == 1 and "personal_accounts" in head.paths
+        return head.texts.get("version") == 1 and "personal_accounts" in head.paths
 
     def __init__(self, file: SourceFile) -> None:
         super().__init__(file)

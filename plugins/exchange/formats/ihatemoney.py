@@ -26,7 +26,7 @@ class Bills(TripDescription):
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        if head.kind == "csv":
+        if head.header:
             names = {name.casefold() for name in head.header}
             return _COLUMNS <= names <= {*_COLUMNS, "bill_type", "currency", ""}
         bills, plan = {"item.what", "item.owers"}, {"item.ower", "item.receiver"}
@@ -42,7 +42,7 @@ class Bills(TripDescription):
         names: dict[str, None] = {}
         codes: Counter[str] = Counter()
         # JSON has numbers and dates.
-        rows: Any = self.rows if file.kind == "csv" else list
+        rows: Any = list if file.is_json else self.rows
         self.numbers = Numbers(cells_of(rows(), "amount"), is_plain=file.delimiter == ",")
         self.dates = Dates(cells_of(rows(), "date"), self.numbers.mark, file.delimiter)
         for line, row in self.rows():
@@ -71,7 +71,7 @@ class Bills(TripDescription):
         self.currency = file.trip_currency(*(str(code) for code, _count in codes.most_common()))
 
     def rows(self) -> Iterator[tuple[int, Any]]:
-        if self.file.kind == "json":
+        if self.file.is_json:
             yield from enumerate(self.file.items("item"), start=1)
             return
         header = [name.casefold() for name in self.file.head.header]
@@ -79,7 +79,7 @@ class Bills(TripDescription):
             yield line, dict(zip(header, row, strict=False))
 
     def _number(self, row: Record, name: str) -> Decimal:
-        return row.number(name) if self.file.kind == "json" else self.numbers(row.text(name))
+        return row.number(name) if self.file.is_json else self.numbers(row.text(name))
 
     def _owers(self, row: Any) -> tuple[list[str], tuple[Note, ...]]:
         """The names as they stand in the file."""

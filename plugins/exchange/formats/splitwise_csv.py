@@ -51,7 +51,7 @@ class Spreadsheet(TripDescription):
     @classmethod
     def recognises(cls, head: Head) -> bool:
         """Labels are in the language of the account, so only the rows below them tell."""
-        if head.kind != "csv" or len(head.header) <= _LABELS or _has_values(head.header):
+        if len(head.header) <= _LABELS or _has_values(head.header):
             return False
         if [label.casefold() for label in head.header[:_LABELS]] == _ENGLISH:
             return True

@@ -52,7 +52,7 @@ class OwnFormat(TripDescription):
 
     @classmethod
     def recognises(cls, head: Head) -> bool:
-        return head.kind == "json" and head.texts.get("format") == FORMAT
+        return head.texts.get("format") == FORMAT
 
     def __init__(self, file: SourceFile) -> None:
         super().__init__(file)
