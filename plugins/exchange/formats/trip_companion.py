@@ -80,7 +80,54 @@ class OwnFormat(TripDescription):
 
     @property
     def entries(self) -> Iterator[Entry]:
-        return _entries(self.file, self.currency, self.claimed_guests)
+        tables = [_by_expense(self.file, table) for table in ("payers", "splits", "comments")]
+
+        def expense(line: int, value: Any) -> Iterable[Entry]:
+            row = _Row(value)
+            return [self._expense(line, row, *(rows[row.text("id")] for rows in tables))]
+
+        def settlement(line: int, value: Any) -> Iterable[Entry]:
+            return [_settlement(line, _Row(value), self.currency)]
+
+        yield from each(enumerate(self.file.items("expenses.item"), 1), expense, "description")
+        yield from each(enumerate(self.file.items("settlements.item"), 1), settlement, "note")
+
+    def _expense(
+        self, line: int, row: _Row, payers: list[_Row], splits: list[_Row], comments: list[_Row]
+    ) -> DescribedExpense:
+        own, amount_minor = row.currency("currency"), row.minor("amount", self.currency)
+        shares, paid = (
+            {int(part.number(name)): part.minor("amount", self.currency) for part in some}
+            for name, some in (("participantId", splits), ("userId", payers))
+        )
+        sign = -1 if amount_minor < 0 else 1
+        if sum(paid.values()) != amount_minor or sign * (amount_minor - sum(shares.values())) < 0:
+            raise RowError("does_not_add_up")
+        if min((sign * minor for minor in (*paid.values(), *shares.values())), default=0) < 0:
+            raise RowError("negative_part")
+        try:
+            places = parse_places(self.claimed_guests, row.text("mergedGuests", ""))
+        except ValueError as error:
+            raise RowError("bad_value", name="mergedGuests") from error
+        parts = own_parts(shares, paid, int(row.number("number")), places)
+        split_type = row.text("splitType")
+        entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
+        if row.flag("divided") and split_type in _ENTERED:
+            entered = {int(s.number("participantId")): _entered(s, split_type, own) for s in splits}
+        else:
+            split_type = "EQUAL"
+        return DescribedExpense(
+            line=line,
+            date=row.day("expenseDate"),
+            **_common("expense", row, row.minor("entered", own), own, self.currency),
+            payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
+            paid=tuple(paid.values()),
+            split_type=split_type,
+            entered=tuple((str(key), value) for key, value in entered.items()),
+            parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
+            items=row.values.get("items") if split_type == "ITEMIZED" else None,
+            comments=tuple(map(_comment, comments)),
+        )
 
 
 def _person(line: int, value: Any) -> Person:
@@ -106,65 +153,6 @@ def _by_expense(file: SourceFile, table: str) -> dict[str, list[_Row]]:
         except RowError as error:
             raise error.of_file(line) from error
     return rows
-
-
-def _entries(file: SourceFile, currency: str, claimed: str) -> Iterator[Entry]:
-    tables = [_by_expense(file, table) for table in ("payers", "splits", "comments")]
-
-    def expense(line: int, value: Any) -> Iterable[Entry]:
-        row = _Row(value)
-        others = (rows[row.text("id")] for rows in tables)
-        return [_expense(line, row, currency, claimed, *others)]
-
-    def settlement(line: int, value: Any) -> Iterable[Entry]:
-        return [_settlement(line, _Row(value), currency)]
-
-    yield from each(enumerate(file.items("expenses.item"), 1), expense, "description")
-    yield from each(enumerate(file.items("settlements.item"), 1), settlement, "note")
-
-
-def _expense(
-    line: int,
-    row: _Row,
-    currency: str,
-    claimed: str,
-    payers: list[_Row],
-    splits: list[_Row],
-    comments: list[_Row],
-) -> DescribedExpense:
-    own, amount_minor = row.currency("currency"), row.minor("amount", currency)
-    shares, paid = (
-        {int(part.number(name)): part.minor("amount", currency) for part in some}
-        for name, some in (("participantId", splits), ("userId", payers))
-    )
-    sign = -1 if amount_minor < 0 else 1
-    if sum(paid.values()) != amount_minor or sign * (amount_minor - sum(shares.values())) < 0:
-        raise RowError("does_not_add_up")
-    if min((sign * minor for minor in (*paid.values(), *shares.values())), default=0) < 0:
-        raise RowError("negative_part")
-    try:
-        places = parse_places(claimed, row.text("mergedGuests", ""))
-    except ValueError as error:
-        raise RowError("bad_value", name="mergedGuests") from error
-    parts = own_parts(shares, paid, int(row.number("number")), places)
-    split_type = row.text("splitType")
-    entered: dict[int, int | None] = {key: None for key, part in parts.items() if part}
-    if row.flag("divided") and split_type in _ENTERED:
-        entered = {int(s.number("participantId")): _entered(s, split_type, own) for s in splits}
-    else:
-        split_type = "EQUAL"
-    return DescribedExpense(
-        line=line,
-        date=row.day("expenseDate"),
-        **_common("expense", row, row.minor("entered", own), own, currency),
-        payers=tuple((p.text("userId"), p.minor("entered", own)) for p in payers),
-        paid=tuple(paid.values()),
-        split_type=split_type,
-        entered=tuple((str(key), value) for key, value in entered.items()),
-        parts=tuple((str(key), part) for key, part in parts.items() if key in entered),
-        items=row.values.get("items") if split_type == "ITEMIZED" else None,
-        comments=tuple(map(_comment, comments)),
-    )
 
 
 def _entered(split: _Row, split_type: str, currency: str) -> int | None:

@@ -16,9 +16,6 @@ def splitwise_api(group: Group, pages: list[list[tuple[Bill, bool]]]) -> str:
         {
             "id": int(group.ids[name]),
             "first_name": name,
-            "last_name": None,
-            "email": f"{group.ids[name]}@example.com",
-            "registration_status": "dummy",
             "balance": [
                 {"currency_code": code, "amount": _with_a_decimal(minor, code)}
                 for (person, code), minor in sums.items()
@@ -34,26 +31,21 @@ def splitwise_api(group: Group, pages: list[list[tuple[Bill, bool]]]) -> str:
             "id": number[id(bill)],
             "group_id": 3,
             "description": bill.title,
-            "details": None,
             "payment": bill.kind == "payment",
             "cost": _with_a_decimal(bill.amount * (2 if is_stale else 1), code),
             "currency_code": code,
             "date": f"{bill.day}T12:00:00Z",
             "updated_at": f"2026-05-0{1 if is_stale else 2}T12:00:00Z",
             "deleted_at": "2026-05-03T12:00:00Z" if bill.kind == "deleted" else None,
-            "repeat_interval": None,
-            "category": {"id": 18, "name": "General"},
             "users": [
                 {
                     "user_id": int(group.ids[name]),
-                    "user": {"id": int(group.ids[name]), "first_name": name, "last_name": None},
+                    "user": {"id": int(group.ids[name]), "first_name": name},
                     "paid_share": _with_a_decimal(bill.paid.get(name, 0), code),
                     "owed_share": _with_a_decimal(parts.get(name, 0), code),
-                    "net_balance": _with_a_decimal(minor, code),
                 }
-                for name, minor in bill.moved(parts).items()
+                for name in {**bill.paid, **parts}
             ],
-            "repayments": [],
         }
 
     answers: list[Any] = [{"expenses": [expense(*row) for row in page]} for page in pages]
@@ -153,40 +145,31 @@ def abrechnung(group: Group, events: dict[str, dict[str, int]], items: list[Any]
             "id": at,
             "type": "transfer" if bill.kind == "payment" else "mimo" if is_mimo else "purchase",
             "name": bill.title,
-            "description": "",
             "value": float(to_major(bill.amount, bill.currency)),
             "currency_identifier": bill.currency,
             "currency_conversion_rate": 1.0 if bill.currency == group.currency else 0.96,
             "billed_at": str(bill.day),
-            "tags": [],
             "split_mode": modes.get(bill.mode, "shares"),
             "creditor_shares": shares(bill.paid if is_mimo else {bill.payer: 1}),
             "debitor_shares": shares(bill.weights, unit),
             "positions": [
                 {
-                    "id": number,
-                    "name": "Item",
                     "price": float(to_major(price, bill.currency)),
                     "communist_shares": float(common),
                     "usages": shares(usages),
                 }
-                for number, (price, usages, common) in enumerate(positions)
+                for price, usages, common in positions
             ],
-            "files": [],
         }
 
     rows = zip(group.bills, items, strict=True)
-    metadata = {"name": "Alps", "description": "", "currency_identifier": group.currency}
     return json.dumps(
         {
             "version": 1,
-            "metadata": metadata | {"terms": "", "add_user_account_on_join": False},
-            "personal_accounts": [
-                {"id": ids[name], "name": name, "description": ""} for name in group.people
-            ],
+            "metadata": {"currency_identifier": group.currency},
+            "personal_accounts": [{"id": ids[name], "name": name} for name in group.people],
             "events": [
-                {"id": ids[name], "name": name, "date_info": "2026-05-01", "tags": []}
-                | {"description": "", "clearing_shares": shares(weights)}
+                {"id": ids[name], "name": name, "clearing_shares": shares(weights)}
                 for name, weights in events.items()
             ],
             "transactions": [transaction(at, *row) for at, row in enumerate(rows, start=1)],
@@ -217,10 +200,7 @@ def splitpro(people: tuple[str, ...], in_groups: list[Owed], outside: Owed) -> s
         ]
         return {
             "id": at,
-            "publicId": f"g{at}",
             "name": f"Group {at}",
-            "userId": 1,
-            "defaultCurrency": "EUR",
             "groupUsers": [{"groupId": at, "userId": pk} for pk in ids.values()],
             "groupBalances": [
                 {"userId": one, "friendId": other, "groupId": at, "currency": currency}
@@ -231,8 +211,6 @@ def splitpro(people: tuple[str, ...], in_groups: list[Owed], outside: Owed) -> s
 
     friends = {
         str(ids[name]): {
-            "id": ids[name],
-            "email": f"{ids[name]}@example.com",
             "name": name,
             "balances": [
                 {"currency": code, "amount": str(minor)}
@@ -276,22 +254,16 @@ def tricount(group: Group, is_local_foreign: bool) -> str:
             "allocations": [
                 {
                     "membership": {"RegistryMembershipNonUser": ids[name]},
-                    "type": "RATIO" if bill.mode == "EVENLY" else "AMOUNT",
-                    "share_ratio": 1,
                     **amounts(bill, part, foreign * part // bill.amount),
                 }
                 for name, part in bill.cents.items()
             ],
         }
 
-    members = [
-        row | {"status": "ACTIVE", "alias": {"display_name": name}} for name, row in ids.items()
-    ]
+    members = [row | {"alias": {"display_name": name}} for name, row in ids.items()]
     entries = [entry(at, bill) for at, bill in enumerate(group.bills, start=1)]
     registry = {
-        "title": "Alps",
         "currency": group.currency,
-        "status": "READ_WRITE",
         "memberships": [{"RegistryMembershipNonUser": row} for row in members],
         "all_registry_entry": [{"RegistryEntry": row} for row in entries],
     }

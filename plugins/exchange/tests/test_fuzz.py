@@ -19,20 +19,7 @@ from plugins.exchange.tests.copies import file_of
 from plugins.exchange.tests.csv_writers import settle_up, splitwise
 from plugins.exchange.tests.groups import groups
 from plugins.exchange.tests.json_writers import spliit
-from plugins.exchange.tests.samples import (
-    ABRECHNUNG,
-    COSPEND_CSV,
-    IHATEMONEY_CSV,
-    IHATEMONEY_JSON,
-    SETTLE_UP,
-    SPLIIT_CSV,
-    SPLIIT_JSON,
-    SPLITPRO_CSV,
-    SPLITPRO_JSON,
-    SPLITWISE_API,
-    SPLITWISE_CSV,
-    TRICOUNT,
-)
+from plugins.exchange.tests.samples import IHATEMONEY_CSV, SAMPLES
 from plugins.recurring.models import Recurrence
 from splits.reports.audit import differences
 from tests.cast import Api, client_of
@@ -44,8 +31,9 @@ from users.models import User
 pytestmark = pytest.mark.either
 
 REFUSALS = {"unreadable", "unknown_format"}
-CSV = (SPLITWISE_CSV, SPLIIT_CSV, IHATEMONEY_CSV, COSPEND_CSV, SPLITPRO_CSV, SETTLE_UP)
-JSON = (SPLITWISE_API, SPLIIT_JSON, IHATEMONEY_JSON, ABRECHNUNG, SPLITPRO_JSON, TRICOUNT)
+CONTENTS = [IHATEMONEY_CSV, *(content for content, _balances in SAMPLES.values())]
+JSON = [content for content in CONTENTS if content[0] in "{["]
+CSV = [content for content in CONTENTS if content not in JSON]
 #: Files that a writer of their format wrote, besides those samples.
 GROUPS = groups(payers=3, kinds=("expense", "payment"))
 SOME_CSV = (
