@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from itertools import count
@@ -67,8 +67,8 @@ class TripDescription:
 
     #: The name of the program that writes such files.
     PROGRAM: ClassVar[str]
-    #: The names of columns, or the paths of JSON, that only files of this format have together.
-    NAMES: ClassVar[Set[str]]
+    #: The names of columns that only files of this format have together, if it is CSV.
+    NAMES: ClassVar[frozenset[str]]
     #: The path of the rows in JSON.
     ROWS: ClassVar[str] = ""
     #: What a row calls its description.
@@ -93,7 +93,7 @@ class TripDescription:
     @classmethod
     def recognises(cls, head: Head) -> bool:
         """Whether a file has this format, by its beginning."""
-        return {*head.header, *head.paths} >= cls.NAMES
+        return cls.NAMES.issubset(head.header)
 
     def rows(self) -> Iterator[tuple[int, Any]]:
         """The rows of the file with their lines; of a list in JSON, with their places."""

@@ -64,6 +64,11 @@ FILES = {
     "NUL in JSON": (b'{"a": "\\u0000"}', "not_text", 1),
     "something else": (b"a,b,c\n1,2,3\n", "unknown_format", None),
     "other JSON": (b'{"a": 1}', "unknown_format", None),
+    "columns in JSON": (
+        json.dumps(dict.fromkeys(samples.SPLITPRO_CSV.splitlines()[0].split(","))).encode(),
+        "unknown_format",
+        None,
+    ),
 }
 
 
