@@ -374,6 +374,9 @@ class ApiViewSet(GenericViewSet):
     def with_etag(self, request: Request, instance: Any) -> Response:
         """`instance` with its `ETag`; 304 without a body if the caller's copy is current."""
         response = self.answer(instance)
+        if is_json(request) and not self.apart:
+            # Both the tag and the response read it.
+            response.data = ExactJSONRenderer().render(response.data)
         response["ETag"] = etag_of(response.data, self.apart)
         if request.method == "GET" and is_known(request, response["ETag"]):
             response.status_code, response.data = 304, None

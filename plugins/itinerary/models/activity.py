@@ -172,6 +172,11 @@ class Activity(ClientNamed, Restorable):
         """The expenses that belong to it; `with_costs` reads them."""
         return [link.expense_id for link in self.loaded_links]
 
+    @property
+    def cost_minor(self) -> int:
+        """What they cost, in minor units of the trip's currency."""
+        return sum(link.amount_minor for link in self.loaded_links)
+
     @classmethod
     def add(cls, trip: Trip, by: User, **fields: Any) -> "Activity":
         """Add one at the end of its day. Raises `LimitReached` above `MAX_ACTIVITIES`."""

@@ -17,6 +17,7 @@ from plugins.itinerary.models.activity import Activity, day_index, rewrite
 from plugins.itinerary.models.cost import plan_of, planned_for
 from plugins.itinerary.rights import CanPlan
 from tripcompanion.api.problems import LimitReached
+from tripcompanion.compiled import CompiledQuery, Param
 from trips.models import InTripQuerySet, Trip, ViewerParam, locked_trip, trip_key
 from trips.models.journal import entries_between, write
 from trips.signals import trip_changed
@@ -67,7 +68,7 @@ class ItineraryDay(models.Model):
         return day_index(self.trip, self.date)
 
     @cached_property
-    def activities(self) -> list[Activity]:
+    def activities(self) -> list[Any]:
         """What is planned, in its order; `ShownDays` reads it."""
         return [row for row in self.trip.activities.all() if row.date == self.date]
 
@@ -79,7 +80,7 @@ class ItineraryDay(models.Model):
     @property
     def cost_minor(self) -> int:
         """What the expenses of its activities cost, in minor units of the trip's currency."""
-        return sum(link.amount_minor for row in self.activities for link in row.loaded_links)
+        return sum(row.cost_minor for row in self.activities)
 
     @classmethod
     def change(
@@ -142,12 +143,14 @@ class Itinerary:
     def __init__(self, trip: Trip, reader: User) -> None:
         self.trip, self.trip_id = trip, trip.pk
         self.activities = plan_of(trip, reader)
-        self._days = {row.date: row for row in trip.itinerary_days.all()}
-        by_date: dict[datetime.date | None, list[Activity]] = defaultdict(list)
+        self._days = {row.date: row for row in _days_in(trip=trip.pk)}
+        for day in self._days.values():
+            day.trip = trip
+        by_date: dict[datetime.date | None, list[Any]] = defaultdict(list)
         for activity in self.activities:
             by_date[activity.date].append(activity)
-        for day in {*by_date, *self._days}:
-            self.day(day).activities = by_date[day]
+        for date in {*by_date, *self._days}:
+            self.day(date).activities = by_date[date]
 
     def day(self, day: datetime.date | None) -> ItineraryDay:
         """The day with this date, or what has none."""
@@ -170,7 +173,7 @@ class Itinerary:
         return [self.day(day) for day in sorted(dates)]
 
     @property
-    def undated(self) -> list[Activity]:
+    def undated(self) -> list[Any]:
         """The activities without a date."""
         return self.day(None).activities
 
@@ -179,3 +182,8 @@ class Itinerary:
         """How many of the activities are done; 100 only if all are."""
         done = sum(row.completed for row in self.activities)
         return 100 * done // len(self.activities) if done else 0
+
+
+@CompiledQuery
+def _days_in(trip: Param) -> Any:
+    return ItineraryDay.objects.filter(trip=trip)

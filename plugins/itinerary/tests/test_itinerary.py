@@ -9,7 +9,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
 from plugins.itinerary.tests.conftest import Plan
-from tests.compiled_only import queries_of_parts
 from tests.document import problem_of
 from tests.scoped import script_of
 from tests.server import Server
@@ -230,7 +229,7 @@ def test_an_itinerary_takes_as_many_statements_with_300_activities(
 
     fill(1)
     ledger.answer(olga, "get", "itinerary")
-    with django_assert_num_queries(4 + queries_of_parts(1)) as few:
+    with django_assert_num_queries(6) as few:
         itinerary(ledger, olga)
     fill(299)
     with django_assert_num_queries(len(few)):
