@@ -1,14 +1,13 @@
 """App configuration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, Searched, TripObject, until
+from tripcompanion.plugin import Outdated, Plugin, Searched, TripObject, until
 
 
 class SplitsConfig(Plugin):
@@ -38,9 +37,7 @@ class SplitsConfig(Plugin):
             for kind, (model, serializer, searched) in shapes.items()
         }
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from splits.models import DeletedEntry
 
         days = timedelta(days=settings.DELETED_ENTRY_DAYS)

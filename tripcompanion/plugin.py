@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
 #: Writes the content of a file into another one.
 WriteFile = Callable[[IO[bytes]], Any]
+#: Names in the plural, and querysets of rows to delete; see `Plugin.outdated`.
+Outdated = Iterator[tuple[str, list["QuerySet[Any]"]]]
 #: Of the columns that store an event.
 MAX_EVENT_CHARS = 24
 _EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
@@ -231,9 +233,13 @@ class Plugin(AppConfig):
 
     def routes(self, place: Place) -> list[Any]:
         """The routes that its module `urls` adds at a place, in the order of the document."""
-        if find_spec(f"{self.name}.urls") is None:
-            return []
-        return getattr(import_module(f"{self.name}.urls"), place, [])
+        return self._declared("urls", place, [])
+
+    def _declared(self, module: str, name: str, default: Any) -> Any:
+        """What one of its modules has under a name; the default without the module."""
+        if find_spec(f"{self.name}.{module}") is None:
+            return default
+        return getattr(import_module(f"{self.name}.{module}"), name, default)
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
@@ -247,8 +253,11 @@ class Plugin(AppConfig):
         return read_yaml(file) if file.exists() else {}
 
     def rights(self) -> Mapping[Any, Mapping[Any, Any]]:
-        """Rows for the table of `trips.roles`: what each role may do with a new capability."""
-        return {}
+        """Rows for the table of `trips.roles`: what each role may do with a new capability.
+
+        They are the `TABLE` of its module `rights`.
+        """
+        return self._declared("rights", "TABLE", {})
 
     def scopes(self) -> Mapping[str, Any]:
         """The scopes of its areas, such as `storms:read` and `storms:write`, with what each allows.
@@ -406,9 +415,7 @@ class Plugin(AppConfig):
     #: Commands with arguments that `tripcompanion run` and `make run` begin with.
     first_commands: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list["QuerySet[Any]"]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         """The rows that `prune` deletes: a name in the plural, and a queryset for each reason.
 
         Each queryset is in the order of a column that has an index, the oldest first; see `until`.

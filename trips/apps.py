@@ -1,13 +1,12 @@
 """App configuration."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, Searched, TripObject, plugins
+from tripcompanion.plugin import Outdated, Plugin, Searched, TripObject, plugins
 from trips.roles import TABLE
 
 
@@ -48,9 +47,7 @@ class TripsConfig(Plugin):
             ),
         }
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from trips.models import JournalEntry, Trip
 
         yield "deleted trips", [Trip.objects.outdated().order_by("deleted_at")]

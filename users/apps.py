@@ -1,16 +1,14 @@
 """App configuration."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from importlib import import_module
 from typing import Any
 
 from django.contrib.auth.signals import user_logged_in, user_login_failed
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Plugin, until
+from tripcompanion.plugin import Outdated, Plugin, until
 
 
 def note_browser_log_in(sender: Any, user: Any, **kwargs: Any) -> None:
@@ -39,9 +37,7 @@ class UsersConfig(Plugin):
         user_login_failed.connect(note_failed_log_in)
         user_logged_in.connect(note_browser_log_in, dispatch_uid="update_last_login")
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from django.contrib.sessions.models import Session as BrowserSession
 
         from users.models import EmailToken, Mail, ScopedToken, Session

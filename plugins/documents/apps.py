@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.plugin import (
     AssistantTool,
     Notice,
+    Outdated,
     PersonalList,
     Plugin,
     Searched,
@@ -19,7 +20,6 @@ from tripcompanion.plugin import (
     TripTable,
     WriteFile,
 )
-from trips.roles import Table
 
 
 class DocumentsConfig(Plugin):
@@ -34,11 +34,6 @@ class DocumentsConfig(Plugin):
         from plugins.documents.models import PARENT, Document
 
         PARENTS[Document.kind] = PARENT
-
-    def rights(self) -> Table:
-        from plugins.documents.rights import TABLE
-
-        return TABLE
 
     def scopes(self) -> Mapping[str, Any]:
         return {
@@ -160,9 +155,7 @@ class DocumentsConfig(Plugin):
 
         return [DocumentFile.objects.filter(person=account)]
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.documents.models import Document, files_without_document
 
         yield "deleted documents", [Document.objects.outdated(now)]
@@ -178,10 +171,10 @@ class DocumentsConfig(Plugin):
         at = {"created_at": trip.created_at, "updated_at": trip.created_at}
         due_on = trip.start_date - timedelta(days=14)
         olga = people["olga"]
-        passports = Document.ask_for(
+        passports = Document.add(
             trip, olga, name="Copy of the passport", wanted=None, due_on=due_on, **at
         )
-        Document.ask_for(trip, olga, name="Rental agreement of the flat", **at)
+        Document.add(trip, olga, name="Rental agreement of the flat", **at)
         for name in ("olga", "ed"):
             by = people[name]
             file = DocumentFile(trip=trip, document=passports, person=by)

@@ -16,12 +16,11 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from plugins.attachments.models import Attachment, State, columns_of
 from plugins.attachments.parents import Parent
 from plugins.documents.rights import CanDocument
+from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
-from tripcompanion.api.problems import LimitReached
-from trips.models import InTripQuerySet, Member, Trip, lock_trip, locked_row, locked_trip, trip_key
-from trips.models.journal import Entry, entries_between, plain_values, write
-from trips.models.restorable import Restorable, RestorableQuerySet
-from trips.roles import Capability, may
+from trips.models import InTripQuerySet, Member, Trip, lock_trip, trip_key
+from trips.models.journal import Entry, plain_values
+from trips.roles import may
 from trips.signals import author_replaced, happened, person_sought
 from users.models import User, summary_of
 
@@ -36,7 +35,7 @@ MEMBERS = "members"
 REMIND_BEFORE = datetime.timedelta(days=3)
 REMIND_AT = datetime.time(8, tzinfo=datetime.UTC)
 RETRY_AFTER = datetime.timedelta(minutes=10)
-CREATED, CHANGED, DUE = "document.created", "document.changed", "document.due"
+CHANGED, DUE = "document.changed", "document.due"
 
 
 class DocumentQuerySet(RestorableQuerySet["Document"]):
@@ -67,12 +66,12 @@ class Document(Restorable):
     """Something that a trip needs, once or several times, or once from each member."""
 
     kind = "document"
-    deleted_by = CanDocument.CHANGE
+    limit = MAX_DOCUMENTS
+    added_by = CanDocument.CREATE
+    changed_by = deleted_by = CanDocument.CHANGE
 
     trip = trip_key("documents")
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("asked for by")
-    )
+    created_by = author_column(gettext_lazy("asked for by"))
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS)
     #: How many files; null for one of each member, guests included.
     wanted = models.PositiveSmallIntegerField(gettext_lazy("wanted"), null=True, default=1)
@@ -81,16 +80,11 @@ class Document(Restorable):
     )
     #: When people are to be reminded; null if they were, or if there is no reason to.
     remind_at = models.DateTimeField(gettext_lazy("reminder at"), null=True, editable=False)
-    created_at = models.DateTimeField(
-        gettext_lazy("created at"), default=timezone.now, editable=False
-    )
-    updated_at = models.DateTimeField(
-        gettext_lazy("updated at"), default=timezone.now, editable=False
-    )
+    created_at = time_column(gettext_lazy("created at"))
+    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = DocumentQuerySet.as_manager()
 
-    caller_role: str
     #: Set by `with_files`.
     loaded_files: "list[DocumentFile]"
 
@@ -113,9 +107,6 @@ class Document(Restorable):
 
     def __str__(self) -> str:
         return self.name
-
-    def is_own(self, user: User, can: Capability) -> bool:
-        return user.pk == self.created_by_id
 
     @property
     def in_calendar(self) -> Mapping[str, Any]:
@@ -176,39 +167,22 @@ class Document(Restorable):
 
     # -- Commands ----------------------------------------------------------------------------------
 
-    @classmethod
-    def ask_for(cls, trip: Trip, by: User, **fields: Any) -> "Document":
-        """Create a document. Raises `LimitReached` above `MAX_DOCUMENTS`."""
-        with locked_trip(trip.pk, by, CanDocument.CREATE) as locked:
-            document: Document = cls(trip=locked, created_by=by, **fields)
-            document.require_room()
-            document._plan_reminder()
-            document.save(force_insert=True)
-            write(trip.pk, by, *entries_between(CREATED, document.pk, {}, document._values()))
-            happened.send(cls, event=CREATED, people=Q(), by=by, trip_id=trip.pk)
-            return document.read_again()
-
-    def change(self, by: User, **fields: Any) -> "Document":
-        """Store the given fields only. With another due date, people are reminded again.
+    def assign(self, **fields: Any) -> None:
+        """Set these fields. With another due date, people are reminded again.
 
         One file of each member stays wanted if as many files are wanted as there are members: that
         is the number in the answer, which somebody may send back.
         """
-        rows = Document.objects.kept
-        with locked_row(rows, by, CanDocument.CHANGE, trip_id=self.trip_id, pk=self.pk) as stored:
-            old, due_on = stored._values(), stored.due_on
-            wanted = fields.get("wanted")
-            if wanted and stored.per_member and wanted == stored.read_again().wanted_now:
-                del fields["wanted"]
-            for name, value in fields.items():
-                setattr(stored, name, value)
-            if stored.due_on != due_on:
-                stored._plan_reminder()
-            if changed := entries_between(CHANGED, stored.pk, old, stored._values()):
-                stored.updated_at = timezone.now()
-                stored.save()
-                write(stored.trip_id, by, *changed)
-            return stored.read_again()
+        wanted, due_on = fields.get("wanted"), self.due_on
+        if wanted and self.pk and self.per_member and wanted == self.read_again().wanted_now:
+            del fields["wanted"]
+        super().assign(**fields)
+        if self.due_on != due_on:
+            self._plan_reminder()
+
+    @property
+    def values_in_history(self) -> dict[str, Any]:
+        return {**plain_values(self), "wanted": self.wanted or MEMBERS}
 
     def read_again(self) -> "Document":
         """The document with what a response contains; raises `NotFound`.
@@ -220,10 +194,6 @@ class Document(Restorable):
         if found is None:
             raise NotFound
         return found
-
-    def require_room(self) -> None:
-        if Document.objects.kept().filter(trip=self.trip_id).count() >= MAX_DOCUMENTS:
-            raise LimitReached(limit=MAX_DOCUMENTS)
 
     def remind(self) -> bool:
         """Mail those who have not attached their file; returns whether it was still to be done.
@@ -261,10 +231,6 @@ class Document(Restorable):
             at = datetime.datetime.combine(self.due_on, REMIND_AT)
             self.remind_at = at - REMIND_BEFORE
 
-    def _values(self) -> dict[str, Any]:
-        """The fields as the history shows them."""
-        return {**plain_values(self), "wanted": self.wanted or MEMBERS}
-
 
 class DocumentFile(InTrip):
     """Which document a file belongs to, and whose it is: the uploader's, or that of another.
@@ -295,10 +261,8 @@ def attaching(attachment: Attachment, by: User) -> Iterator[None]:
 
     Raises `NotFound`, and `PermissionDenied` or `ValidationError` for the file of another.
     """
-    file, rows = attachment.document_file, Document.objects.kept
-    with locked_row(
-        rows, by, CanDocument.ATTACH, trip_id=file.trip_id, pk=file.document_id
-    ) as document:
+    file = attachment.document_file
+    with file.document.locked(by, CanDocument.ATTACH) as document:
         if file.person_id != by.pk:
             if not may(document.caller_role, CanDocument.ATTACH_FOR, lambda: False):
                 raise PermissionDenied

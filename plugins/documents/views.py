@@ -24,15 +24,16 @@ from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import InTripViewSet
+from trips.viewsets import RestorableViewSet
 from users.models import User
 
 
-class DocumentViewSet(InTripViewSet):
+class DocumentViewSet(RestorableViewSet):
     """What everybody has to bring."""
 
     tag = "documents"
     scope_prefix = "documents"
+    model = Document
     response_serializer = DocumentSerializer
 
     @operation("listDocuments", needs=Can.READ, query=DeletedQuery)
@@ -56,14 +57,14 @@ class DocumentViewSet(InTripViewSet):
         whoever asked for it. A trip has at most 200 documents.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        document = Document.ask_for(trip, self.caller, **self.body())
+        document = Document.add(trip, self.caller, **self.body())
         return self.answer(document, location=f"/api/trips/{trip_id}/documents/{document.pk}")
 
     @operation("getDocument", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int, document_id: int) -> Response:
         """One document."""
         with snapshot():
-            return self.answer(self._found(trip_id, document_id).read_again())
+            return self.answer(self.get_kept(trip_id, document_id).read_again())
 
     @operation("updateDocument", needs=CanDocument.CHANGE, takes=DocumentRequest)
     def partial_update(self, request: Request, trip_id: int, document_id: int) -> Response:
@@ -72,28 +73,19 @@ class DocumentViewSet(InTripViewSet):
         `wanted` of an answer can be sent back: if each member is to attach one, the number of
         members changes nothing.
         """
-        document = self._found(trip_id, document_id)
+        document = self.get_kept(trip_id, document_id)
         body = self.body(partial=True, current=document.read_again)
         return self.answer(document.change(self.caller, **body))
 
     @operation("deleteDocument", needs=CanDocument.CHANGE)
     def destroy(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Delete a document. For 30 days, `restoreDocument` brings it back with its files."""
-        self._found(trip_id, document_id).remove(self.caller)
-        return self.no_content()
+        return self.remove(trip_id, document_id)
 
     @operation("restoreDocument", needs=CanDocument.CHANGE, problems=[NotRestorable, LimitReached])
     def restore(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Restore a deleted document, with its files."""
-        with self.restoring(Document.objects.kept, trip_id=trip_id, pk=document_id):
-            rows = Document.objects.deleted
-            document = self.get_permitted_object(rows, trip_id=trip_id, pk=document_id)
-            restored = document.restore(self.caller)
-        return self.answer(restored.read_again())
-
-    def _found(self, trip_id: int, document_id: int) -> Document:
-        rows = Document.objects.kept
-        return self.get_permitted_object(rows, trip_id=trip_id, pk=document_id)
+        return self.answer(self.restored(trip_id, document_id).read_again())
 
 
 class DocumentAttachmentViewSet(AttachmentViewSet):

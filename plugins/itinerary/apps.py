@@ -1,18 +1,18 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import (
     AssistantTool,
     ExpenseField,
     Notice,
+    Outdated,
     PersonalList,
     Plugin,
     Searched,
@@ -20,17 +20,11 @@ from tripcompanion.plugin import (
     TripTable,
     read_yaml,
 )
-from trips.roles import Table
 
 
 class ItineraryConfig(Plugin):
     name = "plugins.itinerary"
     verbose_name = gettext_lazy("Itinerary")
-
-    def rights(self) -> Table:
-        from plugins.itinerary.rights import TABLE
-
-        return TABLE
 
     def scopes(self) -> Mapping[str, Any]:
         return {
@@ -127,9 +121,7 @@ class ItineraryConfig(Plugin):
         if code == "LSBNA":
             ItineraryDay.change(trip, people["olga"], trip.start_date, completed=True)
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.itinerary.models import Activity
 
         yield "deleted activities", [Activity.objects.outdated(now)]
@@ -156,18 +148,13 @@ class ItineraryConfig(Plugin):
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.itinerary.models import Activity
-        from plugins.itinerary.models.cost import with_costs
+        from plugins.itinerary.models.cost import ShownActivities
         from plugins.itinerary.serializers import ActivitySerializer
 
+        rows = ShownActivities(Activity).kept()
         yield PersonalList(
             "activities",
             ActivitySerializer,
             "The activities that they added.",
-            lambda user: (
-                Activity.objects.kept()
-                .filter(created_by=user)
-                .with_details()
-                .prefetch_related(with_costs(user))
-                .order_by("id")
-            ),
+            lambda user: rows.filter(created_by=user).shown_to(user).order_by("id"),
         )

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any
 
 #: The distance between the numbers of neighbours, so that others fit in between.
 STEP = 1024
@@ -30,19 +31,17 @@ def renumbered(numbers: Sequence[int | None]) -> list[int]:
 
 def _longest_rise(numbers: Sequence[int | None]) -> list[int]:
     """The places of the longest rising subsequence of the positive numbers."""
-    #: For each length, the smallest number with which such a sequence ends, and its place.
+    #: For each length, the smallest number with which such a sequence ends, and its places from
+    #: there: the last one, and those before it.
     ends: list[int] = []
-    places: list[int] = []
-    before: dict[int, int | None] = {}
+    chains: list[Any] = []
     for place, number in enumerate(numbers):
-        if number is None or number < 1:
-            continue
-        length = bisect_left(ends, number)
-        ends[length : length + 1], places[length : length + 1] = [number], [place]
-        before[place] = places[length - 1] if length else None
-    rise: list[int] = []
-    at = places[-1] if places else None
-    while at is not None:
-        rise.append(at)
-        at = before[at]
+        if number is not None and number > 0:
+            length = bisect_left(ends, number)
+            before = chains[length - 1] if length else None
+            ends[length : length + 1], chains[length : length + 1] = [number], [(place, before)]
+    rise, chain = [], chains[-1] if chains else None
+    while chain is not None:
+        place, chain = chain
+        rise.append(place)
     return rise[::-1]

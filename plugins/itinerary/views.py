@@ -31,14 +31,15 @@ from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import InTripViewSet
+from trips.viewsets import InTripViewSet, RestorableViewSet
 
 
-class ActivityViewSet(InTripViewSet):
+class ActivityViewSet(RestorableViewSet):
     """What the members of a trip plan to do."""
 
     tag = "activities"
     scope_prefix = "activities"
+    model = Activity
     response_serializer = ActivitySerializer
 
     @operation("listActivities", needs=Can.READ, query=ActivityQuery)
@@ -69,7 +70,7 @@ class ActivityViewSet(InTripViewSet):
     @operation("getActivity", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """An activity."""
-        return self._answer(self._found(trip_id, activity_id))
+        return self._answer(self.get_kept(trip_id, activity_id))
 
     @operation("replaceActivity", needs=CanPlan.PLAN, takes=ActivityRequest)
     def update(self, request: Request, trip_id: int, activity_id: int) -> Response:
@@ -82,7 +83,7 @@ class ActivityViewSet(InTripViewSet):
         return self._change(trip_id, activity_id, partial=True)
 
     def _change(self, trip_id: int, activity_id: int, *, partial: bool) -> Response:
-        found = self._found(trip_id, activity_id)
+        found = self.get_kept(trip_id, activity_id)
         body = self.body(partial=partial, current=lambda: self.read_costs(found))
         return self._answer(found.change(self.caller, **body))
 
@@ -92,21 +93,12 @@ class ActivityViewSet(InTripViewSet):
 
         For 30 days, `restoreActivity` undoes it. Its expenses stay.
         """
-        self._found(trip_id, activity_id).remove(self.caller)
-        return self.no_content()
+        return self.remove(trip_id, activity_id)
 
     @operation("restoreActivity", needs=CanPlan.DELETE, problems=[NotRestorable, LimitReached])
     def restore(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Restore a deleted activity, with its id, its expenses and its place on the day."""
-        lookup = {"trip_id": trip_id, "pk": activity_id}
-        with self.restoring(Activity.objects.kept, **lookup):
-            deleted = self.get_permitted_object(Activity.objects.deleted, **lookup)
-            restored = deleted.restore(self.caller)
-        return self._answer(restored)
-
-    def _found(self, trip_id: int, activity_id: int) -> Activity:
-        rows = Activity.objects.kept
-        return self.get_permitted_object(rows, trip_id=trip_id, pk=activity_id)
+        return self._answer(self.restored(trip_id, activity_id))
 
     def _answer(self, activity: Activity, **options: Any) -> Response:
         return self.answer(self.read_costs(activity), **options)

@@ -219,7 +219,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
     @operation(needs=CanPlan.PLAN, takes=ActivityChange)
     def partial_update(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Change the fields of an activity that are sent."""
-        found = self._found(trip_id, activity_id)
+        found = self.get_kept(trip_id, activity_id)
         body = self.body(partial=True, trip=found.trip)
         place = body.pop("order_index", None)
         if place is not None and place == place_of(found):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from tripcompanion.plugin import (
     AssistantTool,
     Notice,
+    Outdated,
     PersonalList,
     Plugin,
     Searched,
@@ -18,18 +19,12 @@ from tripcompanion.plugin import (
     TripObject,
     TripTable,
 )
-from trips.roles import Table
 
 
 class MessagesConfig(Plugin):
     name = "plugins.messages"
     label = "trip_messages"
     verbose_name = gettext_lazy("Messages")
-
-    def rights(self) -> Table:
-        from plugins.messages.rights import TABLE
-
-        return TABLE
 
     def scopes(self) -> Mapping[str, Any]:
         return {
@@ -112,9 +107,7 @@ class MessagesConfig(Plugin):
 
         forget_messages_of(account, by)
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.messages.models import Message
 
         yield "deleted messages", [Message.objects.outdated(now)]
@@ -136,8 +129,8 @@ class MessagesConfig(Plugin):
             return
         at = {"created_at": trip.created_at}
         olga, ed, vera = (people[name] for name in ("olga", "ed", "vera"))
-        first = Message.send(trip, olga, text="Who is at the airport before noon?", **at)
-        reply = Message.send(trip, ed, text="Vera and I land at 11:40.", reply_to_id=first.pk, **at)
-        Message.send(trip, vera, text="Wrong chat", **at).remove(vera)
-        Message.send(trip, vera, text="We take the metro. See you at the flat!", **at)
+        first = Message.add(trip, olga, text="Who is at the airport before noon?", **at)
+        reply = Message.add(trip, ed, text="Vera and I land at 11:40.", reply_to_id=first.pk, **at)
+        Message.add(trip, vera, text="Wrong chat", **at).remove(vera)
+        Message.add(trip, vera, text="We take the metro. See you at the flat!", **at)
         ReadMark.read(trip, olga, reply.pk)

@@ -13,13 +13,11 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.messages.rights import CanMessage
-from tripcompanion.api.problems import LimitReached
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
+from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
+from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.client_ids import ClientId, ClientNamed
-from trips.models.journal import Entry, JournalEntry, as_text, entries_between, plain_values, write
-from trips.models.restorable import Restorable, RestorableQuerySet
-from trips.roles import Capability
-from trips.signals import author_replaced, happened, person_sought
+from trips.models.journal import Entry, JournalEntry, as_text, write
+from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have, without deleted ones.
@@ -44,12 +42,12 @@ class Message(ClientNamed, Restorable):
     """What a member wrote to the others. The text is empty once the account is deleted."""
 
     kind = "message"
+    limit = MAX_MESSAGES
+    added_by, changed_by = CanMessage.WRITE, CanMessage.CHANGE
     deleted_by = CanMessage.DELETE
 
     trip = trip_key("messages", db_index=False)
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("written by")
-    )
+    created_by = author_column(gettext_lazy("written by"))
     text = models.TextField(gettext_lazy("text"), max_length=MAX_MESSAGE_CHARS)
     #: Stays after that message is deleted for good.
     reply_to = models.ForeignKey(
@@ -64,9 +62,7 @@ class Message(ClientNamed, Restorable):
     created_at = models.DateTimeField(
         gettext_lazy("created at"), default=timezone.now, editable=False, db_index=True
     )
-    updated_at = models.DateTimeField(
-        gettext_lazy("updated at"), default=timezone.now, editable=False
-    )
+    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = MessageQuerySet.as_manager()
 
@@ -86,43 +82,12 @@ class Message(ClientNamed, Restorable):
     def __str__(self) -> str:
         return f"#{self.pk}"
 
-    def is_own(self, user: User, can: Capability) -> bool:
-        return user.pk == self.created_by_id
-
-    @classmethod
-    def send(cls, trip: Trip, by: User, **fields: Any) -> "Message":
-        """Write to the members of a trip.
-
-        Raises `LimitReached`, and `ValidationError` on `replyTo`.
-        """
-        with locked_trip(trip.pk, by, CanMessage.WRITE) as locked:
-            now = timezone.now()
-            message: Message = cls(trip=locked, created_by=by, **{"created_at": now, **fields})
-            message.updated_at = message.created_at
-            message.require_room()
-            replied = locked.messages.kept().filter(pk=message.reply_to_id)
-            if message.reply_to_id is not None and not replied.exists():
-                raise ValidationError({"replyTo": [_("There is no such message in the trip.")]})
-            message.save(force_insert=True)
-            write(locked.pk, by, *entries_between(CREATED, message.pk, {}, plain_values(message)))
-            happened.send(cls, event=CREATED, people=Q(), by=by, trip_id=locked.pk)
-            return message
-
-    def change(self, by: User, text: str) -> "Message":
-        """Replace the text. Returns the message as it is now."""
-        rows = Message.objects.kept
-        with locked_row(rows, by, CanMessage.CHANGE, trip_id=self.trip_id, pk=self.pk) as stored:
-            changed = entries_between(CHANGED, stored.pk, {"text": stored.text}, {"text": text})
-            if changed:
-                stored.text, stored.updated_at = text, timezone.now()
-                stored.save(update_fields=["text", "updated_at"])
-                write(stored.trip_id, by, *changed)
-            return stored
-
-    def require_room(self) -> None:
-        """Raise `LimitReached` above `MAX_MESSAGES`."""
-        if self.trip.messages.kept().count() >= MAX_MESSAGES:
-            raise LimitReached(limit=MAX_MESSAGES)
+    def assign(self, **fields: Any) -> None:
+        """Set these fields. Raises `ValidationError` on `replyTo`."""
+        super().assign(**fields)
+        replied = Message.objects.kept().filter(trip=self.trip, pk=self.reply_to_id)
+        if "reply_to_id" in fields and self.reply_to_id is not None and not replied.exists():
+            raise ValidationError({"replyTo": [_("There is no such message in the trip.")]})
 
 
 class ReadMark(models.Model):

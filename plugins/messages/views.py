@@ -20,14 +20,15 @@ from tripcompanion.api.problems import LimitReached
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import InTripViewSet
+from trips.viewsets import RestorableViewSet
 
 
-class MessageViewSet(InTripViewSet):
+class MessageViewSet(RestorableViewSet):
     """What the members of a trip write to each other."""
 
     tag = "messages"
     scope_prefix = "messages"
+    model = Message
     response_serializer = MessageSerializer
 
     @operation("listMessages", needs=Can.READ, query=MessageQuery)
@@ -49,14 +50,14 @@ class MessageViewSet(InTripViewSet):
         message = self.created_once(
             trip_id,
             trip.messages.with_details,
-            lambda: Message.send(trip, self.caller, **self.body()),
+            lambda: Message.add(trip, self.caller, **self.body()),
         )
         return self.answer(message, location=f"/api/trips/{trip_id}/messages/{message.pk}")
 
     @operation("replaceMessage", needs=CanMessage.CHANGE, takes=MessageChange)
     def update(self, request: Request, trip_id: int, message_id: int) -> Response:
         """Replace the text of one's own message."""
-        message = self._found(trip_id, message_id)
+        message = self.get_kept(trip_id, message_id)
         return self.answer(message.change(self.caller, **self.body(current=lambda: message)))
 
     @operation("deleteMessage", needs=CanMessage.DELETE)
@@ -65,16 +66,12 @@ class MessageViewSet(InTripViewSet):
 
         For 30 days, `restoreMessage` undoes it.
         """
-        self._found(trip_id, message_id).remove(self.caller)
-        return self.no_content()
+        return self.remove(trip_id, message_id)
 
     @operation("restoreMessage", needs=CanMessage.DELETE, problems=[NotRestorable, LimitReached])
     def restore(self, request: Request, trip_id: int, message_id: int) -> Response:
         """Restore a deleted message."""
-        lookup = {"trip_id": trip_id, "pk": message_id}
-        with self.restoring(Message.objects.kept, **lookup):
-            deleted = self.get_permitted_object(Message.objects.deleted, **lookup)
-            return self.answer(deleted.restore(self.caller))
+        return self.answer(self.restored(trip_id, message_id))
 
     @operation(
         "readMessages",
@@ -94,6 +91,3 @@ class MessageViewSet(InTripViewSet):
         marks = rows.annotate(unread=unread_by(self.caller, "trip"))
         ReadMark.read(trip, self.caller, **self.body(current=lambda: marks.first() or ReadMark()))
         return self.answer(marks.get())
-
-    def _found(self, trip_id: int, message_id: int) -> Message:
-        return self.get_permitted_object(Message.objects.kept, trip_id=trip_id, pk=message_id)

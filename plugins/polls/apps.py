@@ -1,32 +1,27 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import (
     AssistantTool,
     Notice,
+    Outdated,
     PersonalList,
     Plugin,
     Searched,
     TripObject,
     TripTable,
 )
-from trips.roles import Table
 
 
 class PollsConfig(Plugin):
     name = "plugins.polls"
     verbose_name = gettext_lazy("Polls")
-
-    def rights(self) -> Table:
-        from plugins.polls.rights import TABLE
-
-        return TABLE
 
     def scopes(self) -> Mapping[str, Any]:
         return {
@@ -108,13 +103,12 @@ class PollsConfig(Plugin):
         )
 
     def forget(self, account: Any, by: Any) -> None:
-        from plugins.polls.models import forget_choices
+        """Delete who voted in anonymous polls; the votes count on."""
+        from plugins.polls.models import Vote
 
-        forget_choices(account)
+        Vote.objects.filter(created_by=account, poll__anonymous=True).delete()
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.polls.models import Poll
 
         yield "deleted polls", [Poll.objects.outdated(now)]
@@ -129,7 +123,7 @@ class PollsConfig(Plugin):
 
         def ask(question: str, *texts: str) -> Poll:
             options = [{"text": text} for text in texts]
-            return Poll.start(trip, olga, question=question, options=options, **at)
+            return Poll.add(trip, olga, question=question, options=options, **at)
 
         poll = ask("Where do we go on the third day?", "Sintra", "Cascais", "Setúbal")
         for name, option in (("olga", 1), ("ed", 1), ("vera", 2), ("lucia", 1)):

@@ -14,13 +14,13 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.polls.rights import CanPoll
+from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, LimitReached
-from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, locked_trip, trip_key
-from trips.models.journal import Entry, entries_between, plain_values, write
-from trips.models.restorable import Restorable, RestorableQuerySet
+from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, trip_key
+from trips.models.journal import Entry, plain_values, write
 from trips.roles import Capability
-from trips.signals import author_replaced, happened, person_sought
+from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have, deleted ones included.
@@ -89,12 +89,12 @@ class Poll(Restorable):
     """
 
     kind = "poll"
-    deleted_by = CanPoll.CHANGE
+    limit = MAX_POLLS
+    added_by = CanPoll.CREATE
+    changed_by = deleted_by = CanPoll.CHANGE
 
     trip = trip_key("polls")
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("created by")
-    )
+    created_by = author_column(gettext_lazy("created by"))
     question = models.CharField(gettext_lazy("question"), max_length=MAX_QUESTION_CHARS)
     #: `{"1": {"text": …, "votes": …}}` in the order in which they are shown.
     stored_options = models.TextField(gettext_lazy("options"))
@@ -108,18 +108,13 @@ class Poll(Restorable):
     closes_at = models.DateTimeField(gettext_lazy("closes at"), null=True, blank=True)
     #: When somebody closed it by hand.
     closed_at = models.DateTimeField(gettext_lazy("closed at"), null=True, editable=False)
-    created_at = models.DateTimeField(
-        gettext_lazy("created at"), default=timezone.now, editable=False
-    )
-    updated_at = models.DateTimeField(
-        gettext_lazy("updated at"), default=timezone.now, editable=False
-    )
+    created_at = time_column(gettext_lazy("created at"))
+    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = PollQuerySet.as_manager()
 
     special_columns = ("stored_options",)
 
-    caller_role: str
     #: The vote of the reader, as `Vote.option_words` has it.
     my_words: str | None = None
     #: Set by `with_votes`.
@@ -131,9 +126,6 @@ class Poll(Restorable):
 
     def __str__(self) -> str:
         return f"#{self.pk}"
-
-    def is_own(self, user: User, can: Capability) -> bool:
-        return user.pk == self.created_by_id
 
     @property
     def is_closed(self) -> bool:
@@ -175,7 +167,7 @@ class Poll(Restorable):
     @property
     def counted(self) -> dict[int, dict[str, Any]]:
         """Text and number of votes of each option, by its id."""
-        return {int(key): one for key, one in json.loads(self.stored_options).items()}
+        return {int(key): one for key, one in json.loads(self.stored_options or "{}").items()}
 
     @counted.setter
     def counted(self, options: Mapping[int, Mapping[str, Any]]) -> None:
@@ -187,55 +179,40 @@ class Poll(Restorable):
 
     # -- Commands ----------------------------------------------------------------------------------
 
-    @classmethod
-    def start(
-        cls, trip: Trip, by: User, *, options: Sequence[Mapping[str, Any]], **fields: Any
-    ) -> Self:
-        """Create a poll. Raises `LimitReached`, and `ValidationError` on `options`."""
-        with locked_trip(trip.pk, by, CanPoll.CREATE) as locked:
-            if locked.polls.count() >= MAX_POLLS:
-                raise LimitReached(limit=MAX_POLLS)
-            poll = cls(trip=locked, created_by=by, stored_options="{}", **fields)
-            poll._set_options(options)
-            poll.save()
-            poll.loaded_votes = []
-            write(trip.pk, by, *entries_between("poll.created", poll.pk, {}, poll._values()))
-            about = {"event": "poll.created", "people": Q(), "by": by, "trip_id": trip.pk}
-            happened.send(cls, **about)
-            return poll
+    def assign(self, *, options: Any = None, **fields: Any) -> None:
+        """Set these fields. Raises `HasVotes`, and `ValidationError` on `options`."""
+        terms = _TERMS & fields.keys()
+        if self.has_votes and any(getattr(self, name) != fields[name] for name in terms):
+            raise HasVotes
+        if self._state.adding:
+            self.loaded_votes = []
+        super().assign(**fields)
+        if options is not None:
+            self._set_options(options)
 
-    def change(self, by: User, *, options: Any = None, **fields: Any) -> Self:
-        """Change these fields. Raises `HasVotes`, and `ValidationError` on `options`."""
-        with self._locked(by, CanPoll.CHANGE) as stored:
-            terms = {name: fields[name] for name in _TERMS & fields.keys()}
-            if stored.has_votes and any(getattr(stored, name) != terms[name] for name in terms):
-                raise HasVotes
-            old = stored._values()
-            for name, value in fields.items():
-                setattr(stored, name, value)
-            if options is not None:
-                stored._set_options(options)
-            changed = entries_between("poll.changed", stored.pk, old, stored._values())
-            return stored._written(by, *changed)
+    def require_room(self) -> None:
+        """Deleted ones count, too; so restoring one needs no room."""
+        if self.deleted_at is None and Poll.objects.filter(trip=self.trip).count() >= self.limit:
+            raise LimitReached(limit=self.limit)
 
     def vote(self, by: User, option_ids: Sequence[int]) -> "Poll":
         """Replace the vote of `by`; without options, take it back.
 
         Raises `PollClosed`, and `ValidationError` on `optionIds`.
         """
-        with self._locked(by, CanPoll.VOTE) as stored:
+        with self.locked(by, CanPoll.VOTE) as stored:
             if stored.is_closed:
                 raise PollClosed
             stored._require_choice(option_ids)
-            before = Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by).first()
-            had = ids_in(before.option_words) if before else []
+            had = stored.my_option_ids
             if {*had} == {*option_ids}:
                 return stored
+            own = Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by)
             words = words_of(option_ids)
             if not words:
-                Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by).delete()
-            elif before:
-                Vote.objects.filter(trip=stored.trip, pk=before.pk).update(option_words=words)
+                own.delete()
+            elif had:
+                own.update(option_words=words)
             else:
                 Vote(trip=stored.trip, poll=stored, created_by=by, option_words=words).save()
             stored.count(had, -1)
@@ -248,21 +225,21 @@ class Poll(Restorable):
 
     def close(self, by: User) -> Self:
         """End the poll now. Closing it again changes nothing."""
-        with self._locked(by, CanPoll.CHANGE) as stored:
+        with self.locked(by, CanPoll.CHANGE) as stored:
             if stored.closed_at is not None:
                 return stored
             stored.closed_at = timezone.now()
-            return stored._written(by, Entry("poll.closed", stored.pk))
+            return stored.store(by, Entry("poll.closed", stored.pk))
 
     def reopen(self, by: User) -> Self:
         """Let people vote again, without an end in the past. Repeating it changes nothing."""
-        with self._locked(by, CanPoll.CHANGE) as stored:
+        with self.locked(by, CanPoll.CHANGE) as stored:
             if not stored.is_closed:
                 return stored
             stored.closed_at = None
             if stored.is_closed:
                 stored.closes_at = None
-            return stored._written(by, Entry("poll.reopened", stored.pk))
+            return stored.store(by, Entry("poll.reopened", stored.pk))
 
     def count(self, option_ids: Iterable[int], votes: int) -> None:
         """Add `votes` to the number of these options, without saving it."""
@@ -271,19 +248,12 @@ class Poll(Restorable):
             counted[option_id]["votes"] += votes
         self.counted = counted
 
-    def _locked(self, by: User, can: Capability) -> AbstractContextManager[Any]:
+    def locked(self, by: User, can: Capability) -> AbstractContextManager[Any]:
         rows = Poll.objects.with_details
         return locked_row(rows, by, can, trip_id=self.trip_id, pk=self.pk)
 
-    def _written(self, by: User, *entries: Entry) -> Self:
-        if entries:
-            self.updated_at = timezone.now()
-            self.save()
-            write(self.trip_id, by, *entries)
-        return self
-
-    def _values(self) -> dict[str, Any]:
-        """The fields as the history shows them."""
+    @property
+    def values_in_history(self) -> dict[str, Any]:
         return {**plain_values(self), "options": [one["text"] for one in self.counted.values()]}
 
     def _set_options(self, sent: Sequence[Mapping[str, Any]]) -> None:
@@ -405,8 +375,3 @@ def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
     polls = Poll.objects.filter(trip=trip, created_by=user_id)
     votes = Vote.objects.filter(trip=trip, created_by=user_id, poll__anonymous=False)
     return polls.exists() or votes.exists()
-
-
-def forget_choices(account: User) -> None:
-    """Delete who voted in anonymous polls; the votes count on."""
-    Vote.objects.filter(created_by=account, poll__anonymous=True).delete()

@@ -13,7 +13,7 @@ from tripcompanion.api.throttling import CallerThrottle, UserThrottle
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import InTripViewSet
+from trips.viewsets import RestorableViewSet
 
 
 class VoteThrottle(UserThrottle):
@@ -22,11 +22,12 @@ class VoteThrottle(UserThrottle):
     scope = "vote"
 
 
-class PollViewSet(InTripViewSet):
+class PollViewSet(RestorableViewSet):
     """What the members of a trip decide together."""
 
     tag = "polls"
     scope_prefix = "polls"
+    model = Poll
     response_serializer = PollSerializer
 
     @operation("listPolls", needs=Can.READ, query=DeletedQuery)
@@ -44,13 +45,13 @@ class PollViewSet(InTripViewSet):
         A trip has at most 500 polls.
         """
         trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
-        poll = Poll.start(trip, self.caller, **self.body())
+        poll = Poll.add(trip, self.caller, **self.body())
         return self.answer(poll, location=f"/api/trips/{trip_id}/polls/{poll.pk}")
 
     @operation("getPoll", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """One poll."""
-        return self.answer(self._found(trip_id, poll_id))
+        return self.answer(self.get_kept(trip_id, poll_id))
 
     @operation("updatePoll", needs=CanPoll.CHANGE, takes=PollChange, problems=[HasVotes])
     def partial_update(self, request: Request, trip_id: int, poll_id: int) -> Response:
@@ -60,23 +61,20 @@ class PollViewSet(InTripViewSet):
         votes can neither be changed nor removed, and once there are votes, `multiple`, `anonymous`
         and `showsVotes` stay.
         """
-        poll = self._found(trip_id, poll_id)
+        poll = self.get_kept(trip_id, poll_id)
         body = self.body(partial=True, current=lambda: poll, closes_at=poll.closes_at)
         return self.answer(poll.change(self.caller, **body))
 
     @operation("deletePoll", needs=CanPoll.CHANGE)
     def destroy(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Delete a poll. For 30 days, `restorePoll` brings it back with all votes."""
-        self._found(trip_id, poll_id).remove(self.caller)
-        return self.no_content()
+        return self.remove(trip_id, poll_id)
 
     @operation("restorePoll", needs=CanPoll.CHANGE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Restore a deleted poll."""
-        with self.restoring(Poll.objects.kept, trip_id=trip_id, pk=poll_id):
-            rows = Poll.objects.deleted
-            self.get_permitted_object(rows, trip_id=trip_id, pk=poll_id).restore(self.caller)
-        return self.answer(self._found(trip_id, poll_id))
+        self.restored(trip_id, poll_id)
+        return self.answer(self.get_kept(trip_id, poll_id))
 
     @operation(
         "vote",
@@ -87,19 +85,19 @@ class PollViewSet(InTripViewSet):
     )
     def vote(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Vote, in place of one's vote before; an empty list takes it back."""
-        poll = self._found(trip_id, poll_id)
+        poll = self.get_kept(trip_id, poll_id)
         body = self.body(current=lambda: poll)
         return self.answer(poll.vote(self.caller, **body))
 
     @operation("closePoll", needs=CanPoll.CHANGE)
     def close(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Close a poll: nobody can vote any more, and everybody sees the result."""
-        return self.answer(self._found(trip_id, poll_id).close(self.caller))
+        return self.answer(self.get_kept(trip_id, poll_id).close(self.caller))
 
     @operation("reopenPoll", needs=CanPoll.CHANGE)
     def reopen(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Open a closed poll again. If the time in `closesAt` has passed, that becomes null."""
-        return self.answer(self._found(trip_id, poll_id).reopen(self.caller))
+        return self.answer(self.get_kept(trip_id, poll_id).reopen(self.caller))
 
-    def _found(self, trip_id: int, poll_id: int) -> Poll:
-        return self.get_permitted_object(Poll.objects.with_details, trip_id=trip_id, pk=poll_id)
+    def get_kept(self, trip_id: int, pk: int) -> Poll:
+        return self.get_permitted_object(Poll.objects.with_details, trip_id=trip_id, pk=pk)

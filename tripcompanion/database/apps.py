@@ -1,12 +1,8 @@
 """App configuration."""
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
 
-from django.db.models import QuerySet
-
-from tripcompanion.plugin import Plugin
+from tripcompanion.plugin import Outdated, Plugin
 
 
 class DatabaseConfig(Plugin):
@@ -14,9 +10,7 @@ class DatabaseConfig(Plugin):
     #: Of its tables and migrations, since the first release.
     label = "kit"
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from tripcompanion.database.models import IdempotencyRecord, ThrottleCounter
 
         yield "idempotency keys", [IdempotencyRecord.objects.expired().order_by("created_at")]

@@ -76,7 +76,7 @@ def ids(scene: Any, names: list[str]) -> dict[str, int]:
     if "document_id" not in names:
         return {}
     with acting_as_owner(scene.trip, scene.holder):
-        document = Document.ask_for(scene.trip, scene.holder, name="Passport", wanted=None)
+        document = Document.add(scene.trip, scene.holder, name="Passport", wanted=None)
         if scene.route.endswith("/restore"):
             document.remove(scene.holder)
     return {"document_id": document.pk}

@@ -12,13 +12,12 @@ from django.utils.translation import gettext_lazy
 
 from plugins.itinerary.ordering import STEP, renumbered
 from plugins.itinerary.rights import CanPlan
-from tripcompanion.api.problems import Conflict, LimitReached
-from trips.models import Trip, locked_row, locked_trip, trip_key
+from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
+from tripcompanion.api.problems import Conflict
+from trips.models import Trip, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed
 from trips.models.journal import Entry, entries_between, plain_values, write
-from trips.models.restorable import Restorable, RestorableQuerySet
-from trips.roles import Capability
-from trips.signals import author_replaced, happened
+from trips.signals import author_replaced
 from users.models import User, summary_of
 
 #: How many a trip may have.
@@ -73,12 +72,12 @@ class Activity(ClientNamed, Restorable):
     """Something to do on a trip, on a day or on none yet. A deleted one keeps its place."""
 
     kind = "activity"
+    limit = MAX_ACTIVITIES
+    added_by = changed_by = CanPlan.PLAN
     deleted_by = CanPlan.DELETE
 
     trip = trip_key("activities", db_index=False)
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("added by")
-    )
+    created_by = author_column(gettext_lazy("added by"))
     title = models.CharField(gettext_lazy("title"), max_length=100)
     type = models.CharField(
         gettext_lazy("type"), max_length=10, choices=ActivityType, default=ActivityType.ACTIVITY
@@ -101,19 +100,13 @@ class Activity(ClientNamed, Restorable):
     completed = models.BooleanField(gettext_lazy("done"), default=False)
     #: The place on its day; ties are broken by id.
     order = models.BigIntegerField(gettext_lazy("order"))
-    created_at = models.DateTimeField(
-        gettext_lazy("created at"), default=timezone.now, editable=False
-    )
-    updated_at = models.DateTimeField(
-        gettext_lazy("updated at"), default=timezone.now, editable=False
-    )
-
+    created_at = time_column(gettext_lazy("created at"))
+    updated_at = time_column(gettext_lazy("updated at"))
     #: When it was last restored: `updated_at` is as before, but calendars have seen its deletion.
     restored_at = models.DateTimeField(null=True, default=None, editable=False)
 
     objects = ActivityQuerySet.as_manager()
 
-    caller_role: str
     #: Set by `with_costs`.
     loaded_links: list[Any]
 
@@ -132,10 +125,6 @@ class Activity(ClientNamed, Restorable):
 
     def __str__(self) -> str:
         return self.title
-
-    def is_own(self, user: User, can: Capability) -> bool:
-        """Whether `user` added it."""
-        return user.pk == self.created_by_id
 
     @property
     def day_index(self) -> int | None:
@@ -177,35 +166,20 @@ class Activity(ClientNamed, Restorable):
         """What they cost, in minor units of the trip's currency."""
         return sum(link.amount_minor for link in self.loaded_links)
 
-    @classmethod
-    def add(cls, trip: Trip, by: User, **fields: Any) -> "Activity":
-        """Add one at the end of its day. Raises `LimitReached` above `MAX_ACTIVITIES`."""
-        with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
-            require_room(locked)
-            now = timezone.now()
-            added = cls(trip=locked, created_by=by, created_at=now, updated_at=now, **fields)
-            added.order = _end_of(locked, added.date)
-            added.save(force_insert=True)
-            shown = plain_values(added)
-            write(locked.pk, by, *entries_between("activity.created", added.pk, {}, shown))
-            happened.send(cls, event="activity.created", people=Q(), by=by, trip_id=locked.pk)
-            return added
+    def assign(self, **fields: Any) -> None:
+        """Set these fields; on another day, and as a new one, it comes last."""
+        day = fields.get("date", self.date)
+        if self._state.adding or day != self.date:
+            self.order = _end_of(self.trip, day)
+        super().assign(**fields)
 
     def change(self, by: User, place: int | None = None, **fields: Any) -> "Activity":
-        """Store the given fields only. Returns it as it is now.
-
-        It gets the `place` on its day, from 0; without one, it comes last on another day.
-        """
-        rows = Activity.objects.kept
-        with locked_row(rows, by, CanPlan.PLAN, trip_id=self.trip_id, pk=self.pk) as stored:
-            if fields.get("date", stored.date) != stored.date:
-                fields["order"] = _end_of(stored.trip, fields["date"])
-            rewrite(stored.trip, by, [(stored, fields)])
+        """Store the given fields only; with a `place`, it gets that on its day, from 0."""
+        with transaction.atomic():
+            stored = super().change(by, **fields)
             if place is not None:
-                of_day = (
-                    stored.trip.activities.kept().filter(date=stored.date).order_by("order", "id")
-                )
-                planned = [row for row in of_day if row.pk != stored.pk]
+                of_day = stored.trip.activities.kept().filter(date=stored.date)
+                planned = list(of_day.exclude(pk=stored.pk).order_by("order", "id"))
                 planned.insert(place, stored)
                 rewrite(stored.trip, by, _in_order(planned, stored.date))
             return stored
@@ -216,9 +190,6 @@ class Activity(ClientNamed, Restorable):
             restored.restored_at = timezone.now()
             restored.save(update_fields=["restored_at"])
         return restored
-
-    def require_room(self) -> None:
-        require_room(self.trip)
 
     @classmethod
     def arrange(cls, trip: Trip, by: User, days: Mapping[datetime.date, Sequence[int]]) -> None:
@@ -269,12 +240,6 @@ def rewrite(trip: Trip, by: User, changes: Sequence[Change]) -> None:
         names = {name for _row, fields in changes for name in fields}
         Activity.objects.filter(trip=trip.pk).bulk_update(changed, [*names, "updated_at"], 500)
         write(trip.pk, by, *entries)
-
-
-def require_room(trip: Trip) -> None:
-    """Raise `LimitReached` if there is no room for another one. Call it under the trip's lock."""
-    if trip.activities.kept().count() >= MAX_ACTIVITIES:
-        raise LimitReached(limit=MAX_ACTIVITIES)
 
 
 def day_index(trip: Trip, day: datetime.date | None) -> int | None:

@@ -1,7 +1,7 @@
 """The expenses that belong to activities."""
 
 from collections import Counter, defaultdict, namedtuple
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery
@@ -132,7 +132,9 @@ def plan_of(trip: Trip, reader: Any) -> list[Any]:
         ids[pk].append(expense_id)
         costs[pk] += amount_minor
     return [
-        PlannedActivity(pk, day, by, *others, day_index(trip, day), ids[pk], costs[pk], authors[by])
+        PlannedActivity._make(
+            (pk, day, by, *others, day_index(trip, day), ids[pk], costs[pk], authors[by])
+        )
         for pk, day, by, *others in rows
     ]
 
@@ -154,11 +156,12 @@ def _people(ids: ArrayParam = ArrayParam("ids")) -> Any:
 
 
 class ShownActivities(ActivityQuerySet):
-    """Activities with details, and with the expenses that the reader may see."""
+    def shown_to(self, reader: Any) -> Any:
+        """With details, and with the expenses that `reader` may see."""
+        return self.with_details().prefetch_related(with_costs(reader))
 
-    def visible_to(self, user: User | ViewerParam) -> Self:
-        rows: Any = super().visible_to(user).with_details()
-        return rows.prefetch_related(with_costs(user))
+    def visible_to(self, user: User | ViewerParam) -> Any:
+        return super().visible_to(user).shown_to(user)
 
 
 def of_recorded() -> Q:

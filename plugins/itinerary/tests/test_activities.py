@@ -159,7 +159,7 @@ def test_what_was_deleted_a_month_ago_is_gone(ledger: Ledger, plan: Plan, olga: 
 def test_a_trip_has_as_many_as_it_may(
     ledger: Ledger, plan: Plan, olga: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plugins.itinerary.models.activity.MAX_ACTIVITIES", 2)
+    monkeypatch.setattr(Activity, "limit", 2)
     gone, _other = plan("First"), plan("Second")
     refused = ledger.answer(olga, "post", "activities", {"title": "Third"})
     assert problem_of(refused, 409)["code"] == "limit_reached"

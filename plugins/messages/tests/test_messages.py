@@ -77,7 +77,7 @@ def test_a_reply_is_to_a_message_that_is_there(
 ) -> None:
     gone = say(olga, "Wrong chat")["id"]
     api(olga).delete(f"{messages}/{gone}")
-    elsewhere = Message.send(trip_led_by(sam), sam, text="Hello").pk
+    elsewhere = Message.add(trip_led_by(sam), sam, text="Hello").pk
     for reply_to in (gone, elsewhere):
         refused = api(olga).post(messages, {"text": "x", "replyTo": reply_to})
         assert [*problem_of(refused, 400)["errors"]] == ["replyTo"]
@@ -135,7 +135,7 @@ def test_who_is_not_in_the_trip_sees_nothing(
 def test_a_trip_has_so_many_messages_and_no_more(
     api: Api, say: Say, messages: str, olga: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plugins.messages.models.MAX_MESSAGES", 2)
+    monkeypatch.setattr(Message, "limit", 2)
     path = f"{messages}/{say(olga, 'One')['id']}"
     say(olga, "Two")
     assert problem_of(api(olga).post(messages, {"text": "x"}), 409)["code"] == "limit_reached"

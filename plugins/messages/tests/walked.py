@@ -18,7 +18,7 @@ CLIENT_ID = "0b7b4b0e-6c5f-4f0e-9a54-0d8a5f6f2a11"
 def write(scene: Any) -> Message:
     """A message of `holder`."""
     with acting_as_owner(scene.trip, scene.holder):
-        return Message.send(scene.trip, scene.holder, text="Hello")
+        return Message.add(scene.trip, scene.holder, text="Hello")
 
 
 ROWS = [

@@ -221,7 +221,7 @@ def test_a_token_without_the_scope_learns_nothing_of_polls(
 def test_the_trip_has_at_most_so_many_polls(
     api: Api, ask: Any, polls: str, ed: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plugins.polls.models.MAX_POLLS", 1)
+    monkeypatch.setattr(Poll, "limit", 1)
     ask()
     assert api(ed).post(polls, QUESTION).json()["code"] == "limit_reached"
 

@@ -67,7 +67,7 @@ def ids(scene: Any, names: list[str]) -> dict[str, int]:
     if "poll_id" not in names:
         return {}
     with acting_as_owner(scene.trip, scene.holder):
-        poll = Poll.start(scene.trip, scene.holder, **QUESTION)
+        poll = Poll.add(scene.trip, scene.holder, **QUESTION)
         if scene.route.endswith("/reopen"):
             poll.close(scene.holder)
         if scene.route.endswith("/restore"):
