@@ -151,8 +151,8 @@ class Restorable(models.Model):
 
     def require_room(self) -> None:
         """Raise `LimitReached` if the trip has no room for it. Called under the trip's lock."""
-        if type(self).objects.kept().filter(trip=self.trip_id).count() >= self.limit:
-            raise LimitReached(limit=self.limit)
+        there = type(self).objects.kept().filter(trip=self.trip_id)
+        LimitReached.require_at_most(self.limit, there.count() + 1)
 
     def _mark(self, by: User, rows: Any, at: datetime | None) -> Self:
         with locked_row(rows, by, self.deleted_by, trip_id=self.trip_id, pk=self.pk) as row:

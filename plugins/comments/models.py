@@ -98,8 +98,7 @@ class Comment(ClientNamed, InTrip):
         with locked_row(
             rows, by, CanComment.COMMENT, trip_id=expense.trip_id, pk=expense.pk
         ) as locked:
-            if locked.comments.count() >= MAX_COMMENTS:
-                raise LimitReached(limit=MAX_COMMENTS)
+            LimitReached.require_at_most(MAX_COMMENTS, locked.comments.count() + 1)
             now = timezone.now()
             fields: dict[str, Any] = {"text": text, "client_id": client_id, "created_by": by}
             comment = locked.comments.create(

@@ -109,14 +109,13 @@ def _require_room(stored: Import, by: User) -> None:
     if stored.trip_id is not None:
         trip = get_visible_or_404(Trip.objects.all, by, pk=stored.trip_id)
     trip.require_expense_quota(plan.counts[EntryKind.EXPENSE])
-    if sum(plan.counts[kind] for kind in EntryKind.values) > settings.QUOTA_CHANGES:
-        raise LimitReached(limit=settings.QUOTA_CHANGES)
+    entries = sum(plan.counts[kind] for kind in EntryKind.values)
+    LimitReached.require_at_most(settings.QUOTA_CHANGES, entries)
     present = {*trip.present_roles} or {by.pk}
     # Whoever is added has no id in the trip yet.
     ids = {person.key: person.user_id or -at for at, person in enumerate(plan.people, start=1)}
     trip.present_roles = dict.fromkeys(present | {*ids.values()}, DEFAULT_ROLE)
-    if len(trip.present_roles) > settings.QUOTA_MEMBERS:
-        raise LimitReached(limit=settings.QUOTA_MEMBERS)
+    LimitReached.require_at_most(settings.QUOTA_MEMBERS, len(trip.present_roles))
     # Nobody is debtor and creditor of an expense, so n people have at most n²/4 debts of it.
     if plan.counts[EntryKind.EXPENSE] * len(plan.people) ** 2 <= 4 * MAX_OPEN_DEBTS:
         return

@@ -55,8 +55,7 @@ def planned_people(
     Raises `ValidationError` for an id of nobody, `InviteInstead`, and `LimitReached`.
     """
     rows = list(people)
-    if len(rows) > settings.QUOTA_MEMBERS:
-        raise LimitReached(limit=settings.QUOTA_MEMBERS)
+    LimitReached.require_at_most(settings.QUOTA_MEMBERS, len(rows))
     members = _members(trip)
     successors = _successors(trip) if trip else {}
     earlier = _from_earlier_imports(trip, members, successors)

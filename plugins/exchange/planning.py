@@ -227,11 +227,9 @@ class _Plan:
         """A row for each of the file. Raises `LimitReached`."""
         for position, (entry, identity) in enumerate(progress(identified(self.described)), start=1):
             yield self._row(position, entry, identity)
-            if self.counts[EntryKind.EXPENSE] > settings.QUOTA_EXPENSES:
-                raise LimitReached(limit=settings.QUOTA_EXPENSES)
+            LimitReached.require_at_most(settings.QUOTA_EXPENSES, self.counts[EntryKind.EXPENSE])
             # Fewer could be recorded in a day; a newer file also has what was imported before.
-            if position > 2 * settings.QUOTA_CHANGES:
-                raise LimitReached(limit=2 * settings.QUOTA_CHANGES)
+            LimitReached.require_at_most(2 * settings.QUOTA_CHANGES, position)
 
     def _row(self, position: int, entry: Any, identity: Identity | None) -> ImportedRow:
         row = ImportedRow(position=position, line=entry.line)

@@ -113,10 +113,8 @@ def _require_room(file: OwnFile) -> None:
         (sum(left is None for left in _values(file, "members", "leftAt")), settings.QUOTA_MEMBERS),
         *((_most_on_one(file, name), rows.limit) for name, rows in added_rows().items()),
     ):
-        if count > limit:
-            raise LimitReached(limit=limit)
-    if sum(map(bool, _values(file, "debts", "open"))) > MAX_OPEN_DEBTS:
-        raise TooManyDebts(limit=MAX_OPEN_DEBTS)
+        LimitReached.require_at_most(limit, count)
+    TooManyDebts.require_at_most(MAX_OPEN_DEBTS, sum(map(bool, _values(file, "debts", "open"))))
 
 
 def _most_on_one(file: OwnFile, table: str) -> int:
@@ -333,8 +331,7 @@ class Copy:
         roles = {pk: {"role": CREATOR_ROLE} if pk == self.by.pk else strangers for pk in missing}
         rows = (Member(trip=self.trip, user_id=pk, **roles[pk]) for pk in sorted(missing))
         Member.objects.bulk_create(rows)
-        if members.present().count() > settings.QUOTA_MEMBERS:
-            raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        LimitReached.require_at_most(settings.QUOTA_MEMBERS, members.present().count())
         if Allocation.objects.filter(trip=self.trip, settlement=None).exists():
             # The file is from before there were offsets.
             offset_closings(connection, self.trip.pk)

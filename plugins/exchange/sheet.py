@@ -113,8 +113,7 @@ def _names(trip: Trip) -> dict[int, str]:
     """The present and former members by user id. Those who share a name have their ids, too."""
     members = Member.objects.filter(trip=trip).select_related("user").order_by("joined_at", "id")
     people = {member.user_id: member.user.shown_name for member in members[: MAX_PEOPLE + 1]}
-    if len(people) > MAX_PEOPLE:
-        raise LimitReached(limit=MAX_PEOPLE)
+    LimitReached.require_at_most(MAX_PEOPLE, len(people))
     uses = Counter(people.values())
     return {pk: name if uses[name] == 1 else f"{name} ({pk})" for pk, name in people.items()}
 

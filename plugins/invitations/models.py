@@ -231,8 +231,7 @@ class Invitation(models.Model):
     def _require_room(self) -> None:
         """Raise unless the trip may have this invitation besides the others."""
         unused = Invitation.objects.filter(trip=self.trip).unused()
-        if unused.count() >= MAX_OPEN_INVITATIONS:
-            raise LimitReached(limit=MAX_OPEN_INVITATIONS)
+        LimitReached.require_at_most(MAX_OPEN_INVITATIONS, unused.count() + 1)
         if self.email_key is None:
             return
         if Member.objects.present().filter(trip=self.trip, user__email_key=self.email_key).exists():

@@ -62,8 +62,7 @@ class Passkey(models.Model):
         made: Any = says.credential_data
         digest = digest_of(websafe_encode(made.credential_id))
         with user.locked(by=user) as owner:
-            if owner.passkeys.count() >= MAX_PASSKEYS:
-                raise LimitReached(limit=MAX_PASSKEYS)
+            LimitReached.require_at_most(MAX_PASSKEYS, owner.passkeys.count() + 1)
             _spend(challenge)
             if cls.objects.filter(digest=digest).exists():
                 raise CredentialRefused

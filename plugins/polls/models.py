@@ -192,8 +192,9 @@ class Poll(Restorable):
 
     def require_room(self) -> None:
         """Deleted ones count, too; so restoring one needs no room."""
-        if self.deleted_at is None and Poll.objects.filter(trip=self.trip).count() >= self.limit:
-            raise LimitReached(limit=self.limit)
+        if self.deleted_at is None:
+            there = Poll.objects.filter(trip=self.trip)
+            LimitReached.require_at_most(self.limit, there.count() + 1)
 
     def vote(self, by: User, option_ids: Sequence[int]) -> "Poll":
         """Replace the vote of `by`; without options, take it back.

@@ -23,7 +23,7 @@ from plugins.recurring.mails import RECURRENCE
 from plugins.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, dates_of
 from splits.models import Expense
 from splits.models.in_trip import InTrip
-from tripcompanion.api.problems import Conflict, as_api_exception, document_of
+from tripcompanion.api.problems import LimitReached, as_api_exception, document_of
 from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip
 from trips.models.journal import as_text
 from trips.roles import Can, Capability, may
@@ -38,7 +38,7 @@ NEXT = 10
 RETRY_AFTER = timedelta(minutes=10)
 
 
-class TooManyRecurrences(Conflict):
+class TooManyRecurrences(LimitReached):
     """409 `too_many_recurrences`: the trip has as many recurring expenses as it may."""
 
     default_code = "too_many_recurrences"
@@ -165,8 +165,7 @@ class Recurrence(models.Model):
         """Create one. Raises what `plan` raises, and `TooManyRecurrences`."""
         with locked_trip(trip.pk, by, Can.RECORD) as locked:
             locked.require_currency(trip.currency)
-            if locked.recurrences.count() >= MAX_RECURRENCES:
-                raise TooManyRecurrences(limit=MAX_RECURRENCES)
+            TooManyRecurrences.require_at_most(MAX_RECURRENCES, locked.recurrences.count() + 1)
             planned = cls.plan(locked, by, **fields)
             planned.save()
             return planned
@@ -174,8 +173,7 @@ class Recurrence(models.Model):
     @classmethod
     def resume_imported(cls, trip: Trip) -> None:
         """Find the next dates of rows that come from a file. Raises `TooManyRecurrences`."""
-        if trip.recurrences.count() > MAX_RECURRENCES:
-            raise TooManyRecurrences(limit=MAX_RECURRENCES)
+        TooManyRecurrences.require_at_most(MAX_RECURRENCES, trip.recurrences.count())
         for row in trip.recurrences.all():
             oldest = row.today - MAX_OVERDUE
             if (row.done_through or row.starts_on) < oldest:

@@ -50,8 +50,7 @@ class SavedFilter(models.Model):
     def save_for(cls, user: User, **fields: str) -> "SavedFilter":
         """Save a new filter of `user`. Raises `LimitReached` and `FilterNameTaken`."""
         with user.locked(by=user) as owner:
-            if owner.saved_filters.count() >= MAX_FILTERS:
-                raise LimitReached(limit=MAX_FILTERS)
+            LimitReached.require_at_most(MAX_FILTERS, owner.saved_filters.count() + 1)
             if owner.saved_filters.filter(name=fields["name"]).exists():
                 raise FilterNameTaken
             return owner.saved_filters.create(**fields)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.api.problems import Conflict
+from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import CompiledQuery, Param
 from tripcompanion.currency.formats import format_amount
 from trips.models import InTripQuerySet, Member, trip_key
@@ -25,7 +25,7 @@ MAX_OPEN_DEBTS = 40_000
 COUNT_EVERY, FEW_DEBTS = 20, 20
 
 
-class TooManyDebts(Conflict):
+class TooManyDebts(LimitReached):
     """409 `too_many_debts`: the trip would have more open debts than can be closed at once."""
 
     default_code = "too_many_debts"

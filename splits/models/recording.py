@@ -130,8 +130,7 @@ class Recording:
                 self._post(row, sums)
             else:
                 self._settle(entry, sums)
-        if sum(map(len, self._open.values())) > MAX_OPEN_DEBTS:
-            raise TooManyDebts(limit=MAX_OPEN_DEBTS)
+        TooManyDebts.require_at_most(MAX_OPEN_DEBTS, sum(map(len, self._open.values())))
 
     def _insert_expenses(self, news: Sequence[NewExpense]) -> list[_Written]:
         if not news:

@@ -80,6 +80,12 @@ class LimitReached(Conflict):
     default_detail = gettext_lazy("The limit of %(limit)s is reached.")
     example_values: ClassVar = {"limit": 200}
 
+    @classmethod
+    def require_at_most(cls, limit: int, count: int) -> None:
+        """Raise it if `count`, with what is to be added, is above `limit`."""
+        if count > limit:
+            raise cls(limit=limit)
+
 
 class StoredContradiction(Conflict):
     """409 `conflict`: the change contradicts one that was made at the same time."""

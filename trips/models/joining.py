@@ -28,9 +28,9 @@ def require_trip_quota(user: User, more: int = 1) -> None:
     Those in which they have not answered do not count. Call it under the lock of the account, so
     that concurrent requests cannot exceed the quota.
     """
-    present = user.memberships.filter(left_at=None, introduced_by=None)
-    if more > 0 and present.count() + more > settings.QUOTA_TRIPS:
-        raise LimitReached(limit=settings.QUOTA_TRIPS)
+    if more > 0:
+        present = user.memberships.filter(left_at=None, introduced_by=None)
+        LimitReached.require_at_most(settings.QUOTA_TRIPS, present.count() + more)
 
 
 def require_trip_quotas(members: models.QuerySet[Any]) -> None:

@@ -537,5 +537,4 @@ def with_companionship(
 
 
 def _require_member_quota(trip: Trip) -> None:
-    if trip.members.present().count() >= settings.QUOTA_MEMBERS:
-        raise LimitReached(limit=settings.QUOTA_MEMBERS)
+    LimitReached.require_at_most(settings.QUOTA_MEMBERS, trip.members.present().count() + 1)

@@ -396,10 +396,7 @@ class Trip(ClientNamed):
         return self.expenses.exists() or self.settlements.exists()
 
     def count_expense(self, how_many: int = 1) -> None:
-        """Count one more recorded expense, or several. Call it under the trip's lock.
-
-        Raises `LimitReached` above `QUOTA_EXPENSES` in a day (UTC).
-        """
+        """Count recorded expenses under the trip's lock, if `require_expense_quota` allows them."""
         today = self.require_expense_quota(how_many)
         self.expenses_that_day += how_many
         self.expenses_recorded += how_many
@@ -412,8 +409,7 @@ class Trip(ClientNamed):
         today = timezone.now().date()
         if self.counted_on != today:
             self.counted_on, self.expenses_that_day = today, 0
-        if self.expenses_that_day + how_many > settings.QUOTA_EXPENSES:
-            raise LimitReached(limit=settings.QUOTA_EXPENSES)
+        LimitReached.require_at_most(settings.QUOTA_EXPENSES, self.expenses_that_day + how_many)
         return today
 
     @cached_property

@@ -118,8 +118,7 @@ class ScopedToken(models.Model):
         # Under the lock, so that the limit holds.
         with user.locked(by=user) as owner:
             owner.scoped_tokens.filter(expires_at__lte=timezone.now()).delete()
-            if owner.scoped_tokens.count() >= MAX_ACTIVE_TOKENS:
-                raise LimitReached(limit=MAX_ACTIVE_TOKENS)
+            LimitReached.require_at_most(MAX_ACTIVE_TOKENS, owner.scoped_tokens.count() + 1)
             issued.password_fingerprint = _password_mark(owner)
             issued.save()
         issued.token = raw_token

@@ -93,8 +93,7 @@ class ItineraryDay(models.Model):
         with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
             stored = locked.itinerary_days.filter(date=day).first()
             if stored is None:
-                if locked.itinerary_days.count() >= MAX_DAYS:
-                    raise LimitReached(limit=MAX_DAYS)
+                LimitReached.require_at_most(MAX_DAYS, locked.itinerary_days.count() + 1)
                 stored = cls(trip=locked, date=day)
             old = {"title": stored.title, "completed": stored.is_ticked}
             if completed is not None:

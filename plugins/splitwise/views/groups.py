@@ -72,8 +72,7 @@ class GroupViewSet(SplitwiseViewSet):
         body = self._described(fields)
         people = [Person(self, row) for row in fields.rows()]
         others = [one for one in people if one.user is None or one.user.pk != self.caller.pk]
-        if len(others) >= settings.QUOTA_MEMBERS:
-            raise LimitReached(limit=settings.QUOTA_MEMBERS)
+        LimitReached.require_at_most(settings.QUOTA_MEMBERS, len(others) + 1)
         body |= {"group_type": group_type, "simplify_by_default": simplify is not False}
         with accounts_locked(self.caller, people):
             trip = start_trip(self.caller, **body)

@@ -143,8 +143,7 @@ class Webhook(models.Model):
                     if trip is None
                     else Webhook.objects.permitted_for(trip)
                 )
-                if rivals.count() >= settings.QUOTA_WEBHOOKS:
-                    raise LimitReached(limit=settings.QUOTA_WEBHOOKS)
+                LimitReached.require_at_most(settings.QUOTA_WEBHOOKS, rivals.count() + 1)
                 webhook.save()
                 if trip is not None:
                     WebhookPosition.start(webhook, trip.pk)
