@@ -75,6 +75,8 @@ class InTripViewSet(PeopleViewSet):
     needs: ClassVar[Mapping[str, Capability | None]] = {}
     #: Actions that write nothing, or end something: the quota of changes holds nobody in a trip.
     uncounted: ClassVar[frozenset[str]] = frozenset()
+    #: Whether the other actions write rows of the journal.
+    is_counted: ClassVar[bool] = True
 
     @classmethod
     def as_view(cls, actions: dict[str, Any] | None = None, **initkwargs: Any) -> Any:
@@ -87,7 +89,7 @@ class InTripViewSet(PeopleViewSet):
         can = self.needs[self.action]
         if can and any(access is not Access.ANY for access in TABLE[can].values()):
             yield PermissionDenied
-        if method != "GET" and self.action not in self.uncounted:
+        if self.is_counted and method != "GET" and self.action not in self.uncounted:
             yield LimitReached
         body = self.request_serializers.get(self.action)
         if self.action in self.creates and body and "clientId" in body().fields:

@@ -34,7 +34,6 @@ from tripcompanion.api.forms import FileFormParser, SentFile
 from tripcompanion.api.idempotency import REPLAYED
 from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import PayloadTooLarge
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import FileRenderer
 from tripcompanion.api.throttling import UserThrottle
 from trips.models import Trip, get_visible_or_404
@@ -115,13 +114,7 @@ class AttachmentViewSet(InTripViewSet):
         "createExpenseAttachment",
         needs=CanAttach.ATTACH,
         takes=AttachmentRequest,
-        problems=[
-            UnsupportedType,
-            PayloadTooLarge,
-            QuotaExceeded,
-            LimitReached,
-            StorageUnavailable,
-        ],
+        problems=[UnsupportedType, PayloadTooLarge, QuotaExceeded, StorageUnavailable],
         throttles=[UploadThrottle],
     )
     def create(self, request: Request, **parent: int) -> Response:

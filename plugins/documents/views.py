@@ -18,7 +18,6 @@ from plugins.documents.serializers import (
     DocumentSerializer,
 )
 from tripcompanion.api.operations import operation
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip, get_visible_or_404
@@ -45,9 +44,7 @@ class DocumentViewSet(RestorableViewSet):
             return self.page(documents.restorable())
         return self.page(documents.kept().order_by(F("due_on").asc(nulls_last=True), "pk"))
 
-    @operation(
-        "createDocument", needs=CanDocument.CREATE, takes=DocumentRequest, problems=[LimitReached]
-    )
+    @operation("createDocument", needs=CanDocument.CREATE, takes=DocumentRequest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Ask for a document.
 
@@ -82,7 +79,7 @@ class DocumentViewSet(RestorableViewSet):
         """Delete a document. For 30 days, `restoreDocument` brings it back with its files."""
         return self.remove(trip_id, document_id)
 
-    @operation("restoreDocument", needs=CanDocument.CHANGE, problems=[NotRestorable, LimitReached])
+    @operation("restoreDocument", needs=CanDocument.CHANGE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Restore a deleted document, with its files."""
         return self.answer(self.restored(trip_id, document_id).read_again())

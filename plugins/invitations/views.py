@@ -25,7 +25,6 @@ from plugins.invitations.throttles import InvitationMailThrottle, LinkThrottle
 from plugins.merging.models import NamesBoth
 from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.operations import operation
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.viewsets import ApiViewSet
 from trips.models import Trip
 from trips.models.conflicts import AlreadyMember, NoOwner
@@ -122,7 +121,6 @@ class AcceptanceViewSet(InTripViewSet):
             EmailUnverified,
             AlreadyMember,
             NoOwner,
-            LimitReached,
             NamesBoth,
         ],
     )

@@ -24,7 +24,6 @@ from plugins.itinerary.serializers import (
 )
 from tripcompanion.api.etags import etag_of
 from tripcompanion.api.operations import operation
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import StrictDate
 from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import snapshot
@@ -53,7 +52,7 @@ class ActivityViewSet(RestorableViewSet):
             rows = trip.activities.kept().filter(**chosen).planned()
         return self.page(rows.with_details().prefetch_related(with_costs(self.caller)))
 
-    @operation("createActivity", needs=CanPlan.PLAN, takes=NewActivity, problems=[LimitReached])
+    @operation("createActivity", needs=CanPlan.PLAN, takes=NewActivity)
     def create(self, request: Request, trip_id: int) -> Response:
         """Add an activity, as the last one of its day.
 
@@ -95,7 +94,7 @@ class ActivityViewSet(RestorableViewSet):
         """
         return self.remove(trip_id, activity_id)
 
-    @operation("restoreActivity", needs=CanPlan.DELETE, problems=[NotRestorable, LimitReached])
+    @operation("restoreActivity", needs=CanPlan.DELETE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, activity_id: int) -> Response:
         """Restore a deleted activity, with its id, its expenses and its place on the day."""
         return self._answer(self.restored(trip_id, activity_id))
@@ -145,7 +144,7 @@ class ItineraryViewSet(InTripViewSet):
             Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self._day(trip, body["date"])
 
-    @operation("changeDay", needs=CanPlan.PLAN, takes=DayRequest, problems=[LimitReached])
+    @operation("changeDay", needs=CanPlan.PLAN, takes=DayRequest)
     def day(self, request: Request, trip_id: int, date: str) -> Response:
         """Name a day, or tick it with all of its activities.
 

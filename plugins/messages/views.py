@@ -16,7 +16,6 @@ from plugins.messages.serializers import (
     ReadSerializer,
 )
 from tripcompanion.api.operations import operation
-from tripcompanion.api.problems import LimitReached
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
@@ -40,7 +39,7 @@ class MessageViewSet(RestorableViewSet):
             return self.page(rows.restorable())
         return self.page(rows.kept().filter(**chosen).order_by("-pk"))
 
-    @operation("sendMessage", needs=CanMessage.WRITE, takes=MessageRequest, problems=[LimitReached])
+    @operation("sendMessage", needs=CanMessage.WRITE, takes=MessageRequest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Write to the members of a trip.
 
@@ -68,7 +67,7 @@ class MessageViewSet(RestorableViewSet):
         """
         return self.remove(trip_id, message_id)
 
-    @operation("restoreMessage", needs=CanMessage.DELETE, problems=[NotRestorable, LimitReached])
+    @operation("restoreMessage", needs=CanMessage.DELETE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, message_id: int) -> Response:
         """Restore a deleted message."""
         return self.answer(self.restored(trip_id, message_id))

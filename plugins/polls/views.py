@@ -7,7 +7,6 @@ from plugins.polls.models import HasVotes, Poll, PollClosed
 from plugins.polls.rights import CanPoll
 from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, VoteRequest
 from tripcompanion.api.operations import operation
-from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.api.throttling import CallerThrottle, UserThrottle
 from trips.models import Trip
@@ -38,7 +37,7 @@ class PollViewSet(RestorableViewSet):
         is_deleted = self.query()["deleted"]
         return self.page(polls.restorable() if is_deleted else polls.kept().order_by("-pk"))
 
-    @operation("createPoll", needs=CanPoll.CREATE, takes=PollRequest, problems=[LimitReached])
+    @operation("createPoll", needs=CanPoll.CREATE, takes=PollRequest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Ask the members of a trip something.
 

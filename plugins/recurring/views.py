@@ -25,13 +25,11 @@ from trips.viewsets import InTripViewSet
 
 
 class RecurrenceViewSet(InTripViewSet):
-    """Expenses that are recorded on each date of a rule.
-
-    Its actions write no row of the journal, so that they are uncounted; what is recorded counts.
-    """
+    """Expenses that are recorded on each date of a rule; what is recorded is counted then."""
 
     tag = "expenses"
     scope_prefix = "expenses"
+    is_counted = False
     response_serializer = RecurrenceSerializer
 
     @operation("listRecurrences", needs=Can.READ)
@@ -44,7 +42,6 @@ class RecurrenceViewSet(InTripViewSet):
         "createRecurrence",
         needs=Can.RECORD,
         takes=RecurrenceRequest,
-        uncounted=True,
         problems=[NoRate, CurrencyChanged, TooManyRecurrences],
     )
     def create(self, request: Request, trip_id: int) -> Response:
@@ -65,7 +62,6 @@ class RecurrenceViewSet(InTripViewSet):
         takes=RecurrenceRequest,
         answers=RecurrencePreview,
         only_reads=True,
-        uncounted=True,
         problems=[NoRate],
     )
     def preview(self, request: Request, trip_id: int) -> Response:
@@ -86,11 +82,7 @@ class RecurrenceViewSet(InTripViewSet):
         return self.answer(self._found(trip_id, recurrence_id))
 
     @operation(
-        "updateRecurrence",
-        needs=Can.CHANGE_EXPENSES,
-        takes=RecurrenceChange,
-        uncounted=True,
-        problems=[NoRate],
+        "updateRecurrence", needs=Can.CHANGE_EXPENSES, takes=RecurrenceChange, problems=[NoRate]
     )
     def partial_update(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Change all expenses that follow. Those that were recorded are changed one by one.
@@ -102,18 +94,18 @@ class RecurrenceViewSet(InTripViewSet):
         sent = self._sent(partial=True, current=lambda: found, starts_on=found.starts_on)
         return self.answer(found.change(self.caller, **sent))
 
-    @operation("deleteRecurrence", needs=Can.CHANGE_EXPENSES, uncounted=True)
+    @operation("deleteRecurrence", needs=Can.CHANGE_EXPENSES)
     def destroy(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Record no more. What was recorded stays."""
         self._found(trip_id, recurrence_id).remove(self.caller)
         return self.no_content()
 
-    @operation("pauseRecurrence", needs=Can.CHANGE_EXPENSES, uncounted=True)
+    @operation("pauseRecurrence", needs=Can.CHANGE_EXPENSES)
     def pause(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Record nothing until it is resumed."""
         return self.answer(self._found(trip_id, recurrence_id).pause(self.caller))
 
-    @operation("resumeRecurrence", needs=Can.CHANGE_EXPENSES, uncounted=True)
+    @operation("resumeRecurrence", needs=Can.CHANGE_EXPENSES)
     def resume(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Go on recording.
 
@@ -123,7 +115,7 @@ class RecurrenceViewSet(InTripViewSet):
         """
         return self.answer(self._found(trip_id, recurrence_id).resume(self.caller))
 
-    @operation("skipRecurrence", needs=Can.CHANGE_EXPENSES, takes=SkipRequest, uncounted=True)
+    @operation("skipRecurrence", needs=Can.CHANGE_EXPENSES, takes=SkipRequest)
     def skip(self, request: Request, trip_id: int, recurrence_id: int) -> Response:
         """Leave out one of the next dates."""
         found = self._found(trip_id, recurrence_id)

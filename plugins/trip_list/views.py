@@ -15,8 +15,9 @@ class ArchiveViewSet(InTripViewSet):
 
     tag = "trips"
     scope_prefix = "trips"
+    is_counted = False
 
-    @operation("archiveTrip", needs=CanArchive.ARCHIVE, uncounted=True)
+    @operation("archiveTrip", needs=CanArchive.ARCHIVE)
     def update(self, request: Request, trip_id: int) -> Response:
         """Archive a trip in the caller's own list of trips.
 
@@ -27,7 +28,7 @@ class ArchiveViewSet(InTripViewSet):
         ArchivedTrip.add(self._trip(trip_id), self.caller)
         return self.no_content()
 
-    @operation("unarchiveTrip", needs=CanArchive.ARCHIVE, uncounted=True)
+    @operation("unarchiveTrip", needs=CanArchive.ARCHIVE)
     def destroy(self, request: Request, trip_id: int) -> Response:
         """Put a trip back into the caller's own list of trips.
 
