@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Place = Literal["API", "TRIP", "EXPENSE", "ME", "PAGES"]
 #: Writes the content of a file into another one.
 WriteFile = Callable[[IO[bytes]], Any]
-#: Names in the plural, and querysets of rows to delete; see `Plugin.outdated`.
+#: Names of rows in the plural, each with querysets of them.
 Outdated = Iterator[tuple[str, list["QuerySet[Any]"]]]
 #: Of the columns that store an event.
 MAX_EVENT_CHARS = 24
@@ -231,15 +231,14 @@ class Plugin(AppConfig):
 
     # -- The API -----------------------------------------------------------------------------------
 
+    def _in_module(self, module: str, name: str, default: Any) -> Any:
+        """What has this name in a module of the app, if there is one."""
+        path = f"{self.name}.{module}"
+        return default if find_spec(path) is None else getattr(import_module(path), name, default)
+
     def routes(self, place: Place) -> list[Any]:
         """The routes that its module `urls` adds at a place, in the order of the document."""
-        return self._declared("urls", place, [])
-
-    def _declared(self, module: str, name: str, default: Any) -> Any:
-        """What one of its modules has under a name; the default without the module."""
-        if find_spec(f"{self.name}.{module}") is None:
-            return default
-        return getattr(import_module(f"{self.name}.{module}"), name, default)
+        return self._in_module("urls", place, [])
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
@@ -255,9 +254,9 @@ class Plugin(AppConfig):
     def rights(self) -> Mapping[Any, Mapping[Any, Any]]:
         """Rows for the table of `trips.roles`: what each role may do with a new capability.
 
-        They are the `TABLE` of its module `rights`.
+        By default, the `TABLE` of its module `rights`.
         """
-        return self._declared("rights", "TABLE", {})
+        return self._in_module("rights", "TABLE", {})
 
     def scopes(self) -> Mapping[str, Any]:
         """The scopes of its areas, such as `storms:read` and `storms:write`, with what each allows.
@@ -393,9 +392,9 @@ class Plugin(AppConfig):
     def mails(self) -> Mapping[str, MailText]:
         """The mails that it queues with `Mail.objects.tell`, by at most 16 capital letters.
 
-        They contain no text that a user entered.
+        They contain no text that a user entered. By default, the `MAILS` of its module `mails`.
         """
-        return {}
+        return self._in_module("mails", "MAILS", {})
 
     def notices(self) -> Mapping[str, Notice]:
         """The events that members may be mailed about, if an app sends such mails.

@@ -6,23 +6,16 @@ from typing import Any
 from zipfile import ZipInfo
 
 from django.core.management import CommandError
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
-from tripcompanion.plugin import PersonalList, Plugin, TripTable, WriteFile
-from trips.roles import Table
+from tripcompanion.plugin import Outdated, PersonalList, Plugin, TripTable, WriteFile
 
 
 class AttachmentsConfig(Plugin):
     name = "plugins.attachments"
     verbose_name = gettext_lazy("Attachments")
     watchers = ("process_attachments",)
-
-    def rights(self) -> Table:
-        from plugins.attachments.rights import TABLE
-
-        return TABLE
 
     def trip_tables(self) -> Iterable[TripTable]:
         """What is known of the files; they are not in the file, so nothing is made of it."""
@@ -34,9 +27,7 @@ class AttachmentsConfig(Plugin):
     def phrases(self) -> Mapping[str, Any]:
         return {"attachments": gettext_lazy("the attachments")}
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.attachments.models import Attachment
 
         # The entries that could have been restored with them are deleted before.

@@ -6,17 +6,11 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import PersonalList, Plugin
-from trips.roles import Table
 
 
 class CalendarConfig(Plugin):
     name = "plugins.calendar"
     verbose_name = gettext_lazy("Calendars")
-
-    def rights(self) -> Table:
-        from plugins.calendar.rights import TABLE
-
-        return TABLE
 
     def scopes(self) -> Mapping[str, Any]:
         return {

@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,23 +11,18 @@ from tripcompanion.plugin import (
     AssistantTool,
     ExpenseRows,
     Notice,
+    Outdated,
     PersonalList,
     Plugin,
     Searched,
     TripObject,
     TripTable,
 )
-from trips.roles import Table
 
 
 class CommentsConfig(Plugin):
     name = "plugins.comments"
     verbose_name = gettext_lazy("Comments")
-
-    def rights(self) -> Table:
-        from plugins.comments.rights import TABLE
-
-        return TABLE
 
     def events(self) -> Mapping[str, Any]:
         return {
@@ -84,9 +79,7 @@ class CommentsConfig(Plugin):
 
         forget_comments_of(account, by)
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.comments.models import Comment
 
         yield "comments on deleted expenses", [Comment.objects.outdated()]

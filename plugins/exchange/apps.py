@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Any
 from zipfile import ZipInfo
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import PersonalList, Plugin, WriteFile
+from tripcompanion.plugin import Outdated, PersonalList, Plugin, WriteFile
 
 
 class ExchangeConfig(Plugin):
@@ -16,9 +15,7 @@ class ExchangeConfig(Plugin):
     verbose_name = gettext_lazy("Imports")
     requires = ("plugins.history", "plugins.merging")
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.exchange.models import Import
 
         yield "plans of imports", [Import.objects.outdated().order_by("created_at")]

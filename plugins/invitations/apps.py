@@ -1,13 +1,21 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import AssistantTool, MailText, PersonalList, Plugin, TripObject, until
+from tripcompanion.plugin import (
+    AssistantTool,
+    MailText,
+    Outdated,
+    PersonalList,
+    Plugin,
+    TripObject,
+    until,
+)
 
 
 def link_of(mail: Any) -> str:
@@ -81,9 +89,7 @@ class InvitationsConfig(Plugin):
 
         return {LETTER: MailText(*TEXTS, link_of)}
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.invitations.models import Invitation
 
         yield "invitations", [until(month_ago, Invitation, "expires_at")]

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 from rest_framework.serializers import BooleanField
 
-from tripcompanion.plugin import LoginMethod, MailText, PersonalList, Plugin
+from tripcompanion.plugin import LoginMethod, PersonalList, Plugin
 
 
 class PasskeysConfig(Plugin):
@@ -25,11 +25,6 @@ class PasskeysConfig(Plugin):
 
         shape = BooleanField(help_text="With a passkey: `getPasskeyLoginOptions`.")
         return {"passkey": LoginMethod(shape, lambda: relying_party() is not None)}
-
-    def mails(self) -> Mapping[str, MailText]:
-        from plugins.passkeys.mails import MAILS
-
-        return MAILS
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.passkeys.serializers import PasskeySerializer

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import MailText, PersonalList, Plugin, TripTable
+from tripcompanion.plugin import PersonalList, Plugin, TripTable
 
 
 class RecurringConfig(Plugin):
@@ -31,11 +31,6 @@ class RecurringConfig(Plugin):
         yield TripTable(
             "occurrences", Occurrence, frozenset({"trip_id", "id"}), fit=Occurrence.take_new_ids
         )
-
-    def mails(self) -> Mapping[str, MailText]:
-        from plugins.recurring.mails import MAILS
-
-        return MAILS
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.recurring.models import Recurrence

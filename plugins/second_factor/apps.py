@@ -1,15 +1,14 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
-from tripcompanion.plugin import PersonalList, Plugin, until
+from tripcompanion.plugin import Outdated, PersonalList, Plugin, until
 
 
 class SecondFactorConfig(Plugin):
@@ -42,9 +41,7 @@ class SecondFactorConfig(Plugin):
     def links(self) -> Mapping[str, str]:
         return {"secondFactor": "/api/users/me/second-factor"}
 
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.second_factor.models import Challenge
 
         yield "challenges of log-ins", [until(now, Challenge, "expires_at")]

@@ -7,7 +7,6 @@ from django.db.backends.signals import connection_created
 
 from plugins.words import add_functions
 from tripcompanion.plugin import PersonalList, Plugin, TripField, TripFilter
-from trips.roles import Table
 
 
 class TripListConfig(Plugin):
@@ -16,11 +15,6 @@ class TripListConfig(Plugin):
     def ready(self) -> None:
         super().ready()
         connection_created.connect(add_functions)
-
-    def rights(self) -> Table:
-        from plugins.trip_list.rights import TABLE
-
-        return TABLE
 
     def trip_filters(self) -> Mapping[str, TripFilter]:
         from plugins.trip_list.filters import FILTERS

@@ -1,13 +1,12 @@
 """App configuration."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import MailText, PersonalList, Plugin
+from tripcompanion.plugin import Outdated, PersonalList, Plugin
 
 
 class WebhooksConfig(Plugin):
@@ -16,14 +15,7 @@ class WebhooksConfig(Plugin):
     requires = ("plugins.history",)
     watchers = ("deliver_webhooks",)
 
-    def mails(self) -> Mapping[str, MailText]:
-        from plugins.webhooks.mails import MAILS
-
-        return MAILS
-
-    def outdated(
-        self, now: datetime, month_ago: datetime
-    ) -> Iterator[tuple[str, list[QuerySet[Any]]]]:
+    def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.webhooks.models import WebhookDelivery
 
         ended = WebhookDelivery.objects.ended(before=month_ago)
