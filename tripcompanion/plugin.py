@@ -435,11 +435,8 @@ class Plugin(AppConfig):
         """Metrics from the database for `/metrics`, each bounded by an index."""
         return iter(())
 
-    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
-        """Add rows to a trip of the demo. The file that it is loaded from has the `code` of each.
-
-        `people` are its members by their keys there, such as `olga`, who owns the first one.
-        """
+    def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
+        """Add rows to the first trip of the demo; `people` are its members, `olga` the owner."""
 
     def trip_tables(self) -> Iterable[TripTable]:
         """Tables in the file of a trip, each after those to which its rows refer."""

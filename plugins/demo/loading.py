@@ -8,7 +8,7 @@ from django.db.models import F, Max, OuterRef, Subquery
 from tqdm import tqdm
 
 from plugins.comments.models import Comment
-from plugins.demo.data import Journey
+from plugins.demo.data import JOURNEYS, Journey
 from plugins.invitations.accepting import accept
 from plugins.invitations.models import Invitation
 from splits.models import Allocation, Debt, Division, Expense, Settlement, Split, SplitType
@@ -93,9 +93,9 @@ class Loading:
             expense = self.trip.expenses.get(description__startswith=description)
             self.recorded_at[expense.pk] = expense.created_at
             expense.remove(self.people[key])
-        members = {key: self.people[key] for key in self.journey.members}
-        for app in plugins():
-            app.demo(self.journey.code, self.trip, members)
+        if self.journey is JOURNEYS[0]:
+            for app in plugins():
+                app.demo(self.trip, {key: self.people[key] for key in self.journey.members})
         for note in self.journey.invitations:
             Invitation.issue(self.trip, self.owner, role=self.trip.join_role, note=note, max_uses=3)
         plan = Plan(self.trip).tag if self.journey.settled_up else ""

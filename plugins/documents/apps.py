@@ -161,13 +161,11 @@ class DocumentsConfig(Plugin):
         yield "deleted documents", [Document.objects.outdated(now)]
         yield "files of deleted documents", [files_without_document()]
 
-    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+    def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
         """What everybody has to bring to Lisbon."""
         from plugins.attachments.demo import attach_page
         from plugins.documents.models import Document, DocumentFile
 
-        if code != "LSBNA":
-            return
         at = {"created_at": trip.created_at, "updated_at": trip.created_at}
         due_on = trip.start_date - timedelta(days=14)
         olga = people["olga"]

@@ -110,16 +110,15 @@ class ItineraryConfig(Plugin):
             )
         }
 
-    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+    def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
         """What is planned for Lisbon; the first day is over."""
         from plugins.itinerary.models import Activity, ItineraryDay
 
-        for row in read_yaml(Path(self.path, "demo.yaml")) if code == "LSBNA" else ():
+        for row in read_yaml(Path(self.path, "demo.yaml")):
             by, day = people[row.pop("by")], row.pop("day")
             date = None if day is None else trip.start_date + timedelta(days=day)
             Activity.add(trip, by, date=date, **row)
-        if code == "LSBNA":
-            ItineraryDay.change(trip, people["olga"], trip.start_date, completed=True)
+        ItineraryDay.change(trip, people["olga"], trip.start_date, completed=True)
 
     def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.itinerary.models import Activity

@@ -121,12 +121,10 @@ class MessagesConfig(Plugin):
         name, text = "tripcompanion_messages_last_hour", "Messages written in the last hour."
         yield GaugeMetricFamily(name, text, value=count)
 
-    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+    def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
         """What people in Lisbon wrote; Olga has not read the last one."""
         from plugins.messages.models import Message, ReadMark
 
-        if code != "LSBNA":
-            return
         at = {"created_at": trip.created_at}
         olga, ed, vera = (people[name] for name in ("olga", "ed", "vera"))
         first = Message.add(trip, olga, text="Who is at the airport before noon?", **at)

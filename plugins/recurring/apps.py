@@ -49,24 +49,23 @@ class RecurringConfig(Plugin):
         rows = Recurrence.objects.filter(trip__in=trips, state="on", due_at__isnull=False)
         return [row.in_calendar for row in rows.order_by("-due_at", "-id")[:limit]]
 
-    def demo(self, code: str, trip: Any, people: Mapping[str, Any]) -> None:
+    def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
         """A recurring expense of everybody, paused so that the demo stays as it is."""
         from plugins.recurring.models import Recurrence
 
-        if code == "LSBNA":
-            Recurrence.start(
-                trip,
-                people["olga"],
-                rule="FREQ=YEARLY;COUNT=5",
-                time_zone="UTC",
-                starts_on=date(2027, 5, 1),
-                expense={
-                    "description": "Storage for the surfboards",
-                    "category": "OTHER",
-                    "amount": "36.00",
-                    "splitType": "EQUAL",
-                    "participantUserIds": [person.pk for person in people.values()],
-                },
-                context={},
-                created_at=trip.created_at,
-            ).pause(people["olga"])
+        Recurrence.start(
+            trip,
+            people["olga"],
+            rule="FREQ=YEARLY;COUNT=5",
+            time_zone="UTC",
+            starts_on=date(2027, 5, 1),
+            expense={
+                "description": "Storage for the surfboards",
+                "category": "OTHER",
+                "amount": "36.00",
+                "splitType": "EQUAL",
+                "participantUserIds": [person.pk for person in people.values()],
+            },
+            context={},
+            created_at=trip.created_at,
+        ).pause(people["olga"])
