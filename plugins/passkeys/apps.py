@@ -12,7 +12,6 @@ from tripcompanion.plugin import LoginMethod, PersonalList, Plugin
 class PasskeysConfig(Plugin):
     name = "plugins.passkeys"
     verbose_name = gettext_lazy("Passkeys")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         super().ready()

@@ -14,7 +14,6 @@ from tripcompanion.plugin import Outdated, PersonalList, Plugin, until
 class SecondFactorConfig(Plugin):
     name = "plugins.second_factor"
     verbose_name = gettext_lazy("Second factor")
-    default_auto_field = "django.db.models.BigAutoField"
 
     def log_in_step(self, request: HttpRequest, user: Any) -> str:
         from plugins.second_factor.log_in import is_missing

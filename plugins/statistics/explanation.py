@@ -1,6 +1,6 @@
 """Explains a balance: its entries, with the running sum."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from heapq import merge
@@ -8,10 +8,9 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from splits import money
-from splits.models.expense import Expense
+from plugins.statistics.report import uncovered, with_uncovered
 from splits.models.payer import Payer
 from splits.models.split import Split
 from trips.models import Trip
@@ -65,17 +64,17 @@ class Explanation:
         same = {"trip": self._trip, "expense": OuterRef("pk")}
         mine = Payer.objects.filter(user=self._user_id, **same)
         my_split = Split.objects.filter(participant=self._user_id, **same)
-        splits = Split.objects.filter(**same).order_by().values("expense")
         entries: QuerySet[Any] = self._trip.expenses.annotate(
             paid_minor=Subquery(mine.values("amount_minor")),
             share_minor=Subquery(my_split.values("amount_minor")),
-            divided_minor=Subquery(splits.annotate(sum=Sum("amount_minor")).values("sum")),
         ).exclude(paid_minor=None, share_minor=None)
         # Without the items: those of all expenses would take much longer to read.
-        columns = ("trip", "description", "expense_date", "created_at", "amount_minor")
+        columns = ("trip", "description", "expense_date", "created_at", "divided")
         rows = entries.only(*columns).order_by("created_at", "id").iterator(_CHUNK_ROWS)
         while chunk := list(islice(rows, _CHUNK_ROWS)):
-            left_over = _shares_of_what_is_left(chunk, self._trip, self._user_id)
+            by_hand = [row.pk for row in chunk if row.paid_minor and not row.divided]
+            payers = Payer.objects.filter(trip=self._trip, expense__in=by_hand)
+            left = {pk: parts for (pk,), parts in uncovered(with_uncovered(payers, "expense"))}
             for expense in chunk:
                 yield Line(
                     "EXPENSE",
@@ -85,7 +84,8 @@ class Explanation:
                     expense.created_at,
                     self._trip.currency,
                     paid_minor=expense.paid_minor or 0,
-                    share_minor=left_over.get(expense.pk, expense.share_minor or 0),
+                    share_minor=(expense.share_minor or 0)
+                    + left.get(expense.pk, {}).get(self._user_id, 0),
                 )
 
     def _settlements(self) -> Iterator[Line]:
@@ -102,16 +102,3 @@ class Explanation:
                 sent_minor=entry.amount_minor if entry.sender_id == self._user_id else 0,
                 received_minor=entry.amount_minor if entry.receiver_id == self._user_id else 0,
             )
-
-
-def _shares_of_what_is_left(expenses: Iterable[Any], trip: Trip, user_id: int) -> dict[int, int]:
-    """The share of `user_id` in the expenses that they paid and that splits do not cover."""
-    ids = [e.pk for e in expenses if e.paid_minor and e.divided_minor != e.amount_minor]
-    shares = {}
-    for expense in Expense.objects.filter(pk__in=ids).prefetch_related("payers", "splits"):
-        paid_by_user = {payer.user_id: payer.amount_minor for payer in expense.payers.all()}
-        parts = {split.participant_id: split.amount_minor for split in expense.splits.all()}
-        expense.trip = trip
-        own_parts = money.own_parts(parts, paid_by_user, expense.number, expense.places)
-        shares[expense.pk] = own_parts[user_id]
-    return shares
