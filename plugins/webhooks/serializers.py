@@ -45,17 +45,21 @@ class WebhookUrl(StrictText):
         )
 
 
-def patterns(**kwargs: Any) -> StrictList:
-    """A field for the events that a webhook gets."""
-    return StrictList(
-        child=StrictChoice(
-            PATTERNS, error_messages={"invalid_choice": gettext_lazy('"{input}" covers no event.')}
-        ),
-        min_length=1,
-        max_length=MAX_PATTERNS,
-        help_text="Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`.",
-        **kwargs,
-    )
+class Patterns(StrictList):
+    """The events that a webhook gets, each once."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        unknown: dict[str, Any] = {"invalid_choice": gettext_lazy('"{input}" covers no event.')}
+        super().__init__(
+            child=StrictChoice(PATTERNS, error_messages=unknown),
+            min_length=1,
+            max_length=MAX_PATTERNS,
+            help_text="Events such as `expense.changed`, all of a kind, `expense.*`, or all, `*`.",
+            **kwargs,
+        )
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        return list(dict.fromkeys(super().to_internal_value(data)))
 
 
 class WebhookRequest(CamelCaseSerializer):
@@ -67,24 +71,18 @@ class WebhookRequest(CamelCaseSerializer):
         allow_null=True,
         help_text="A trip of which the caller is an OWNER; null is all trips of the caller.",
     )
-    events = patterns(required=False, default=lambda: [EVERYTHING])
-
-    def validate_events(self, value: list[str]) -> list[str]:
-        return list(dict.fromkeys(value))
+    events = Patterns(required=False, default=lambda: [EVERYTHING])
 
 
 class WebhookChange(CamelCaseSerializer):
     """What to change in a webhook; fields that are not sent stay."""
 
     url = WebhookUrl()
-    events = patterns()
+    events = Patterns()
     state = StrictChoice(
         WebhookState.choices,
         help_text="`on` goes on after the last message, also if the service turned it off.",
     )
-
-    def validate_events(self, value: list[str]) -> list[str]:
-        return list(dict.fromkeys(value))
 
 
 class LastDelivery(CamelCaseSerializer):
