@@ -1,5 +1,6 @@
 """Accounts in the admin site."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 from django import forms
@@ -272,64 +273,53 @@ class UserAdmin(RulesAdmin):
             text = _("These trips have no owner any more who can log in: %(ids)s.")
             self.message_user(request, text % {"ids": ids}, messages.WARNING)
 
+    def _do_to_each(
+        self, request: HttpRequest, rows: QuerySet[User], do: Any, logged: Any, told: Any
+    ) -> None:
+        """Call `do(account, by=...)` with each account, locked; log it, and tell their number."""
+        by, users = caller_of(request), accounts_locked(request, rows)
+        for user in users:
+            self.log_change(request, user, logged)
+            with user.locked(by=by, as_admin=True) as account:
+                do(account, by=by)
+        self.tell_count(request, told, len(users))
+
     @admin.action(
         permissions=["change"], description=gettext_lazy("Deactivate, and end all sessions")
     )
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by = caller_of(request)
-        users = accounts_locked(request, queryset.filter(is_active=True))
-        for user in users:
-            with user.locked(by=by, as_admin=True) as account:
-                if account.is_admin:
-                    account.require_other_admin(LastActiveAdmin)
-                account.deactivate(by=by)
-            self.log_change(request, user, gettext_lazy("Deactivated."))
-            self._tell_of_trips(request, user)
-        self.tell_count(request, _("Accounts deactivated: %(count)d."), len(users))
+        def end(account: User, by: User) -> None:
+            if account.is_admin:
+                account.require_other_admin(LastActiveAdmin)
+            account.deactivate(by=by)
+            self._tell_of_trips(request, account)
+
+        told = gettext_lazy("Deactivated."), _("Accounts deactivated: %(count)d.")
+        self._do_to_each(request, queryset.filter(is_active=True), end, *told)
 
     @admin.action(permissions=["change"], description=gettext_lazy("Reactivate"))
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by = caller_of(request)
-        inactive = queryset.filter(is_active=False, deleted_at=None, is_guest=False)
-        users = accounts_locked(request, inactive)
-        for user in users:
-            with user.locked(by=by, as_admin=True) as account:
-                account.change(by=by, is_active=True)
-            self.log_change(request, user, gettext_lazy("Reactivated."))
-        self.tell_count(request, _("Accounts reactivated: %(count)d."), len(users))
+        rows = queryset.filter(is_active=False, deleted_at=None, is_guest=False)
+        told = gettext_lazy("Reactivated."), _("Accounts reactivated: %(count)d.")
+        self._do_to_each(request, rows, partial(User.change, is_active=True), *told)
 
     @admin.action(
         permissions=["change"], description=gettext_lazy("Send a link to reset the password")
     )
     def send_reset_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by = caller_of(request)
-        users = accounts_locked(request, queryset.filter(is_active=True))
-        for user in users:
-            with user.locked(by=by, as_admin=True) as account:
-                account.ask_for_reset(by=by)
-            self.log_change(request, user, gettext_lazy("Reset link sent."))
-        self.tell_count(request, _("Reset links on their way: %(count)d."), len(users))
+        told = gettext_lazy("Reset link sent."), _("Reset links on their way: %(count)d.")
+        self._do_to_each(request, queryset.filter(is_active=True), User.ask_for_reset, *told)
 
     @admin.action(
         permissions=["change"], description=gettext_lazy("Mark the addresses as confirmed")
     )
     def confirm_addresses(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
-        by = caller_of(request)
-        unconfirmed = queryset.filter(is_active=True, email_verified_at=None)
-        users = accounts_locked(request, unconfirmed)
-        for user in users:
-            with user.locked(by=by, as_admin=True) as account:
-                account.verify_email()
-            self.log_change(request, user, gettext_lazy("Address confirmed."))
-        self.tell_count(request, _("Addresses confirmed: %(count)d."), len(users))
+        rows = queryset.filter(is_active=True, email_verified_at=None)
+        told = gettext_lazy("Address confirmed."), _("Addresses confirmed: %(count)d.")
+        self._do_to_each(request, rows, lambda account, by: account.verify_email(), *told)
 
     @admin.action(permissions=["change"], description=gettext_lazy("End all sessions"))
     def log_out(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """End the sessions of the API and of browsers; scoped tokens stay valid."""
-        by = caller_of(request)
-        users = accounts_locked(request, queryset.filter(is_active=True))
-        for user in users:
-            self.log_change(request, user, gettext_lazy("All sessions ended."))
-            with user.locked(by=by, as_admin=True) as account:
-                account.log_out_everywhere(by=by)
-        self.tell_count(request, _("Accounts logged out: %(count)d."), len(users))
+        told = gettext_lazy("All sessions ended."), _("Accounts logged out: %(count)d.")
+        self._do_to_each(request, queryset.filter(is_active=True), User.log_out_everywhere, *told)
