@@ -262,6 +262,26 @@ def errors_of(value: Any, schema: dict[str, Any], *, may_have_more: bool = False
     ]
 
 
+def require_valid(operation: Operation, response: Any) -> None:
+    """Hold an answer against what is documented for its status, with its headers and its code."""
+    status = str(response.status_code)
+    assert status in operation.spec["responses"], (str(operation), status, response.content[:300])
+    documented = operation.spec["responses"][status]
+    for name in set(documented.get("headers", ())) - {"ETag"}:
+        assert response.headers[name], (str(operation), name)
+    if not documented.get("content"):
+        assert response.content == b"", str(operation)
+        return
+    content = documented["content"][response.headers["Content-Type"]]
+    if content["schema"].get("format") == "binary":
+        return
+    value = json.loads(response.content)
+    assert errors_of(value, content["schema"]) == [], (str(operation), value)
+    if status in {"404", "409", "412", "422"}:
+        codes = {example["value"]["code"] for example in content["examples"].values()}
+        assert problem_of(response, response.status_code)["code"] in codes, str(operation)
+
+
 def contents(operation: Operation) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every documented body of an operation, with the place where it stands."""
     for media_type, content in operation.spec.get("requestBody", {}).get("content", {}).items():

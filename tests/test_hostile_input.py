@@ -280,36 +280,11 @@ def test_null_in_a_field_that_may_be_left_out_counts_as_left_out(world, operatio
         if required or not schema.get("description", "").endswith("`null` counts as omitted."):
             continue
         with_null, without = (
-            outcome(world, operation, replaced(body, path, literal)) for literal in ("null", None)
+            world.outcome(operation, replaced(body, path, literal)) for literal in ("null", None)
         )
         assert with_null[:2] == without[:2], path
         for table in with_null[2]:
             assert with_null[2][table] == without[2][table], (path, table)
-
-
-def outcome(world: World, operation: Operation, body: bytes) -> Any:
-    """What a request answers and stores, apart from keys, instants and secrets; then undone."""
-    with rolled_back():
-        response = world.send(operation, body)
-        stored = {
-            table: sorted(map(lasting, found), key=repr)
-            for table, found in everything_stored().items()
-        }
-    errors = response.json().get("errors") if response.status_code == 400 else None
-    return response.status_code, errors, stored
-
-
-def lasting(row: dict[str, Any]) -> dict[str, Any]:
-    """Without what is another for every new row; PostgreSQL takes no number back."""
-    passing = (
-        *("_at", "_id", "body", "code", "fingerprint", "hash", "hint", "jti", "location"),
-        *("password", "secret", "digest", "salt", "stored_changes", "former_names"),
-    )
-    return {
-        name: value
-        for name, value in row.items()
-        if name not in {"id", "at"} and not name.endswith(passing)
-    }
 
 
 def test_a_hostile_path_is_not_found(world, stored_rows):

@@ -53,6 +53,11 @@ def test_the_document_is_openapi_3_1():
 
 
 def test_the_document_and_the_url_map_have_the_same_operations():
+    """T127: URL routes, OpenAPI document and permission tests cover the same endpoints.
+
+    `test_permissions.py` has a row for each route.
+    """
+
     def routes(patterns: list[Any], prefix: str) -> Iterator[str]:
         for pattern in patterns:
             path = f"{prefix}{pattern.pattern}"

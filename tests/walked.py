@@ -32,7 +32,8 @@ That module may have any of these names:
   those that are refused if they are too long, and `lower_limits(monkeypatch)` says when.
 - `PRUNED`: what `prune` deletes, in its words; `ENDS`: the table and the column by which it finds
   that; `READ_WHOLE`: tables that it reads from end to end.
-- `use(used)`: calls every operation as `tests/test_documented_responses.py` does.
+- `use(client, anybody)`: calls the operations that no row of `ROWS` and no body of `fill_world` can
+  call with success, by the clients of somebody new and of nobody.
 - `made_in_a_session(user)`: makes something that ends when all sessions of the account do, and
   `still_on()` says of whom something has not ended.
 - `VOLATILE`: by name of a field, what examples show for what the clock or chance decides;

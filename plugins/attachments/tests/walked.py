@@ -13,11 +13,9 @@ from django.test import override_settings
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.attachments.models import Attachment, State
-from plugins.attachments.processing import process
 from plugins.attachments.recognition import Kind
 from plugins.attachments.rights import CanAttach
 from plugins.attachments.storage import keep
-from plugins.attachments.tests.pictures import picture
 from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tests.factories import acting_as_owner
 from tests.trips.access import TRIP, Row
@@ -122,23 +120,6 @@ def lengthen(text: str) -> None:
 def constrained(trip: Any, olga: Any) -> dict[str, Any]:
     row = Attachment.objects.create(trip=trip, created_by=olga, **FILE)
     return {"attachment": Attachment.objects.filter(pk=row.pk)}
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    as_olga, as_ed = used.as_olga, used.as_ed
-    for place in (f"expenses/{used.expense['id']}/attachments", f"{used.trip}/attachments"):
-        assert as_olga("POST", place, {}, 415)["code"] == "unsupported_type"
-        response = as_olga.form(place, {"file": SimpleUploadedFile("taxi.jpg", picture())})
-        as_ed("GET", place)
-    attachment = f"attachments/{response['id']}"
-    as_olga("GET", attachment)
-    as_olga("GET", f"{attachment}/content", status=409)
-    as_olga("GET", f"{attachment}/thumbnail", status=404)
-    process()
-    for kind in ("content", "thumbnail"):
-        as_ed("GET", f"{attachment}/{kind}")
-    as_olga("DELETE", attachment, status=204)
 
 
 @contextmanager

@@ -36,12 +36,3 @@ def fill_world(world: Any) -> None:
     change, delete = [{"id": world.ids["expenseId"]}], [world.other_expense_id]
     rows = {"create": [world.equally], "change": change, "delete": delete}
     world.bodies["POST /api/trips/{tripId}/expenses/bulk"] = [rows]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    path = f"{used.trip}/expenses"
-    many = {"create": [used.body | {"tags": ["night"]}], "change": [], "delete": []}
-    [made] = used.as_olga("POST", f"{path}/bulk", many)["create"]
-    used.as_olga("POST", f"{path}/bulk", {"delete": [made["id"], made["id"]]}, 400)
-    used.as_olga("DELETE", f"{path}/{made['id']}", status=204)

@@ -106,19 +106,6 @@ def still_on() -> set[int]:
     return {*CalendarLink.objects.values_list("user", flat=True)}
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    client = used.as_ed
-    for link in (f"{used.trip}/calendar-link", OWN.removeprefix("/api/")):
-        client("GET", link)
-        url = client("POST", link, status=201)["url"].partition("/api/")[2]
-        client("GET", link)
-        used.anybody("GET", url)
-        client("DELETE", link, status=204)
-        client("DELETE", link, status=404)
-        used.anybody("GET", url, status=404)
-
-
 #: Locks; see `tests/mutations/`.
 GUARDS = {
     "plugins/calendar/models.py": [

@@ -90,17 +90,6 @@ def lengthen(text: str) -> None:
     Comment.objects.update(text=text[:2000])
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    comments = f"expenses/{used.expense['id']}/comments"
-    comment = used.as_ed("POST", comments, {"text": "Tasty."}, 201)
-    used.as_olga("GET", comments)
-    used.as_ed("PUT", f"{comments}/{comment['id']}", {"text": "Very tasty."})
-    used.as_olga("PUT", f"{comments}/{comment['id']}", {"text": "Mine"}, 403)
-    used.as_olga("DELETE", f"{comments}/{comment['id']}", status=204)
-    used.as_olga("DELETE", f"{comments}/{comment['id']}", status=404)
-
-
 def sendable(client: Any, trip: Any, olga: Any, ed: Any) -> str:
     dinner = spend(trip, 1000, paid_by=olga, among=[ed])
     path = f"/api/expenses/{dinner.pk}/comments"

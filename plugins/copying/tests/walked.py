@@ -34,22 +34,3 @@ def fill_world(world: Any) -> None:
     for word in ("copy", "move"):
         path = f"POST /api/trips/{{tripId}}/expenses/{{expenseId}}/{word}"
         world.bodies[path] = [{"tripId": world.other_trip_id}]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    plan = {"title": "P", "destination": "P", "startDate": "2026-05-14", "endDate": "2026-05-16"}
-    body = {"tripId": used.as_olga("POST", "trips", plan, 201)["id"]}
-    expenses = f"{used.trip}/expenses"
-    expense = used.as_olga("POST", expenses, _alone(used), 201)["id"]
-    used.as_olga("POST", f"{expenses}/{expense}/copy", body, 201)
-    used.as_olga("POST", f"{expenses}/{expense}/move", body, 201)
-    shared = used.as_olga("POST", expenses, used.body, 201)["id"]
-    used.as_olga("POST", f"{expenses}/{shared}/move", body, 400)
-    used.as_olga("DELETE", f"{expenses}/{shared}", status=204)
-
-
-def _alone(used: Any) -> dict[str, Any]:
-    """An expense of Olga alone."""
-    [olga, *_others] = used.body["participantUserIds"]
-    return {**used.body, "participantUserIds": [olga]}

@@ -143,19 +143,3 @@ def bring(history: Any, which: int) -> None:
 
 
 STEPS = [want, bring]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    as_olga, as_ed, documents = used.as_olga, used.as_ed, f"{used.trip}/documents"
-    document = f"{documents}/{as_olga('POST', documents, PASSPORT, 201)['id']}"
-    as_olga("POST", documents, {"name": "Visa", "wanted": 0}, 400)
-    as_ed("GET", documents)
-    as_ed("GET", document)
-    as_olga("PATCH", document, {"wanted": 2, "dueOn": "2030-05-01"})
-    as_olga("POST", f"{document}/attachments", {}, 415)
-    as_olga.form(f"{document}/attachments", {"file": SimpleUploadedFile("a.pdf", b"%PDF-1.7\n")})
-    as_olga("POST", f"{document}/restore", status=409)
-    as_olga("DELETE", document, status=204)
-    as_olga("GET", document, status=404)
-    as_olga("POST", f"{document}/restore")

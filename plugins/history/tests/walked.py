@@ -1,7 +1,5 @@
 """What the tests that walk all apps need to know of the history; see `tests/walked.py`."""
 
-from typing import Any
-
 from plugins.history.views import ExpenseHistoryViewSet, HistoryViewSet
 from tests.trips.access import TRIP, Row
 from trips.roles import Can
@@ -13,9 +11,3 @@ AREAS = {HistoryViewSet: "trips", ExpenseHistoryViewSet: "expenses"}
 QUERIES = {OF_TRIP: 7, OF_EXPENSE: 8}
 LISTS = [OF_TRIP]
 PLACES = ["/history"]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    used.as_ed("GET", f"{used.trip}/history")
-    used.as_ed("GET", f"{used.trip}/expenses/{used.expense['id']}/history")

@@ -153,21 +153,3 @@ def claim(api: Any, trip: Any, by: Any, guest: Any, user: Any) -> Any:
     body = {"guestUserId": guest.pk, "role": "EDITOR"}
     token = api(by).post(f"/api/trips/{trip.pk}/invitations", body).json()["token"]
     return api(user).post(f"{PREVIEW}/accept".format(token=token))
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    trip, anybody = used.trip, used.anybody
-    made = used.as_olga("POST", f"{trip}/invitations", {"maxUses": 1}, 201)
-    used.as_olga("GET", f"{trip}/invitations")
-    anybody("GET", f"invitations/{made['token']}")
-    used.as_ed("POST", f"invitations/{made['token']}/accept", status=409)
-    used.as_new("POST", f"invitations/{made['token']}/accept", status=201)
-    anybody("GET", f"invitations/{made['token']}", status=404)
-    used.as_olga("DELETE", f"{trip}/invitations/{made['id']}", status=204)
-    code = used.as_olga("GET", trip)["tripCode"]
-    used.as_ed("GET", f"trips/code/{code}")
-    used.as_ed("POST", "trips/join", {"tripCode": code}, 409)
-    used.as_new("POST", f"{trip}/members/leave", status=204)
-    used.as_new("POST", "trips/join", {"tripCode": code}, 201)
-    used.as_olga("POST", f"{trip}/code")

@@ -197,26 +197,6 @@ def tick(history: Any, which: int) -> None:
 STEPS = [plan, drag, link, tick]
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    as_olga, as_ed, trip = used.as_olga, used.as_ed, used.trip
-    made = as_ed("POST", f"{trip}/activities", {"title": "Castle", "date": DAY}, 201)
-    one = f"{trip}/activities/{made['id']}"
-    as_ed("GET", f"{trip}/activities")
-    as_ed("GET", one)
-    as_ed("PUT", one, {"title": "Castle", "date": DAY})
-    as_ed("PATCH", one, {"durationMinutes": 0}, 400)
-    as_ed("PATCH", one, {"completed": True})
-    as_ed("PUT", f"{trip}/activities/order", {"date": DAY, "activityIds": [10**9]}, 409)
-    as_ed("PUT", f"{trip}/activities/order", {"date": DAY, "activityIds": [made["id"]]})
-    as_ed("GET", f"{trip}/itinerary")
-    as_ed("PUT", f"{trip}/itinerary/{DAY}", {"title": "Arrival"})
-    as_ed("PUT", f"{trip}/itinerary/monday", {"title": "Arrival"}, 404)
-    as_ed("DELETE", one, status=204)
-    as_olga("POST", f"{one}/restore")
-    as_olga("POST", f"{one}/restore", status=409)
-
-
 def activity(client: Any, trip: Any, _olga: Any, _ed: Any) -> str:
     body = {"title": "Castle", "date": DAY, "startTime": "09:30", "notes": "Peacocks!"}
     made = client.post(f"/api/trips/{trip.pk}/activities", body)

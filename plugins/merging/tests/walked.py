@@ -3,7 +3,6 @@
 from typing import Any
 
 from plugins.merging.views import MergeViewSet
-from tests.factories import add_guest
 from tests.trips.access import TRIP, Row, Scene
 from trips.models import Trip
 from trips.roles import Can
@@ -41,12 +40,3 @@ def dear_ids(owner: Any) -> dict[str, int]:
 def fill_world(world: Any) -> None:
     body = {"userId": world.member_id, "dryRun": True}
     world.bodies["POST /api/trips/{tripId}/guests/{userId}/merge"] = [body]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    guest = add_guest(Trip.objects.get(pk=used.trip.rpartition("/")[2])).pk
-    people = [row["user"]["id"] for row in used.as_olga("GET", f"{used.trip}/members")]
-    path = f"{used.trip}/guests/{{}}/merge"
-    used.as_olga("POST", path.format(guest), {"userId": people[1], "dryRun": True})
-    used.as_olga("POST", path.format(people[1]), {"userId": people[1]}, 409)

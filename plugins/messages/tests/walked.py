@@ -139,25 +139,6 @@ def mark(history: Any, which: int) -> None:
 STEPS = [say, mark]
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    as_olga, as_ed, messages = used.as_olga, used.as_ed, f"{used.trip}/messages"
-    body = {"text": "Hello", "clientId": CLIENT_ID}
-    message = f"{messages}/{as_ed('POST', messages, body, 201)['id']}"
-    as_ed("POST", messages, body)
-    as_ed("POST", messages, {**body, "text": "Bye"}, 409)
-    as_olga("GET", messages)
-    as_olga("GET", f"{messages}?since=x", status=400)
-    as_olga("PUT", f"{messages}/read", {"messageId": int(message.rpartition("/")[2])})
-    as_olga("PUT", f"{messages}/read", {"messageId": 10**9}, 400)
-    as_ed("PUT", message, {"text": "Good morning"})
-    as_olga("PUT", message, {"text": "Mine"}, 403)
-    as_olga("DELETE", message, status=204)
-    as_olga("DELETE", message, status=404)
-    as_ed("POST", f"{message}/restore")
-    as_ed("POST", f"{message}/restore", status=409)
-
-
 def sendable(client: Any, trip: Any, _olga: Any, _ed: Any) -> str:
     path = f"/api/trips/{trip.pk}/messages"
     return f"{path}/{client.post(path, {'text': 'Hello'}).json()['id']}"

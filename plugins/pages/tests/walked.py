@@ -1,7 +1,5 @@
 """What the tests that walk all apps need to know of the root of the API; see `tests/walked.py`."""
 
-from typing import Any
-
 from plugins.pages.root import RootViewSet
 from tests.trips.access import OPEN, Row, everybody
 
@@ -9,9 +7,3 @@ ROWS = [Row("GET", "/api", statuses=everybody(200))]
 AREAS = {RootViewSet: OPEN}
 QUERIES = {"/api": 1}
 SINGLE = {"/api"}
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    used.anybody("GET", "")
-    used.as_olga("GET", "")

@@ -1,7 +1,5 @@
 """What the tests that walk all apps need to know of the export; see `tests/walked.py`."""
 
-from typing import Any
-
 from plugins.personal_data.views import PersonalDataViewSet
 from tests.trips.access import ME, USER, Row
 from tripcompanion.plugin import plugins
@@ -15,8 +13,3 @@ LINKS = ["export"]
 OF_ACCOUNT = [EXPORT]
 SHOWN = {"export": "/users/me/export"}
 DEAR = {"an account": ("get", EXPORT, lambda _wide: None, (60, 3600))}
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    used.as_ed("GET", "users/me/export")

@@ -144,23 +144,3 @@ def end(history: Any, which: int) -> None:
 
 
 STEPS = [ask, vote, end]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    as_olga, as_ed, polls = used.as_olga, used.as_ed, f"{used.trip}/polls"
-    poll = f"{polls}/{as_olga('POST', polls, QUESTION, 201)['id']}"
-    as_olga("POST", polls, {**QUESTION, "options": []}, 400)
-    as_ed("GET", polls)
-    as_ed("GET", poll)
-    as_ed("PUT", f"{poll}/vote", {"optionIds": [1]})
-    as_ed("PUT", f"{poll}/vote", {"optionIds": [9]}, 400)
-    as_olga("PATCH", poll, {"anonymous": True}, 409)
-    as_olga("PATCH", poll, {"question": "When?"})
-    as_olga("POST", f"{poll}/close")
-    as_ed("PUT", f"{poll}/vote", {"optionIds": [1]}, 409)
-    as_olga("POST", f"{poll}/reopen")
-    as_olga("POST", f"{poll}/restore", status=409)
-    as_olga("DELETE", poll, status=204)
-    as_olga("GET", poll, status=404)
-    as_olga("POST", f"{poll}/restore")

@@ -129,26 +129,6 @@ def begin_history(history: Any, expense: dict[str, Any]) -> None:
     assert history.send("post", "recurring", monthly).status_code == 201
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    as_olga, as_ed, trip = used.as_olga, used.as_ed, used.trip
-    monthly = {"rule": "FREQ=MONTHLY", "startsOn": "2034-01-01", "expense": dict(used.body)}
-    del monthly["expense"]["expenseDate"]
-    as_olga("POST", f"{trip}/recurring/preview", monthly)
-    monthly = as_olga("POST", f"{trip}/recurring", monthly, 201)
-    recurring = f"{trip}/recurring/{monthly['id']}"
-    as_ed("GET", f"{trip}/recurring")
-    as_ed("GET", recurring)
-    as_olga("PATCH", recurring, {"expense": {"amount": 70}})
-    as_olga("PATCH", recurring, {"expense": {"amount": 0}}, 400)
-    as_olga("POST", f"{recurring}/skip", {"date": monthly["next"][1]})
-    as_olga("POST", f"{recurring}/skip", {"date": "2034-01-02"}, 400)
-    as_olga("POST", f"{recurring}/pause")
-    as_olga("POST", f"{recurring}/resume")
-    as_olga("DELETE", recurring, status=204)
-    as_olga("GET", recurring, status=404)
-
-
 def recurrence(client: Any, trip: Any, olga: Any, ed: Any, **fields: Any) -> str:
     body = {"description": "Rent", "amount": 100, "splitType": "PERCENTAGE", **fields}
     body |= {"participantUserIds": [ed.pk, olga.pk]}

@@ -54,19 +54,6 @@ def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, i
     return {"filter_id": saved.pk}
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    client, food = used.as_ed, {"name": "Food", "query": "category=FOOD"}
-    saved = client("POST", "users/me/filters", food, 201)
-    client("POST", "users/me/filters", food, 409)
-    client("POST", "users/me/filters", food | {"query": "a=b"}, 400)
-    client("GET", "users/me/filters")
-    client("GET", f"users/me/filters/{saved['id']}")
-    client("PUT", f"users/me/filters/{saved['id']}", food | {"name": "Meals"})
-    client("DELETE", f"users/me/filters/{saved['id']}", status=204)
-    client("GET", f"users/me/filters/{saved['id']}", status=404)
-
-
 def sendable(client: Any, _trip: Any, _olga: Any, _ed: Any) -> str:
     made = client.post(FILTERS, {"name": "Fish", "query": "tag=fish"})
     return f"{FILTERS}/{made.json()['id']}"

@@ -19,9 +19,3 @@ def many(trip: Any, _olga: Any, _people: list[Any], _expense: Any) -> dict[str, 
     """All expenses have a word with the letter that is searched."""
     trip.expenses.update(description="A boat")
     return {}
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    used.as_olga("GET", "search?q=lisbon")
-    used.as_olga("GET", "search", status=400)

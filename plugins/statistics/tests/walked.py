@@ -1,7 +1,5 @@
 """What the tests that walk all apps need to know of statistics; see `tests/walked.py`."""
 
-from typing import Any
-
 from plugins.statistics.views import (
     BalancesPictureViewSet,
     ExplanationViewSet,
@@ -63,19 +61,3 @@ SHOWN = {
     "between": "/users/me/between/{olga}",
     "explanation": "{path}/balances/{ed}",
 }
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    client = used.as_ed
-    for path in (f"{used.trip}/statistics", "users/me/statistics?year=2026"):
-        client("GET", path)
-        client("GET", path.partition("?")[0] + ".svg")
-    client("GET", f"{used.trip}/balances.svg")
-    client("GET", f"{used.trip}/statistics?asOf=x", status=400)
-    client("GET", "users/me/statistics?year=x", status=400)
-    people = used.expense["splits"]
-    person = people[0]["participant"]["id"]
-    client("GET", f"{used.trip}/balances/{person}")
-    client("GET", f"users/me/between/{person}")
-    client("GET", "users/me/between/999999", status=404)

@@ -13,19 +13,6 @@ AREAS = {ChangeViewSet: "trips"}
 QUERIES = {"/api/changes": 2}
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    client = used.as_ed
-    cursor = client("GET", "changes")["cursor"]
-    client("GET", f"changes?since={cursor}&limit=100")
-    client("GET", "changes?limit=0", status=400)
-    client("GET", "changes?since=x", status=400)
-    user = User.objects.get(name="Ed Editor")
-    expired = Cursor.of(user)
-    expired.positions = {int(used.trip.rpartition("/")[2]): 1_000_000}
-    client("GET", f"changes?since={expired.text()}", status=410)
-
-
 #: The cursor in the queries of examples; the test puts one for which the trip 1 has changed once.
 CURSOR = ".eJwVyUEKgDAMRNG7zDpiCiK5iUQNVbAVbLsS"
 #: What the clock or chance decides in examples, with what they show.

@@ -40,12 +40,3 @@ def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, 
 def fill_world(world: Any) -> None:
     world.ids["tagName"] = "wine"
     world.bodies["PATCH /api/trips/{tripId}/tags/{tagName}"] = [{"name": "food"}]
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    path = f"{used.trip}/expenses"
-    tagged = used.as_olga("POST", path, {**used.body, "tags": ["night"]}, 201)
-    used.as_olga("GET", f"{used.trip}/tags")
-    used.as_olga("PATCH", f"{used.trip}/tags/night", {"name": "evening"})
-    used.as_olga("DELETE", f"{path}/{tagged['id']}", status=204)

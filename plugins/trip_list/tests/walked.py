@@ -31,11 +31,3 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
     for member in trip.members.all():
         ArchivedTrip.add(trip, member.user)
     return {"archived": ArchivedTrip.objects.filter(trip=trip).exclude(user=olga)}
-
-
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    used.as_olga("PUT", f"{used.trip}/archive", status=204)
-    used.as_olga("GET", "trips?archived=true&status=past&ordering=title")
-    used.as_olga("GET", "trips?status=soon", status=400)
-    used.as_olga("DELETE", f"{used.trip}/archive", status=204)

@@ -103,23 +103,6 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
     }
 
 
-def use(used: Any) -> None:
-    """Call every operation, each once with success."""
-    client = used.as_ed
-    hook = client("POST", "webhooks", {"url": "https://93.184.216.34/"}, 201)
-    client("POST", "webhooks", {"url": "https://127.0.0.1/"}, 400)
-    client("POST", "webhooks", {"url": "https://93.184.216.34/", "tripId": 999999}, 404)
-    client("GET", "webhooks")
-    client("GET", f"webhooks/{hook['id']}")
-    client("PATCH", f"webhooks/{hook['id']}", {"events": ["expense.*"]})
-    client("POST", f"webhooks/{hook['id']}/rotate-secret")
-    message = client("POST", f"webhooks/{hook['id']}/test", status=202)
-    client("GET", f"webhooks/{hook['id']}/deliveries")
-    client("POST", f"webhooks/{hook['id']}/deliveries/{message['id']}/redeliver", status=202)
-    client("DELETE", f"webhooks/{hook['id']}", status=204)
-    client("GET", f"webhooks/{hook['id']}", status=404)
-
-
 def made_in_a_session(user: Any) -> None:
     Webhook.register(user, url=URL, events=["*"])
 
