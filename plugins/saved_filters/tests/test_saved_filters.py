@@ -139,7 +139,7 @@ def test_filters_of_others_are_as_if_there_were_none(
         *("page=2", "pageSize=5", "deleted=true", "filter=1", "unknown=1", "categry=FOOD"),
         *("?category=FOOD", "ordering=description", "category=FOOD&b=1", "&" * 1200),
         *("search=" + "a" * 256, "search=" + "%C3%A4" * 2000, "&".join(["tag=a"] * 11)),
-        *("search=" + "\U0001f9f3" * 200, "paid=true&" * 250),
+        *("search=" + "\U0001f9f3" * 200, "paid=true&" * 250, "to=2026-05-14&to=2026-05-15"),
     ],
 )
 def test_what_the_list_would_refuse_or_ignore_is_not_saved(
