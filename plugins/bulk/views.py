@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -67,7 +68,7 @@ class BulkViewSet(ExpenseViewSet):
 
     def _change(self, trip: Trip, row: dict[str, Any]) -> Expense:
         try:
-            expense_id = IdField().run_validation(row.pop("id", None))
+            expense_id = IdField().run_validation(row.pop("id", empty))
             expense = self._named(trip, expense_id)
         except ValidationError as error:
             raise ValidationError({"id": error.detail}) from error

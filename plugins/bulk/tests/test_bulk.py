@@ -65,6 +65,7 @@ def test_one_wrong_row_refuses_all_and_errors_name_their_rows(ledger: Ledger, ol
         *("create.1.amount", "create.2.participantUserIds", "change.1.id", "change.2.id"),
         "delete.1",
     }
+    assert response.json()["errors"]["change.2.id"] == ["This field is required."]
     assert ledger.expense(expense) == expense
     assert Expense.objects.count() == 1
 
