@@ -95,12 +95,6 @@ def test_numbers_are_read_in_every_way_of_writing(value: Decimal, mark: str) -> 
     assert numbers(text) == numbers(spaced) == value
 
 
-@pytest.mark.parametrize("name", ["Ana", " Ana ", "Ana\u0301"])
-def test_names_are_trimmed_and_in_one_normal_form(name: str) -> None:
-    trip = read(f"{SPLITWISE},{name},Ben\n2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n")
-    assert trip.people[0].name in {"Ana", "An\u00e1"}
-
-
 def test_a_name_like_that_of_a_second_person_is_a_third() -> None:
     trip = read(
         f"{SPLITWISE},Ana,Ana,Ana (2)\n2026-05-01,Bus,Bus,9.00,EUR,6.00,-3.00,-3.00\n"
@@ -109,11 +103,6 @@ def test_a_name_like_that_of_a_second_person_is_a_third() -> None:
     assert len({person.key for person in trip.people}) == 3
     assert codes(trip) == ["same_names"]
     assert claimed(trip) == balances(trip)
-
-
-def test_people_may_be_called_by_a_number() -> None:
-    trip = read(f"{SPLITWISE},007,1.5\n2026-05-01,Bus,Bus,10.00,EUR,5.00,-5.00\n")
-    assert balances(trip) == {("007", "EUR"): 500, ("1.5", "EUR"): -500}
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", " [\n]"])

@@ -43,7 +43,7 @@ def test_files_of_ihatemoney_6_have_no_types_and_no_currency() -> None:
     bill = {"what": "refund", "amount": 13.33, "date": "2017-01-01", "payer_name": "tata"}
     content = json.dumps([bill | {"payer_weight": 1.0, "owers": ["fred"]}])
     check(content, refused="currency_needed")
-    check(content, currency="EUR", amounts=[(1333, "EUR")])
+    check(content, currency="EUR", owed={"tata": 1333, "fred": -1333})
 
 
 def test_what_is_no_single_export_of_bills_is_refused() -> None:
