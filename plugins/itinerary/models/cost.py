@@ -131,10 +131,10 @@ def plan_of(trip: Trip, reader: Any) -> list[Any]:
     ):
         ids[pk].append(expense_id)
         costs[pk] += amount_minor
+    # mypy does not know how many columns there are.
+    planned: Any = PlannedActivity
     return [
-        PlannedActivity._make(
-            (pk, day, by, *others, day_index(trip, day), ids[pk], costs[pk], authors[by])
-        )
+        planned(pk, day, by, *others, day_index(trip, day), ids[pk], costs[pk], authors[by])
         for pk, day, by, *others in rows
     ]
 
