@@ -7,36 +7,13 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import (
-    AssistantTool,
-    MailText,
-    Outdated,
-    PersonalList,
-    Plugin,
-    TripObject,
-    until,
-)
-
-
-def link_of(mail: Any) -> str:
-    """The link for a mail; the models are loaded by then."""
-    from plugins.invitations.models import Invitation
-
-    return Invitation.link_of(mail)
+from tripcompanion.plugin import AssistantTool, Outdated, PersonalList, Plugin, TripObject, until
 
 
 class InvitationsConfig(Plugin):
     name = "plugins.invitations"
     verbose_name = gettext_lazy("Invitations")
     requires = ("plugins.merging",)
-
-    def ready(self) -> None:
-        super().ready()
-        from plugins.invitations.models import revoke_invitations_of
-        from users.signals import admin_ended, sessions_ended
-
-        sessions_ended.connect(revoke_invitations_of)
-        admin_ended.connect(revoke_invitations_of)
 
     def events(self) -> Mapping[str, Any]:
         return {
@@ -83,11 +60,6 @@ class InvitationsConfig(Plugin):
         from plugins.invitations.models import revoked
 
         return revoked(trip_id, user_id, is_deleted=is_deleted)
-
-    def mails(self) -> Mapping[str, MailText]:
-        from plugins.invitations.mails import LETTER, TEXTS
-
-        return {LETTER: MailText(*TEXTS, link_of)}
 
     def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.invitations.models import Invitation

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db import models, transaction
 from django.db.models import Count, Exists, ExpressionWrapper, F, OuterRef, Q, Subquery
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -27,6 +28,7 @@ from trips.roles import MAX_ROLE_LENGTH, TABLE, Access, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.models import EmailUnverified, Mail, Role, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
+from users.signals import admin_ended, sessions_ended
 
 #: What the journal records.
 CREATED, REVOKED = "invitation.created", "invitation.revoked"
@@ -355,6 +357,7 @@ def forget(account: User, by: User | None) -> None:
     of_account(account).remove()
 
 
+@receiver([sessions_ended, admin_ended])
 def revoke_invitations_of(account: User, by: User | None, **_about: object) -> None:
     """Revoke all open invitations that `account` has made, also in deleted trips.
 
