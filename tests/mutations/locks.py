@@ -133,7 +133,7 @@ LOCKS: Guards = {
             "account deletion without locks",
             "Trip.objects.select_for_update()",
             "Trip.objects.all()",
-            "PG tests/test_account_races.py",
+            "PG tests/security/test_account_races.py",
         )
     ],
     "trips/models/member.py": [
@@ -185,8 +185,7 @@ LOCKS: Guards = {
             "trip not locked",
             "Trip.objects.select_for_update().filter(pk=pk,",
             "Trip.objects.filter(pk=pk,",
-            "PG tests/test_races.py tests/security/test_races.py"
-            " tests/trips/test_owners_at_once.py",
+            "PG tests/security/test_races.py tests/trips/test_owners_at_once.py",
         ),
         (
             "role not checked under the lock",

@@ -1,4 +1,8 @@
-"""Rows T85-T94: every race has one winner."""
+"""Rows T85-T94: many requests in the same instant, and each race has one lawful outcome."""
+
+from collections import Counter
+from decimal import Decimal
+from functools import partial
 
 import httpx
 
@@ -13,7 +17,7 @@ from tests.splits.journey import (
     split_path,
 )
 
-#: How often a race of two is run.
+#: How often a race of two is run: whoever is first differs from time to time.
 ROUNDS = 5
 
 
@@ -162,3 +166,133 @@ def test_t94_a_plan_is_booked_once_however_many_book_it(
         assert user.done("GET", f"/users/{user.id}/total-debt") >= 0
         assert user.call("GET", f"{journey.path}/settle-up").json() == []
     journey.adds_up()
+
+
+# -- Other races ----------------------------------------------------------------------------------
+
+
+def test_one_person_gets_one_split_however_often_it_is_added_at_once(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    expense = journey.spend(100, owner)
+    owner.done("DELETE", split_path(expense["splits"][0]))
+    path, body = f"/expenses/{expense['id']}/splits", {"participantUserId": user.id, "amount": 1}
+    outcome = at_once([lambda: owner.call("POST", path, body)] * 10)
+    assert outcome == {(201, ""): 1, (409, "already_split"): 9}
+    journey.adds_up()
+
+
+def test_fifty_expenses_at_once_are_all_recorded(
+    server: Server, journey: Journey, travellers: list[Traveller]
+) -> None:
+    people = travellers[:3]
+    for user in people[1:]:
+        journey.admit(user)
+    path, body = f"{journey.path}/expenses", journey.expense_body(100, *people)
+    calls = [lambda by=people[at % 3]: by.call("POST", path, body) for at in range(50)]
+    assert at_once(calls) == {(201, ""): 50}
+    expenses = journey.rows("expenses")
+    assert len(expenses) == 50
+    odd_cents = Counter(
+        split["participant"]["id"]
+        for expense in expenses
+        for split in expense["splits"]
+        if split["amount"] == Decimal("33.34")
+    )
+    assert sorted(odd_cents.values()) == [16, 17, 17]
+    journal = server.journal(journey.id)
+    assert [row["number"] for row in journal] == list(range(len(journal), 0, -1))
+    assert Counter(row["event"] for row in journal)["expense.created"] == 50
+    journey.adds_up()
+
+
+def test_changes_of_one_expense_at_once_leave_one_of_them(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    journey.admit(user)
+    expense = journey.spend(10, owner, user)
+    path = f"{journey.path}/expenses/{expense['id']}"
+    amounts = range(20, 120, 10)
+    calls = [lambda a=amount: owner.call("PATCH", path, {"amount": a}) for amount in amounts]
+    assert at_once(calls) == {(200, ""): 10}
+    changed = owner.done("GET", path)
+    assert changed["amount"] in amounts
+    assert sum(split["amount"] for split in changed["splits"]) == changed["amount"]
+    journey.adds_up()
+
+
+def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, user, *_others = travellers
+    for _round in range(ROUNDS):
+        journey.admit(user)
+        body = journey.expense_body(60, user)
+        outcome = at_once(
+            [
+                lambda: owner.call("DELETE", f"{journey.path}/members/{user.id}"),
+                lambda b=body: owner.call("POST", f"{journey.path}/expenses", b),
+            ]
+        )
+        removed_first = {(204, ""): 1, (400, "invalid"): 1}
+        assert outcome in (removed_first, {(409, "balance_open"): 1, (201, ""): 1})
+        journey.adds_up()
+        for expense in journey.rows("expenses"):
+            owner.done("DELETE", f"{journey.path}/expenses/{expense['id']}")
+        if outcome != removed_first:
+            owner.done("DELETE", f"{journey.path}/members/{user.id}")
+
+
+def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
+    journey: Journey, travellers: list[Traveller]
+) -> None:
+    owner, reader, *_others = travellers
+    journey.admit(reader)
+    for _round in range(ROUNDS):
+        expense = journey.spend(60, owner, reader)
+        path = f"{journey.path}/expenses/{expense['id']}"
+        balances = f"{journey.path}/balances"
+        answers = answers_at_once(
+            [
+                lambda p=path: owner.call("PATCH", p, {"amount": 600}),
+                lambda p=path: owner.call("PATCH", p, {"amount": 6}),
+                *[lambda p=p: reader.call("GET", p) for p in (balances, path, balances, path) * 2],
+                lambda p=path: owner.call("DELETE", p),
+                lambda: reader.call("GET", f"{journey.path}/expenses"),
+                lambda p=path: owner.call("PATCH", p, {"notes": "x"}),
+            ]
+        )
+        assert {answer.status_code for answer in answers} <= {200, 204, 404}
+        journey.adds_up()
+
+
+def test_a_payment_deleted_while_another_one_closes_the_trip_goes_or_is_used(
+    travellers: list[Traveller],
+) -> None:
+    """A third owes the second what the second owes the first, and pays the first in two parts."""
+    owner, second, third = travellers[:3]
+    for _round in range(ROUNDS):
+        journey = Journey.start(owner)
+        for user in (second, third):
+            journey.admit(user)
+        second.done("POST", f"{journey.path}/expenses", journey.expense_body(10, third))
+        journey.spend(10, second)
+        path = f"{journey.path}/settlements"
+        body = {"fromUserId": third.id, "toUserId": owner.id, "amount": 4}
+        first = third.done("POST", path, body)["id"]
+        deleted, closing = answers_at_once(
+            [
+                partial(owner.call, "DELETE", f"{path}/{first}"),
+                partial(third.call, "POST", path, {**body, "amount": 6}),
+            ]
+        )
+        assert closing.status_code == 201
+        is_deleted = deleted.status_code == 204
+        if not is_deleted:
+            assert deleted.json()["settlementId"] == closing.json()["id"]
+        splits = [split for expense in journey.rows("expenses") for split in expense["splits"]]
+        assert [split["paid"] for split in splits] == [not is_deleted] * 2
+        journey.adds_up()

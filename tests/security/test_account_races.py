@@ -2,8 +2,9 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 
 import httpx
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.factories import PASSWORD
 from tests.locks import OtherProcess, answer_after
 from tests.server import Server
-from tests.splits.journey import Journey, Traveller, answers_at_once, at_once
+from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up
 from tests.trips.bodies import lisbon
 
 ROUNDS = 8
@@ -19,31 +20,15 @@ GONE, LIVES = (204, ""), (409, "account_in_use")
 Newcomer = Callable[[], Traveller]
 
 
-@pytest.fixture(scope="module")
-def http(server: Server) -> Iterator[httpx.Client]:
-    """In the end everything that the races left behind is recomputed."""
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
-    server.manage("audit_ledger")
-
-
 @pytest.fixture
 def newcomer(http: httpx.Client) -> Newcomer:
     """Makes accounts."""
-
-    def register() -> Traveller:
-        body = {"email": f"{secrets.token_hex(8)}@example.com", "password": PASSWORD}
-        login = http.post("/api/users/register", json=body).json()
-        headers = {"Authorization": f"Bearer {login['token']}"}
-        return Traveller(http, login["user"]["id"], headers)
-
-    return register
+    return partial(sign_up, http)
 
 
 @pytest.fixture
 def journey(newcomer: Newcomer) -> Journey:
-    owner = newcomer()
-    return Journey(owner, owner.done("POST", "/trips", lisbon())["id"])
+    return Journey.start(newcomer())
 
 
 def go(user: Traveller) -> httpx.Response:
@@ -113,7 +98,7 @@ def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(
     witness = newcomer()
     for _round in range(ROUNDS):
         first, second = newcomer(), newcomer()
-        journey = Journey(first, first.done("POST", "/trips", lisbon())["id"])
+        journey = Journey.start(first)
         journey.admit(second, "OWNER")
         journey.admit(witness, "VIEWER")
         path = f"{journey.path}/members"
@@ -164,7 +149,7 @@ def test_of_two_administrators_who_go_at_once_one_stays(server: Server, http: ht
     for share_a_trip in (True, False, False):
         while len(admins) < 2:
             admins.append(administrator(server, http))
-        journey = Journey(admins[0], admins[0].done("POST", "/trips", lisbon())["id"])
+        journey = Journey.start(admins[0])
         if share_a_trip:
             journey.admit(admins[1], "OWNER")
         outcome = at_once([lambda by=by: go(by) for by in admins])
