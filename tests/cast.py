@@ -3,14 +3,16 @@
 import gc
 import re
 import sqlite3
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import certifi
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -147,6 +149,20 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _static_files_on_demand() -> Iterator[None]:
     """Do not scan the static files each time that a test client creates the middlewares."""
     with override_settings(WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_read_once() -> Iterator[None]:
+    """Read the certificates that browsers trust once, and not for each client of a server."""
+    make = ssl.create_default_context
+    kept = lru_cache(make)
+
+    def context(*arguments: Any, **options: Any) -> ssl.SSLContext:
+        is_usual = options == {"cafile": certifi.where()}
+        return (kept if is_usual else make)(*arguments, **options)
+
+    with patch.object(ssl, "create_default_context", context):
         yield
 
 

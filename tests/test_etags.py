@@ -6,11 +6,8 @@ import httpx
 import pytest
 
 from tests.factories import spend
-
-BODIES = [
-    {"title": "Porto", "destination": "Porto", "startDate": "2026-05-14", "endDate": "2026-05-18"},
-    {"description": "Lunch", "amount": 10, "expenseDate": "2026-05-14", "splitType": "EQUAL"},
-]
+from tests.splits.journey import Journey, sign_up
+from tests.trips.bodies import dinner, lisbon
 
 
 @pytest.fixture
@@ -55,7 +52,7 @@ def test_a_stale_tag_is_412_with_the_present_one_and_changes_nothing(api, olga, 
         shown = api(olga).get(path)
         refused = getattr(api(olga), method)(
             path,
-            None if method == "delete" else BODIES[at] | {"participantUserIds": [olga.pk]},
+            None if method == "delete" else (lisbon(), dinner(olga))[at],
             headers={"If-Match": '"stale"'},
         )
         assert (refused.status_code, refused.json()["code"]) == (412, "precondition_failed")
@@ -81,30 +78,20 @@ def test_a_weak_or_malformed_tag_does_not_fit(api, olga, paths):
 
 def test_of_two_writers_who_saw_the_same_one_gets_through(server):
     """T93: Of two writers with the same ETag, one succeeds."""
-    person = httpx.post(
-        f"{server.url}/api/users/register",
-        json={"email": "writers@example.com", "password": "four-green-suitcases"},
-    ).json()
-    headers = {"Authorization": f"Bearer {person['token']}"}
-    body = {
-        "title": "0",
-        "destination": "Lisbon",
-        "startDate": "2026-05-14",
-        "endDate": "2026-05-18",
-    }
-    made = httpx.post(f"{server.url}/api/trips", json=body, headers=headers)
-    url = f"{server.url}{made.headers['Location']}"
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        writer = sign_up(http)
+        path = Journey(writer, writer.done("POST", "/trips", lisbon(title="0"))["id"]).path
 
-    def count_up(_number):
-        while True:
-            shown = httpx.get(url, headers=headers)
-            title = str(int(shown.json()["title"]) + 1)
-            tag = {"If-Match": shown.headers["ETag"]}
-            answer = httpx.patch(url, json={"title": title}, headers=headers | tag, timeout=30)
-            if answer.status_code == 200:
-                return
-            assert answer.status_code == 412
+        def count_up(_number):
+            status = 0
+            while status != 200:
+                shown = writer.call("GET", path)
+                title, tag = str(int(shown.json()["title"]) + 1), shown.headers["ETag"]
+                status = writer.call(
+                    "PATCH", path, {"title": title}, **{"If-Match": tag}
+                ).status_code
+                assert status in {200, 412}
 
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(count_up, range(20)))
-    assert httpx.get(url, headers=headers).json()["title"] == "20"
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(count_up, range(20)))
+        assert writer.done("GET", path)["title"] == "20"

@@ -1,6 +1,7 @@
 """Whatever is sent, to whichever endpoint: a clear refusal, nothing broken, nothing changed."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
@@ -32,15 +33,9 @@ WITH_PATH = [operation for operation in OPERATIONS if operation.parameters("path
 UNKNOWN_ID = 999_999_999
 #: Refusals of what is well-formed, beside 400: nobody has this address, or this log-in.
 ALSO_REFUSED_WITH = {"POST /api/users/login": 401}
-MALFORMED = (
-    *(b"{", b"[]", b"[{}]", b"null", b'"text"', b"1", b"\xef\xbb\xbf{}", b'{"a": 1, "a": 1}'),
-    *(b'{"a":' * 33 + b"1" + b"}" * 33, b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
-    *(b'{"a":' + b"[" * 100_000, b'{"a": NaN}', b'{"\\ud800": 1}', b'{"a": "\xe9"}'),
-)
-FOREIGN_TYPES = (
-    *("text/plain", "application/xml", "application/x-www-form-urlencoded", "application/jsonx"),
-    *("multipart/form-data", "application/merge-patch+json", "application/json; charset=latin-1"),
-)
+#: One of each kind; `test_parsing.py` has all of them.
+MALFORMED = (b"{", b"[{}]", b'{"a": 1, "a": 1}', b'{"a":' * 100_000, b'{"a": "\xe9"}')
+FOREIGN_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 NO_PATH_ID = (
     *("0", "-1", "+1", "1.0", "1.5", "1e0", "0x1", "01", "abc", "1 ", "1_0", "１", "٣", "%"),
     *(str(2**63), "9" * 400, "null", "1\x00", "1'", "\ud800", "..", "<b>", "true"),
@@ -63,20 +58,8 @@ QUERIES = {
     "uuid": ("", "7", "0" * 32, f"{{{UUID(int=1)}}}", f"{UUID(int=1)} ", "\x00", "\ud800"),
     "number": ("abc", "NaN", "Infinity", "1e999", "1,5", "0x1", "\x00", "\ud800", "[]"),
     "int64": (
-        *(
-            "0",
-            "-1",
-            "1.5",
-            "1e3",
-            "abc",
-            "1_0",
-            "１",
-            "٣",
-            str(2**63),
-            "9" * 400,
-            "\x00",
-            "\ud800",
-        ),
+        *("0", "-1", "1.5", "1e3", "abc", "1_0", "１", "٣", str(2**63), "9" * 400),
+        *("\x00", "\ud800"),
     ),
     "date-time": ("0", "today", "2026-02-30T10:00:00Z", "2026-05-14 ", "\x00", "\ud800"),
     "date": (
@@ -84,20 +67,20 @@ QUERIES = {
         *("14/05/2026", "14.05.2026", "May 14, 2026", "２０２６-０５-１４", "0000-01-01", "\x00"),
     ),
     "enum": (
-        "food",
-        "UNKNOWN",
-        "ＦＯＯＤ",
-        "eur",
-        "\x00",
-        "\ud800",
-        "A" * 5000,
-        "'",
-        "id",
-        "-password",
-        *("amount,", ",amount", "amount,,createdAt", ",", "-", "--amount", "amount, createdAt"),
+        *("food", "UNKNOWN", "ＦＯＯＤ", "eur", "\x00", "\ud800", "A" * 5000, "'", "id"),
+        *("-password", "amount,", ",amount", "amount,,createdAt", ",", "-", "--amount"),
+        "amount, createdAt",
     ),
     "text": ("x" * 256, "\x00", "a\x00b", "a\nb", "\x7f", "\x85", "\ud800"),
 }
+
+
+def query_rule(parameter: dict[str, Any]) -> str:
+    return json.dumps([parameter["name"], parameter["schema"]], sort_keys=True)
+
+
+#: The last operation with a parameter of this name and schema, which is sent all hostile values.
+LAST_WITH = {query_rule(parameter): op for op in WITH_QUERY for parameter in op.parameters("query")}
 
 
 @pytest.fixture
@@ -140,35 +123,41 @@ def test_the_bodies_that_the_hostile_ones_are_made_of_are_good_and_name_every_fi
         assert is_good(operation, response), body
 
 
-def schema_name(operation: Operation) -> str:
-    """What the document calls the body; PATCH has the same serializer with nothing required."""
-    body = operation.spec["requestBody"]["content"]["application/json"]["schema"]
-    return body.get("$ref", str(operation)).rpartition("/")[2].removeprefix("Patched")
+def rule(operation: Operation, path: tuple[Any, ...], schema: Any) -> tuple[str, str, str]:
+    """What decides about a field: whose it is, its name, and its schema without the words."""
+    whose = re.sub(r"/{\w+}$|/preview$", "", operation.path)
+    if path[0] in {"create", "expense"}:
+        # An expense that is inside another body.
+        whose = "/api/trips/{tripId}/expenses"
+    name = str(path[-1])
+    rest = {key: value for key, value in resolved(schema).items() if key != "description"}
+    return whose, "" if name.isdecimal() else name, json.dumps(rest, sort_keys=True)
 
 
-#: The operation of each body that is sent all hostile values: the one that makes a new row.
-ALL_VALUES = {schema_name(op): op for op in reversed(WITH_BODY)}
-ALL_VALUES |= {schema_name(op): op for op in reversed(WITH_BODY) if op.method == "POST"}
+@pytest.fixture(scope="module")
+def first_with(stored_world: World) -> dict[tuple[str, str, str], Operation]:
+    """The first operation with the field, which is sent all hostile values.
 
-
-def literals(operation: Operation, path: tuple[Any, ...], schema: Any) -> list[str]:
-    """Hostile values of the field; one if another operation with its serializer is sent all.
-
-    So it is for an expense that is inside another body.
+    To others that have it goes one that is JSON; they share its serializer.
     """
-    every = [*hostile(str(path[-1]), schema)]
-    is_inside = len(path) > 1 and path[0] in {"create", "expense"}
-    return every[:1] if is_inside or operation is not ALL_VALUES[schema_name(operation)] else every
+    found: dict[tuple[str, str, str], Operation] = {}
+    for operation in sorted(WITH_BODY, key=lambda op: op.method != "POST"):
+        for _body, path, schema, _required in fields(stored_world, operation):
+            found.setdefault(rule(operation, path, schema), operation)
+    return found
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
 @pytest.mark.usefixtures("unchanged")
-def test_a_hostile_value_is_refused_by_the_name_of_its_field(world, operation):
+def test_a_hostile_value_is_refused_by_the_name_of_its_field(world, first_with, operation):
     """T56, T76, T96, T120: Long texts, wrong amounts, roles and ids are refused by the field."""
     faults = []
     statuses = {400, ALSO_REFUSED_WITH.get(str(operation))}
     for body, path, schema, _required in fields(world, operation):
-        for literal in literals(operation, path, schema):
+        every = [*hostile(str(path[-1]), schema)]
+        if operation is not first_with[rule(operation, path, schema)]:
+            every = [text for text in every if text not in BROKEN_LITERALS][:1]
+        for literal in every:
             response = world.send(operation, replaced(body, path, literal))
             if response.status_code not in statuses:
                 faults.append((path, literal[:60], response.status_code, response.content[:200]))
@@ -258,25 +247,13 @@ def test_a_body_of_another_type_is_refused_where_only_an_admin_may_send_one(api,
     problem_of(response, 415, "unsupported_media_type")
 
 
-@pytest.mark.parametrize("operation", WITHOUT_BODY, ids=str)
-def test_where_no_body_is_read_an_empty_object_and_nothing_are_alike(world, operation):
-    def answered(body: bytes, content_type: str) -> tuple[int, bytes]:
-        with rolled_back():
-            url = world.url(operation)
-            response = world.client.generic(operation.method, url, body, content_type)
-        return response.status_code, response.json().get("code") if response.content else None
-
-    nothing = answered(b"", "text/plain")
-    # Nothing was deleted that could be restored.
-    missing = 404 if operation.path.endswith("/restore") else 200
-    assert nothing[0] in {200, 201, 202, 204, 409, missing}
-    assert answered(b"{}", "application/json") == nothing
-
-
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
-def test_null_in_a_field_that_may_be_left_out_counts_as_left_out(world, operation):
+def test_null_in_a_field_that_may_be_left_out_counts_as_left_out(world, first_with, operation):
     """Each such field on its own, nested ones too: the same answer, and the same rows."""
     for body, path, schema, required in fields(world, operation):
+        first = first_with[rule(operation, path, schema)]
+        if operation is not first and operation.method == first.method:
+            continue
         if required or not schema.get("description", "").endswith("`null` counts as omitted."):
             continue
         with_null, without = (
@@ -289,14 +266,19 @@ def test_null_in_a_field_that_may_be_left_out_counts_as_left_out(world, operatio
 
 def test_a_hostile_path_is_not_found(world, stored_rows):
     """T118, T119: A path id is a plain 64-bit number; unusual bytes in a path cause no error."""
+    seen: set[str] = set()
     for operation in WITH_PATH:
         for parameter in operation.parameters("path"):
             is_id = parameter["schema"]["type"] == "integer"
-            for text in NO_PATH_ID if is_id else NO_PATH_TEXT:
+            texts = NO_PATH_ID if is_id else NO_PATH_TEXT
+            # One rule says what an id is, and one what each other name is.
+            kind = "id" if is_id else parameter["name"]
+            for text in texts[:: 7 if kind in seen else 1]:
                 part = quote(text, safe="", errors="surrogatepass")
                 url = world.url(operation, **{parameter["name"]: part})
                 response = world.client.generic(operation.method, url, b"{}", "application/json")
                 problem_of(response, 404, "not_found")
+            seen.add(kind)
         assert everything_stored() == stored_rows, operation
 
 
@@ -340,6 +322,8 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
         choices = schema.get("enum") or schema.get("items", {}).get("enum")
         kind = "enum" if choices else schema.get("format")
         texts = QUERIES[kind or schema["type"].replace("string", "text")]
+        if operation is not LAST_WITH[query_rule(parameter)]:
+            texts = texts[1:2]
         for text, language in zip(texts, cycle(("en", "es"))):
             if not text and parameter["name"] in FILTERS:
                 continue

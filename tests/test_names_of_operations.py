@@ -155,6 +155,8 @@ def test_an_unknown_name_in_any_query_is_refused(world: World, operation: Operat
     errors = problem_of(response, 400)["errors"]
     assert errors.keys() == {"colour"}
     assert errors["colour"][0].startswith("There is no such field")
+    if operation.method != "GET":
+        return
     plain = answer("").status_code
     assert answer("?_=1&_colour=2").status_code == plain
     assert answer("?colour=blue", **LENIENT).status_code == plain
@@ -167,7 +169,10 @@ def test_an_operation_without_a_body_refuses_every_name(world: World, operation:
     assert document["errors"].keys() == {"paid"}
     assert everything_stored() == before
     with rolled_back():
-        plain = world.send(operation, b"").status_code
+        plain = world.send(operation, b"", content_type="text/plain").status_code
+    # Nothing was deleted that could be restored.
+    missing = 404 if operation.path.endswith("/restore") else 200
+    assert plain in {200, 201, 202, 204, 409, missing}
     with rolled_back():
         assert world.send(operation, b"{}").status_code == plain
 

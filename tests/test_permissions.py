@@ -14,7 +14,7 @@ from tests.factories import TripFactory, join
 from tests.scoped import ALL, script_of
 from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
-from tests.trips.access import CALLERS, OPEN, Row, Scene, call, endpoints, promised
+from tests.trips.access import CALLERS, MEMBERS, OPEN, Row, Scene, call, endpoints, promised
 from tests.trips.rows import ROWS
 from tests.trips.scopes import AREAS, SCOPES_OF, scope_of, scopes_of
 from tests.users.logins import bearer
@@ -51,37 +51,55 @@ def cast(request: pytest.FixtureRequest, trip: Trip, sam: User, ada: User) -> di
 def test_each_caller_may_do_what_the_table_says(
     api: Api, cast: dict[str, Any], trip: Trip, row: Row
 ) -> None:
-    """T49, T66, T68: Each role, strangers and ADMINs may do what is promised, and nothing else.
+    """T49, T66, T68, T74: Roles, strangers and ADMINs may do what is promised, and nothing else.
 
     The promise stands in the tests, so a changed table is noticed over HTTP.
     """
     operation = operation_at(row.method, re.sub(r"{\w+}", "1", row.route))
-    for caller, own in row.cells():
+    for cells in sharing_a_scene(row):
         with rolled_back():
-            response = answer_of(row, Scene(trip, cast[caller], own), api(cast[caller]))
-        assert response.status_code == row.expected(caller, own), (caller, own, response.content)
-        if operation and response.status_code < 300:
-            require_valid(operation, response)
-            operation = None  # once is enough
-        if response.status_code in REFUSED:
-            assert response["Content-Type"] == "application/problem+json"
-        if response.status_code == 401:
-            assert response["WWW-Authenticate"] == "Bearer"
-            is_for_all = row.statuses and set(row.statuses.values()) == {401}
-            code = merged("REFUSED_BY_STATE")[str(row)] if is_for_all else "not_authenticated"
-            assert response.json()["code"] == code
-        if response.status_code == 403:
-            assert response.json()["code"] == "forbidden"
+            request = request_in(Scene(trip, cast[cells[0][0]], cells[0][1]), row)
+            for caller, own in cells:
+                expected = row.expected(caller, own)
+                response = answer_to(request, api(cast[caller]), expected)
+                assert response.status_code == expected, (caller, own, response.content)
+                if operation and expected < 300:
+                    require_valid(operation, response)
+                    operation = None  # once is enough
+                require_reason(row, response)
 
 
-def answer_of(row: Row, scene: Scene, client: APIClient) -> Any:
-    """What the endpoint answers in the scene; what it refuses changes nothing."""
-    url = row.route.format(**scene.ids(row.route))
-    body = row.body(scene)
-    before = everything_stored()
-    response = call(client, row.method, url, body)
+def sharing_a_scene(row: Row) -> list[list[tuple[str, bool]]]:
+    """The cells of a row; those of callers who are not in the trip are refused in one scene."""
+    cells = [*row.cells()]
+    outside = [] if row.can is None else [cell for cell in cells if cell[0] not in MEMBERS]
+    return [[cell] for cell in cells if cell not in outside] + [outside] * bool(outside)
+
+
+def require_reason(row: Row, response: Any) -> None:
+    """A refusal says which it is."""
     if response.status_code in REFUSED:
-        assert everything_stored() == before
+        assert response["Content-Type"] == "application/problem+json"
+    if response.status_code == 401:
+        assert response["WWW-Authenticate"] == "Bearer"
+        is_for_all = row.statuses and set(row.statuses.values()) == {401}
+        code = merged("REFUSED_BY_STATE")[str(row)] if is_for_all else "not_authenticated"
+        assert response.json()["code"] == code
+    if response.status_code == 403:
+        assert response.json()["code"] == "forbidden"
+
+
+def request_in(scene: Scene, row: Row) -> tuple[str, str, Any]:
+    """The method, the path and the body of the endpoint in the scene, whose rows are made."""
+    path = row.route.format(**scene.ids(row.route))
+    return row.method, path, row.body(scene)
+
+
+def answer_to(request: tuple[str, str, Any], client: APIClient, expected: int = 403) -> Any:
+    """What is answered; what shall be refused changes nothing."""
+    before = expected in REFUSED and everything_stored()
+    response = call(client, *request)
+    assert response.status_code not in REFUSED or not before or everything_stored() == before
     return response
 
 
@@ -151,7 +169,7 @@ def test_a_token_with_every_scope_but_the_needed_one_is_refused_everywhere(
     """What is open stays open, and what needs a log-in is closed to a token with all scopes."""
     scope = scope_of(row)
     client = bearer(script_of(olga, *(each for each in ALL if each != scope)).token)
-    response = answer_of(row, Scene(trip, olga, own=True), client)
+    response = answer_to(request_in(Scene(trip, olga, own=True), row), client)
     if scope == OPEN:
         assert response.status_code == row.expected("owner", own=False)
     else:
@@ -166,13 +184,14 @@ def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(
 
     The highest and the lowest role are enough: roles are looked at after scopes.
     """
-    cells = [cell for cell in row.cells() if cell[0] in {"owner", "viewer"}]
-    cells += [("admin", own) for caller, own in row.cells() if caller == "stranger"]
-    for caller, own in cells:
+    owner = ("owner", row.has_own("owner"))
+    viewers = [cell for cell in row.cells() if cell[0] == "viewer"]
+    for caller, own in (owner, *viewers, ("admin", False)):
+        expected = row.expected("stranger" if caller == "admin" else caller, own)
         with rolled_back():
             client = bearer(script_of(cast[caller], *scopes_of(row)).token)
-            response = answer_of(row, Scene(trip, cast[caller], own), client)
-        expected = row.expected("stranger" if caller == "admin" else caller, own)
+            request = request_in(Scene(trip, cast[caller], own), row)
+            response = answer_to(request, client, expected)
         assert response.status_code == expected, (caller, own, response.content)
         if response.status_code == 403:
             assert response.json()["code"] == "forbidden"
