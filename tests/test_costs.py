@@ -26,11 +26,6 @@ MANY = 1_000
 WITH_OWN_LIMIT = {"changeImport", "createWebhook", "planImport", "updateWebhook"}
 
 
-def rows(count: int, user: User) -> list[dict[str, Any]]:
-    body = {"description": "Tram", "amount": 3, "expenseDate": "2026-05-14", "splitType": "EQUAL"}
-    return [{**body, "participantUserIds": [user.pk]} for _row in range(count)]
-
-
 def remaining(response: Any) -> int:
     return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])
 

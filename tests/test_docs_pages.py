@@ -1,4 +1,4 @@
-"""Pages for people who explore: Swagger UI, the document, probes, the browsable API."""
+"""Pages for people who explore: Swagger UI, the document, the browsable API."""
 
 import json
 import re
@@ -98,7 +98,7 @@ def test_the_document_is_generated_once_for_a_language_and_whoever_asks(api, olg
     for client in clients:
         for language in ("en", "es"):
             for form in ("json", "yaml"):
-                for query in ("", "&version=2", "&lang=xx", "&x=1"):
+                for query in ("", "&version=2&lang=xx&x=1"):
                     url = f"/api/schema?format={form}{query}"
                     response = client.get(url, headers={"Accept-Language": language})
                     assert response.status_code == 200
@@ -146,43 +146,6 @@ def test_swagger_ui_is_served_from_the_project_and_shows_the_document(client):
     assert not re.findall(r"https?://(?!localhost)[^\s\"'<]+", page)
 
 
-@pytest.mark.usefixtures("db")
-def test_the_files_of_swagger_ui_are_really_there(client):
-    for address in loaded_by(client.get("/api/docs").content.decode()):
-        response = client.get(address)
-        assert response.status_code == 200
-        assert len(b"".join(response)) > 300
-        response.close()
-
-
-@pytest.mark.parametrize("path", ["/api/docs", "/api/schema", "/api/health", "/api/health/ready"])
-@pytest.mark.parametrize("header", [None, "Bearer stale", "Basic eDp5"])
-def test_the_open_pages_ask_nobody_for_a_token(client, db, path, header):
-    headers = {} if header is None else {"Authorization": header}
-    assert client.get(path, headers=headers).status_code == 200
-
-
-# -- Probes ----------------------------------------------------------------------------------------
-
-
-def test_the_live_probe_asks_no_database(client, django_assert_num_queries):
-    response = client.get("/api/health")
-    assert response.json() == {"status": "ok"}
-
-
-def test_the_ready_probe_asks_the_database_once(client, db, django_assert_num_queries):
-    with django_assert_num_queries(1):
-        response = client.get("/api/health/ready")
-    assert response.json() == {"status": "ok"}
-
-
-def test_the_probes_are_not_throttled(client, db, limits):
-    limits(anon="1/hour", user="1/hour")
-    for _count in range(3):
-        assert client.get("/api/health").status_code == 200
-        assert client.get("/api/health/ready").status_code == 200
-
-
 # -- The browsable API -----------------------------------------------------------------------------
 
 
@@ -192,17 +155,9 @@ def test_the_log_in_page_is_self_contained_and_asks_for_the_e_mail(client, db):
     assert "Email" in page
 
 
-def test_one_logs_in_by_e_mail_in_any_case_and_lands_on_the_trips(olga):
-    response = Client().post(
-        "/api/session/login", {"username": "OLGA@example.com", "password": PASSWORD}
-    )
-    assert response.status_code == 302
-    assert response.headers["Location"] == "/api/trips"
-
-
 @pytest.mark.parametrize("target", ["//evil.example/", "https://evil.example/", "javascript:x"])
-def test_a_log_in_leads_nowhere_else(olga, target):
-    form = {"username": olga.email, "password": PASSWORD, "next": target}
+def test_a_log_in_by_an_address_in_any_case_leads_to_the_trips_only(olga, target):
+    form = {"username": "OLGA@example.com", "password": PASSWORD, "next": target}
     response = Client().post("/api/session/login", form)
     assert response.headers["Location"] == "/api/trips"
 
@@ -214,24 +169,6 @@ def test_a_wrong_log_in_is_refused_on_the_page(olga, field):
     response = client.post("/api/session/login", form)
     assert response.status_code == 200
     assert "sessionid" not in client.cookies
-
-
-def test_a_deleted_account_cannot_log_in(olga, sam, ada, api):
-    assert api(ada).delete(f"/api/users/{sam.pk}").status_code == 204
-    client = Client()
-    client.post("/api/session/login", {"username": "sam@example.com", "password": PASSWORD})
-    assert "sessionid" not in client.cookies
-
-
-def test_guessing_passwords_by_the_form_is_throttled_like_the_api(olga, limits):
-    limits(login="3/min")
-    statuses = [
-        Client()
-        .post("/api/session/login", {"username": olga.email, "password": str(at)})
-        .status_code
-        for at in range(5)
-    ]
-    assert statuses == [200, 200, 200, 429, 429]
 
 
 def test_every_endpoint_has_a_page(browser, olga, trip):

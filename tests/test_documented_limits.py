@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from tests.document import DOCUMENT, OPERATIONS, Operation, has_other_plugins, problem_of, resolved
 from tests.hostile import World, without_null
 from tests.stored import rolled_back
+from tests.trips.bodies import dinner
 
 pytestmark = pytest.mark.once
 
@@ -109,10 +110,7 @@ def test_a_list_may_be_empty_where_the_document_says_so(world: World, operation:
 @pytest.mark.parametrize("zero", [0, -0.0, "0", "0.00", "-0"])
 def test_an_amount_of_nothing_is_refused_as_documented(world: World, zero: Any) -> None:
     olga = world.ids["userId"]
-    expense = {
-        "description": "Dinner", "amount": zero, "expenseDate": "2026-05-14", "splitType": "EQUAL",
-        "participantUserIds": [olga],
-    }  # fmt: skip
+    expense = dinner(amount=zero, participantUserIds=[olga])
     settlement = {"fromUserId": olga, "toUserId": world.member_id, "amount": zero}
     payers = [{"userId": olga, "amount": zero}]
     for end, body, field in (

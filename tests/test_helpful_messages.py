@@ -9,6 +9,7 @@ from rest_framework.test import APIClient
 
 from tests.cast import Api
 from tests.document import problem_of
+from tests.trips.bodies import dinner
 from tests.users.logins import log_in
 from trips.models import Trip
 from users.models import User
@@ -24,30 +25,21 @@ def detail(response: Any, status: int) -> str:
 
 @pytest.mark.parametrize("amount", ["10,50", "1.000,50", "1 000.50", "1'000"])
 def test_an_amount_with_a_comma(api: Api, trip: Trip, olga: User, amount: str) -> None:
-    body = {
-        "description": "Dinner", "amount": amount, "expenseDate": "2026-05-14",
-        "splitType": "EQUAL", "participantUserIds": [olga.pk],
-    }  # fmt: skip
+    body = dinner(olga, amount=amount)
     errors = problem_of(api(olga).post(f"/api/trips/{trip.pk}/expenses", body), 400)["errors"]
     text = "A number has a point before its decimals, and no other separators: 10.50."
     assert errors == {"amount": [text]}
 
 
 def test_a_list_that_is_none(api: Api, trip: Trip, olga: User) -> None:
-    body = {
-        "description": "Dinner", "amount": 10, "expenseDate": "2026-05-14", "splitType": "EQUAL",
-        "participantUserIds": "7", "payers": [7],
-    }  # fmt: skip
+    body = dinner(participantUserIds="7", payers=[7])
     errors = problem_of(api(olga).post(f"/api/trips/{trip.pk}/expenses", body), 400)["errors"]
     assert errors["participantUserIds"] == ["Must be a list."]
     assert "Must be an object." in str(errors)
 
 
 def test_a_rate_that_is_not_stored(api: Api, trip: Trip, olga: User) -> None:
-    body = {
-        "description": "Dinner", "amount": 10, "expenseDate": "2026-05-14", "splitType": "EQUAL",
-        "participantUserIds": [olga.pk], "currency": "AED",
-    }  # fmt: skip
+    body = dinner(olga, currency="AED")
     refused = api(olga).post(f"/api/trips/{trip.pk}/expenses", body)
     assert detail(refused, 409) == "There is no rate from AED to EUR. Please send exchangeRate."
 
@@ -147,13 +139,11 @@ def test_a_date_that_is_none(  # noqa: PLR0913 -- the cast
     api: Api, trip: Trip, olga: User, language: str, no_day: str, form: str
 ) -> None:
     client, url = api(olga), f"/api/trips/{trip.pk}"
-    expense = {"description": "Dinner", "amount": 10, "participantUserIds": [olga.pk]}
-    expense["splitType"] = "EQUAL"
     says = {"Accept-Language": language}
 
     def answers(day: str) -> list[str]:
         sent = [
-            client.post(f"{url}/expenses", expense | {"expenseDate": day}, headers=says),
+            client.post(f"{url}/expenses", dinner(olga, expenseDate=day), headers=says),
             client.patch(url, {"endDate": day}, headers=says),
             client.get(f"{url}/expenses", {"dateFrom": day}, headers=says),
             client.get(f"{url}/expenses", {"to": day}, headers=says),

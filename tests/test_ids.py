@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.cast import Api
 from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
 from tests.factories import spend
+from tests.trips.bodies import dinner
 from tripcompanion.api import error_views
 from tripcompanion.api.serializers import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
 from trips.models import Trip
@@ -71,14 +72,7 @@ def test_a_body_and_a_query_refuse_another_spelling(
 ) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga])
     expenses = f"/api/trips/{trip.pk}/expenses"
-    body = {
-        "description": "Dinner",
-        "amount": 10,
-        "expenseDate": "2026-05-14",
-        "splitType": "MANUAL",
-        "participantUserIds": [olga.pk],
-        "splitAmounts": {str(olga.pk): 10},
-    }
+    body = dinner(olga, splitType="MANUAL", splitAmounts={str(olga.pk): 10})
     for field, value in (
         ("paidByUserId", text),
         ("participantUserIds", [text]),

@@ -10,6 +10,7 @@ from django.db import connection
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
+from tests.trips.bodies import dinner
 from trips.models import Member, Trip
 from users.models import Mail, User
 
@@ -36,11 +37,9 @@ def test_an_unknown_role_may_do_what_the_weakest_one_may(
     Member.objects.filter(trip=trip, user=ed).update(role="GUIDE")
     url = f"/api/trips/{trip.pk}"
     assert api(ed).get(url).json()["currentUserRole"] == "GUIDE"
-    dinner = {"description": "Dinner", "amount": 3, "expenseDate": "2026-05-14"}
-    dinner |= {"splitType": "EQUAL", "participantUserIds": [ed.pk]}
-    problem_of(api(ed).post(f"{url}/expenses", dinner), 403)
+    problem_of(api(ed).post(f"{url}/expenses", dinner(ed)), 403)
     assert api(olga).put(f"{url}/members/{ed.pk}/role", {"role": "EDITOR"}).status_code == 200
-    assert api(ed).post(f"{url}/expenses", dinner).status_code == 201
+    assert api(ed).post(f"{url}/expenses", dinner(ed)).status_code == 201
 
 
 def test_an_expense_of_an_unknown_type_keeps_its_splits(

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 from tests.document import problem_of
+from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.either
 
@@ -164,13 +165,7 @@ def test_any_other_type_is_refused(put, content_type):
     ],
 )
 def test_an_amount_is_what_was_typed_and_not_the_nearest_float(api, olga, literal, amount):
-    trip = {
-        "title": "Lisbon",
-        "destination": "Lisbon",
-        "startDate": "2026-05-14",
-        "endDate": "2026-05-18",
-        "budget": "<budget>",
-    }
+    trip = lisbon(budget="<budget>")
     body = json.dumps(trip).replace('"<budget>"', literal).encode()
     response = api(olga).generic("POST", "/api/trips", body, "application/json")
     assert response.status_code == 201, response.content

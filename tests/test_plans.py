@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from datetime import date
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from splits.models import Split
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.cast import Api
-from users.models import User
+from tests.trips.bodies import dinner
 
 pytestmark = citus.hides_plans
 
@@ -116,17 +115,6 @@ def aliases(sql: str) -> dict[str, str]:
     return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([T-W]\d+)"?', sql)}
 
 
-def boat(amount: float, day: date, people: Iterable[User]) -> dict[str, Any]:
-    """The body of a new expense."""
-    return {
-        "description": "Boat",
-        "amount": amount,
-        "expenseDate": day,
-        "splitType": "EQUAL",
-        "participantUserIds": [person.pk for person in people],
-    }
-
-
 def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     """The statements of each hot request on a long trip."""
     trip, people = long_trip()
@@ -135,7 +123,7 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     newest = trip.expenses.latest("id")
     split = Split.objects.filter(participant=debtor, debts__open_minor__gt=0).latest("id")
     # All others are of the day before.
-    body = boat(62.53, date(2026, 5, 15), people)
+    body = dinner(*people, expenseDate="2026-05-15")
     mine, theirs = api(owner), api(debtor)
     requests = {
         "expense": lambda: mine.get(f"{path}/expenses/{newest.pk}"),
@@ -165,7 +153,7 @@ def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
     there, back = ({"fromUserId": a.pk, "toUserId": b.pk, "amount": 1} for a, b in (
         (first, last), (last, first)
     ))  # fmt: skip
-    expense = boat(10, date(2026, 5, 14), [last])
+    expense = dinner(last)
     closed = trip.expenses.earliest("id")
     unpaid = closed.splits.get(participant=last)
 

@@ -15,6 +15,7 @@ from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.trips.access import endpoints
+from tests.trips.bodies import dinner
 from tests.users.logins import bearer
 from tests.walked import all_of, answers, merged
 from trips.models import Trip
@@ -222,13 +223,7 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
     participants = UserFactory.create_batch(people)
     for user in participants:
         join(trip, user)
-    body = {
-        "description": "Boat",
-        "amount": 62.53,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-        "participantUserIds": [user.pk for user in participants],
-    }
+    body = dinner(*participants)
     client = api(olga)
     client.post(f"/api/trips/{trip.pk}/expenses", body)
     with CaptureQueriesContext(connection) as captured:

@@ -8,24 +8,13 @@ import pytest
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, spend
-from tests.trips.bodies import lisbon
+from tests.trips.bodies import dinner, lisbon
 from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.once
 
 LENIENT = {"HTTP_PREFER": "respond-async, handling=lenient"}
-
-
-def dinner(user: User, **fields: Any) -> dict[str, Any]:
-    return {
-        "description": "Dinner",
-        "amount": 10,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-        "participantUserIds": [user.pk],
-        **fields,
-    }
 
 
 @pytest.mark.parametrize(
@@ -202,15 +191,6 @@ def test_of_a_preference_the_first_counts(
     response = api(olga).get("/api/trips?colour=blue", HTTP_PREFER=preference)
     assert response.status_code == (200 if is_lenient else 400)
     assert ("Preference-Applied" in response) is is_lenient
-
-
-def test_pages_of_other_origins_may_prefer_it_and_see_that_it_was_applied(api: Api) -> None:
-    origin = {"HTTP_ORIGIN": "http://localhost:4200"}
-    asked = {"HTTP_ACCESS_CONTROL_REQUEST_METHOD": "POST", **origin}
-    preflight = api(None).options("/api/users/register", **asked)
-    assert "prefer" in preflight["Access-Control-Allow-Headers"]
-    answer = api(None).get("/api/health", **origin, **LENIENT)
-    assert "preference-applied" in answer["Access-Control-Expose-Headers"]
 
 
 # -- Many and long names --------------------------------------------------------------------------

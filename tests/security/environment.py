@@ -8,13 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.core.management import call_command
-from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from splits.models import Expense, Settlement
-from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, settle, spend
-from tests.stored import everything_stored
 from tests.walked import all_of
 from trips.models import Trip
 from trips.roles import TripRole
@@ -47,7 +44,6 @@ class Environment:
         self.boat = spend(trip, 6000, paid_by=self.olga, among=among)
         self.hotel = spend(self.sams, 4000, paid_by=self.sam, among=[self.sam, self.olga])
         self.eds = self.dinner.splits.get(participant=self.ed)
-        self._api = api
         self._clients = {user.pk: api(user) for user in [*cast.values(), self.dora]}
         self._clients[None] = api(None)
         self.dora.deactivate(by=None)
@@ -55,10 +51,6 @@ class Environment:
         self.dinner_url = f"{self.url}/expenses/{self.dinner.pk}"
         self.splits_url = f"/api/expenses/{self.dinner.pk}/splits"
         self.eds_url = f"{self.splits_url}/{self.eds.pk}"
-
-    def invite(self, *users: User) -> None:
-        """Add clients of more users."""
-        self._clients |= {user.pk: self._api(user) for user in users}
 
     def client(self, user: User | None) -> APIClient:
         return self._clients[user and user.pk]
@@ -68,22 +60,6 @@ class Environment:
     ) -> Any:
         client = self.client(user)
         return getattr(client, method.lower())(url, body, **SAME_ID, **headers)
-
-    def refuses(
-        self, user: User | None, method: str, url: str, body: Any = None, **expected: Any
-    ) -> bytes:
-        """Assert that a request fails with `status` and `code` and changes nothing; its body."""
-        before = everything_stored()
-        response = self.ask(user, method, url, body)
-        problem_of(response, expected["status"], expected.get("code", ""))
-        assert everything_stored() == before
-        return response.content
-
-    def hides(self, user: User | None, method: str, url: str, body: Any = None) -> None:
-        """Assert that the response is the same 404 as for an id that was never used."""
-        never = self.ask(user, "GET", f"/api/trips/{NEVER}")
-        found = self.refuses(user, method, url, body, status=404, code="not_found")
-        assert found == never.content
 
     def reads(self) -> list[str]:
         """All readable URLs of Olga's trip."""
@@ -154,7 +130,3 @@ def no_connections() -> Iterator[None]:
     finally:
         _watching = False
     assert _connects == []
-
-
-def messages(response: Response) -> dict[str, list[str]]:
-    return response.json()["errors"]

@@ -1,4 +1,4 @@
-"""Rows T65, T71, T74 and T75: who may do what, by any method, name or detour."""
+"""Rows T65, T71 and T75: who may do what, by any method, name or detour."""
 
 from typing import Any
 
@@ -62,24 +62,6 @@ def test_t71_a_method_is_the_one_of_the_request_line(environment: Environment) -
     assert everything_stored() == before
 
 
-def test_t74_an_administrator_may_in_any_trip_what_an_owner_may(environment: Environment) -> None:
-    """T74: An ADMIN has the rights of an OWNER in every trip."""
-    for url in environment.reads():
-        assert environment.ask(environment.ada, "GET", url).status_code == 200
-    assert (
-        environment.ask(environment.ada, "GET", environment.url).json()["currentUserRole"]
-        == "OWNER"
-    )
-    assert (
-        environment.ask(environment.ada, "PATCH", environment.url, {"title": "Renamed"}).status_code
-        == 200
-    )
-    paid = environment.ask(environment.ada, "PUT", f"{environment.eds_url}/pay")
-    assert paid.status_code == 200
-    assert environment.eds.settlements.get().created_by_id == environment.ada.pk
-    assert not environment.trip.members.filter(user=environment.ada).exists()
-
-
 def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
     environment: Environment, limits: Any
 ) -> None:
@@ -92,7 +74,7 @@ def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
         assert inside == (user == environment.ada)
     limits(login="10/hour")
     browser = Client()
-    for _turn in range(60):
+    for _turn in range(12):
         form = {"username": environment.ada.email, "password": "wrong-one"}
         browser.post("/admin/login/", form)
     right = browser.post("/admin/login/", {"username": environment.ada.email, "password": PASSWORD})

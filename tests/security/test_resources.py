@@ -18,6 +18,7 @@ from tests.security import raw
 from tests.security.environment import Environment
 from tests.server import Server
 from tests.splits.journey import Traveller
+from tests.wire import Wire
 
 #: A file of more than a megabyte.
 BUNDLE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
@@ -63,7 +64,7 @@ def test_t58_slow_readers_delay_nobody_else(server: Server) -> None:
     """T58: Slow readers delay no other client."""
     with ExitStack() as stack:
         for _client in range(SLOW_CLIENTS):
-            wire = stack.enter_context(raw.connected(server))
+            wire = stack.enter_context(Wire.to(server.url)).socket
             wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
             wire.sendall(raw.request(f"GET {BUNDLE} HTTP/1.1"))
         healthy(server)
@@ -105,7 +106,7 @@ def test_t60_idle_connections_delay_nobody(server: Server) -> None:
     """T60: Idle connections delay no other client."""
     with ExitStack() as stack:
         for number in range(200):
-            wire = stack.enter_context(raw.connected(server))
+            wire = stack.enter_context(Wire.to(server.url)).socket
             if number % 2:
                 wire.sendall(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 assert wire.recv(4096).startswith(b"HTTP/1.1 200")

@@ -76,13 +76,6 @@ def test_addresses_that_differ_are_different_accounts(other: str) -> None:
     assert register(other).status_code == 201
 
 
-@pytest.mark.parametrize("typed", ["olga@BÜCHER.example", "OLGA@xn--bcher-kva.example"])
-@pytest.mark.django_db
-def test_one_logs_in_with_any_spelling(typed: str) -> None:
-    register("Olga@bücher.example")
-    assert try_to_log_in(typed).status_code == 200
-
-
 @pytest.mark.parametrize("route", ["", "/profile"])
 def test_an_account_cannot_move_to_a_taken_address(
     api: Api, olga: User, ed: User, route: str

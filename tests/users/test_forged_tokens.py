@@ -4,13 +4,11 @@ import base64
 import hmac
 import json
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import jwt
 import pytest
 from django.conf import settings
-from django.utils import timezone
 from rest_framework.response import Response
 
 from tests.users.logins import bearer, refresh
@@ -155,8 +153,3 @@ def test_a_number_that_is_no_time(claims: Claims, kind: str, number: str) -> Non
 def test_the_session_of_another_user(olga: User, ed: User, kind: str) -> None:
     of_olga, of_ed = (claims_of(user, kind) for user in (olga, ed))
     assert_opens_nothing(signed(of_olga | {"sid": of_ed["sid"]}), kind)
-
-
-def test_no_second_of_grace_after_the_expiry(claims: Claims, kind: str) -> None:
-    a_second_ago = int((timezone.now() - timedelta(seconds=1)).timestamp())
-    assert_opens_nothing(signed(claims | {"exp": a_second_ago}), kind)

@@ -1,5 +1,6 @@
 """Registration: the rules of its three fields, and what it answers."""
 
+import unicodedata
 from typing import Any
 
 import pytest
@@ -130,10 +131,24 @@ def test_short_long_and_common_passwords_are_refused_on_the_field(password: Any)
     assert_refused(register(password=password), "password")
 
 
-def test_passwords_are_never_trimmed() -> None:
-    register(password="  four-green-suitcases ")
-    assert try_to_log_in("nina@example.com", "  four-green-suitcases ").status_code == 200
-    assert try_to_log_in("nina@example.com", "four-green-suitcases").status_code == 401
+COMPOSED = "señorita ñandú"
+
+
+@pytest.mark.parametrize(
+    ("password", "other"),
+    [
+        ("  four-green-suitcases ", "four-green-suitcases"),
+        # Some algorithms read no more than 72 bytes.
+        ("b" * 72 + "1" * 28, "b" * 72 + "2" * 28),
+        (unicodedata.normalize("NFC", COMPOSED), unicodedata.normalize("NFD", COMPOSED)),
+    ],
+    ids=["blanks", "long", "letters"],
+)
+def test_a_password_is_taken_exactly_as_it_is_typed(password: str, other: str) -> None:
+    """T38: A password is used exactly as it is typed."""
+    assert register(password=password).status_code == 201
+    assert try_to_log_in("nina@example.com", password).status_code == 200
+    assert try_to_log_in("nina@example.com", other).status_code == 401
 
 
 def test_a_password_is_never_shown_and_stored_as_argon2id_for_a_small_server(

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from tests.cast import Api
-from tests.factories import PASSWORD, TripFactory, overwrite
+from tests.factories import PASSWORD, overwrite
 from tests.scoped import ALL, TOKENS, make, script_of
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
@@ -207,21 +207,3 @@ def test_requests_count_for_the_user_however_they_come(
         ]
         statuses = [clients[at].get("/api/trips").status_code for at in (0, 1, 0, 0, 1, 2)]
     assert statuses == [200, 200, 200, 429, 429, 200]
-
-
-def test_no_token_reaches_the_account_not_even_to_look(ada: User, trip: Trip) -> None:
-    """The routes are in `test_permissions`; here are the ways that matter most, for an ADMIN."""
-    client, other = bearer(script_of(ada, *ALL).token), TripFactory()
-    for method, path, body in (
-        ("post", "me/tokens", {"name": "More", "scopes": ALL}),
-        ("get", "me/tokens", None),
-        ("get", "me/sessions", None),
-        ("post", "me/logout-everywhere", None),
-        ("get", "me", None),
-        ("put", f"{ada.pk}", {"name": "X", "email": "x@example.com", "password": NEW}),
-        ("put", f"{ada.pk}/profile", {"name": "Xx"}),
-        ("delete", f"{trip.members.first().user_id}", None),
-    ):
-        response = getattr(client, method)(f"/api/users/{path}", body)
-        assert (response.status_code, response.json()["code"]) == (403, "insufficient_scope")
-    assert client.get(f"/api/trips/{other.pk}").status_code == 404

@@ -7,6 +7,7 @@ from rest_framework.test import APIClient
 
 from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
+from tests.trips.bodies import lisbon
 from trips.models import Trip
 from users.models import User
 from users.serializers.account import ADDED
@@ -74,11 +75,7 @@ def test_who_share_a_deleted_trip_are_strangers(
 def test_the_companion_of_a_companion_is_a_stranger(
     api: Api, trip: Trip, ed: User, sam: User, ada: User
 ) -> None:
-    other = api(sam).post(
-        "/api/trips",
-        {"title": "Porto", "destination": "Porto", "startDate": "2026-06-01",
-         "endDate": "2026-06-02"},
-    )  # fmt: skip
+    other = api(sam).post("/api/trips", lisbon())
     api(sam).post(f"/api/trips/{other.json()['id']}/members", {"email": "ed@example.com"})
     assert api(sam).get(f"/api/users/{ed.pk}").json()["email"] == "ed@example.com"
     vera_id = User.objects.get(email="vera@example.com").pk
