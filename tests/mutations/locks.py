@@ -185,7 +185,8 @@ LOCKS: Guards = {
             "trip not locked",
             "Trip.objects.select_for_update().filter(pk=pk,",
             "Trip.objects.filter(pk=pk,",
-            "PG tests/security/test_races.py tests/trips/test_owners_at_once.py",
+            "PG tests/security/test_races.py tests/security/test_meeting_commands.py"
+            " tests/trips/test_owners_at_once.py",
         ),
         (
             "role not checked under the lock",

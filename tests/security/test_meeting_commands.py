@@ -106,7 +106,10 @@ def test_what_was_deleted_while_one_waited_is_neither_paid_nor_changed(
 def test_whoever_writes_money_waits_for_the_trip_before_deciding(
     server: Server, journey: Journey, travellers: list[Traveller]
 ) -> None:
-    """With the trip held, all of them stop: at its lock, or else behind what they decided."""
+    """T85, T89, T94: Payments of a split, its splits and a plan that meet are not recorded twice.
+
+    With the trip held, all of them stop: at its lock, or else behind what they decided.
+    """
     owner, debtor, third, *_others = travellers
     for user in (debtor, third):
         journey.admit(user)
