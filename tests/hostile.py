@@ -55,12 +55,8 @@ NO_TIME = {"date": NO_DATE, "date-time": NO_INSTANT}
 NO_URL = tuple(
     json.dumps(text)
     for text in (
-        *(
-            "javascript:alert(1)",
-            "JaVaScRiPt:alert(1)",
-            "java\tscript:alert(1)",
-            "data:text/html,x",
-        ),
+        *("javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\tscript:alert(1)"),
+        "data:text/html,x",
         *("vbscript:x", "file:///etc/passwd", "ftp://example.com/x", "//evil.example/x"),
         *("\\\\evil.example", "\\evil.example", "http://", "http://[::1", "https:x"),
         *("java\x01script:alert(1)", " javascript:alert(1)", "gopher://x", "/a b.webp"),
@@ -120,17 +116,8 @@ def hostile(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
         yield from ("0", "1.5", "true", '"a"', '""', "[]", "[{}]", "{}")
     elif "additionalProperties" in schema:
         yield from ("0", "true", '"a"', "[]", "[[1,2]]", "{}")
-        for key in (
-            "abc",
-            "",
-            "0",
-            "-1",
-            "1.5",
-            "１",
-            "9223372036854775808",
-            "9" * 400,
-            "a\\ud800",
-        ):
+        keys = ("abc", "", "0", "07", " 7", "-1", "1.5", "１", str(2**63), "9" * 400, "a\\ud800")
+        for key in keys:
             yield f'{{"{key}": 1}}'
     else:
         yield from _no_text_or_count(name, schema)

@@ -50,10 +50,10 @@ def world(db: None, stored_world: World) -> World:
 
 @pytest.mark.either
 def test_every_operation_answers_as_documented(world: World, api: Api) -> None:
-    """T48, T105, T109, T128: A response is as documented, guarded, and without a secret.
+    """T48, T105, T109, T128: A response has its headers and no secret; only the database is called.
 
-    Nothing but the database is called for it, whatever the addresses in a body. The first success
-    of each row of `tests.trips.rows` is held against the document by `test_permissions.py`.
+    No address in a body is opened. The first success of each row of `tests.trips.rows` is held
+    against the document by `test_permissions.py`.
     """
     answered = {
         str(operation_at(row.method, re.sub(r"{\w+}", "1", row.route)))

@@ -8,14 +8,9 @@ from django.urls import resolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.cast import Api
-from tests.document import DOCUMENT, OPERATIONS, problem_of, resolved
-from tests.factories import spend
-from tests.trips.bodies import dinner
+from tests.document import DOCUMENT, OPERATIONS, resolved
 from tripcompanion.api import error_views
 from tripcompanion.api.serializers import MAX_ID, NUMBER_SCHEMA, TEXT_SCHEMA, parse_id
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -64,27 +59,6 @@ def test_the_pattern_of_the_document_is_the_bound(number: int) -> None:
     is_within = 1 <= number <= LARGEST
     assert is_id(number) is is_id(str(number)) is is_within
     assert (re.fullmatch(TEXT_SCHEMA["pattern"], str(number)) is not None) is is_within
-
-
-@pytest.mark.parametrize("text", ["0007", "0", " 7", str(LARGEST + 1)])
-def test_a_body_and_a_query_refuse_another_spelling(
-    api: Api, trip: Trip, olga: User, text: str
-) -> None:
-    spend(trip, 1000, paid_by=olga, among=[olga])
-    expenses = f"/api/trips/{trip.pk}/expenses"
-    body = dinner(olga, splitType="MANUAL", splitAmounts={str(olga.pk): 10})
-    for field, value in (
-        ("paidByUserId", text),
-        ("participantUserIds", [text]),
-        ("splitAmounts", {text: 10}),
-    ):
-        response = api(olga).post(expenses, body | {field: value})
-        errors = problem_of(response, 400, "invalid")["errors"]
-        assert [name.partition(".")[0] for name in errors] == [field]
-    for name in ("paidBy", "participant"):
-        response = api(olga).get(expenses, {name: text})
-        assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
-    assert api(olga).get(expenses, {"paidBy": olga.pk}).json()["total"] == 1
 
 
 def test_the_document_says_the_same_everywhere() -> None:

@@ -16,14 +16,8 @@ pytestmark = pytest.mark.once
 
 INJECTIONS = (
     *("' or 1=1--", "1;select pg_sleep(5)", "%' || '", "{{7*7}}", "${7*7}", "<script>alert(1)"),
-    *(
-        "__class__",
-        "$where",
-        "../../etc/passwd",
-        "\u202e\u200b",
-        "\U0001f9f3",
-        "a\r\nSet-Cookie: x",
-    ),
+    *("__class__", "$where", "../../etc/passwd", "\u202e\u200b", "\U0001f9f3"),
+    "a\r\nSet-Cookie: x",
 )
 
 
@@ -184,14 +178,8 @@ def test_t123_a_query_names_no_column(environment: Environment) -> None:
     ):
         ignored = environment.ask(environment.olga, "GET", f"{url}?{query}", **lenient)
         assert ignored.content == plain
-    for order in (
-        "password",
-        "-paidBy__password",
-        "created_by__password",
-        "id",
-        "?",
-        "expense_date",
-    ):
+    orders = ("password", "-paidBy__password", "created_by__password", "id", "?", "expense_date")
+    for order in orders:
         assert (
             environment.ask(environment.olga, "GET", f"{url}?ordering={quote(order)}").status_code
             == 400
