@@ -116,7 +116,8 @@ class Waiter:
         if self.is_stream:
             kept.head[1] = [field for field in kept.head[1] if field[0] != "Content-Length"]
             return self._stream(kept, parts)
-        while self.is_waiting and self._is_due(_socket_of(kept)):
+        # A refusal is sent at once: the view, which would end the waiting, was not asked.
+        while _succeeded(kept.head) and self.is_waiting and self._is_due(_socket_of(kept)):
             parts = _look(kept)
         return parts
 

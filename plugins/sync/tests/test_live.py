@@ -161,6 +161,15 @@ def test_a_session_that_has_ended_sees_nothing_more(journey: Journey, user: Trav
         assert [*got] == []
 
 
+def test_who_waits_while_the_session_ends_is_refused(journey: Journey, user: Traveller) -> None:
+    cursor = cursor_of(user)
+    [session] = user.done("GET", "/users/me/sessions")["items"]
+    with waiting(lambda: wait(user, cursor)) as it:
+        user.done("DELETE", f"/users/me/sessions/{session['id']}")
+        journey.spend(10, journey.owner)
+        problem_of(it.result(SEEN_SECONDS * 5), 401, "token_invalid")
+
+
 def test_an_account_waits_with_five_at_once(journey: Journey, user: Traveller) -> None:
     cursor = cursor_of(user)
     with ExitStack() as open_streams:
