@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from hashlib import sha256
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import F, Q, QuerySet, Sum
 from django.utils.translation import gettext_lazy
 
 from splits.models.rate import ExchangeRate, Rate
@@ -20,6 +20,9 @@ from trips.models.journal import write
 from trips.models.member import SUMS, MemberQuerySet
 from trips.roles import Can, Capability
 from users.models import User, summary_of
+
+#: SQLite adds up no more than 64 bits, so each half of an amount is added up by itself.
+_UPPER = 2**32
 
 
 class PlanChanged(Conflict):
@@ -97,10 +100,11 @@ def _unsettled(trip: Param) -> MemberQuerySet:
     return rows.select_related("user").only(*SUMS, "trip", *summary_of("user"))
 
 
-def _owed_by(user: ViewerParam | User) -> QuerySet[Member, tuple[str, int]]:
+def _owed_by(user: ViewerParam | User) -> QuerySet[Member, tuple[str, int, int]]:
     """Open debts by trip currency, including former trips; see `in_token_scope`."""
     owing = Member.objects.in_token_scope(user).filter(user=user, owed_minor__gt=0).in_kept_trips()
-    return owing.values_list("trip__currency").annotate(Sum("owed_minor")).order_by()
+    sums = {"upper": Sum(F("owed_minor") / _UPPER), "lower": Sum(F("owed_minor") % _UPPER)}
+    return owing.values_list("trip__currency").annotate(**sums).order_by()
 
 
 _owed_sums = CompiledForViewer(_owed_by)
@@ -116,8 +120,10 @@ def total_debt(user: User, currency: str, *, answered: bool | None = None) -> De
 
     def owed() -> dict[str, int]:
         if answered is None:
-            return dict(_owed_sums(user))
-        return dict(_owed_by(user).filter(introduced_by__isnull=answered))
+            rows = _owed_sums(user)
+        else:
+            rows = _owed_by(user).filter(introduced_by__isnull=answered)
+        return {code: int(upper) * _UPPER + int(lower) for code, upper, lower in rows}
 
     sums = owed()
     rates: Mapping[str, ExchangeRate] = {}

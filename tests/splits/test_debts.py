@@ -9,7 +9,10 @@ import pytest
 from splits.models import Rate
 from tests.cast import Api
 from tests.document import problem_of
+from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger, exact
+from trips.models import Member
+from trips.roles import TripRole
 from users.models import User
 
 FORMS = ["/api/users/{}/{}", "/api/expenses/users/{}/{}"]
@@ -155,3 +158,15 @@ def test_huge_totals_are_exact(ledger: Ledger, olga: User, ed: User) -> None:
 
 def test_an_empty_currency_is_none(api: Api, ed: User) -> None:
     problem_of(api(ed).get(f"/api/users/{ed.pk}/total-debt?currency="), 400, "invalid")
+
+
+def test_debts_whose_sum_takes_more_than_64_bits(api: Api, olga: User, ed: User) -> None:
+    for _trip in range(2):
+        trip = TripFactory(currency="CLF")
+        join(trip, olga, TripRole.OWNER)
+        join(trip, ed)
+        spend(trip, 1, paid_by=olga, among=[ed])
+    Member.objects.filter(user=ed).update(owed_minor=9 * 10**18 + 1)
+    path = f"/api/users/{ed.pk}/total-debt?currency=CLF"
+    for query in ("", "&answered=true"):
+        assert api(ed).get(path + query).content == b"1800000000000000.0002"

@@ -481,8 +481,7 @@ class User(AbstractBaseUser):
         self.profile_picture = None
         self.role = Role.USER
         self.notice_mode = NoticeMode.OFF
-        self.is_unanswered = False
-        self.is_active = False
+        self.is_unanswered = self.is_active = False
         self.set_unusable_password()
         self.deleted_at = self.updated_at = timezone.now()
         self.email_verified_at = self.last_login = None

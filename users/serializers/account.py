@@ -235,11 +235,8 @@ def _require_owner(
     another user. Raises `Throttled` after too many wrong passwords, or too many changes. A new
     password is hashed.
     """
-    user, request, current = (
-        context["user"],
-        context["request"],
-        attrs.pop("current_password", None),
-    )
+    user, request = context["user"], context["request"]
+    current = attrs.pop("current_password", None)
     email, password = attrs.get("email"), attrs.get("password")
     has_new_email = email is not None and email_key(email) != user.email_key
     if request.user.pk != user.pk or not (has_new_email or password):
