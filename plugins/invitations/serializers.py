@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from plugins.invitations.models import MAX_NOTE_CHARS, MAX_USES, InvitationState
 from tripcompanion.api.serializers import (
+    BoundedNumber,
     CamelCaseSerializer,
     IdField,
     StrictChoice,
@@ -53,11 +54,10 @@ class InvitationRequest(CamelCaseSerializer):
         allow_null=True,
         help_text="At most 90 days from now. Default: 14 days from now.",
     )
-    max_uses = serializers.IntegerField(
+    max_uses = BoundedNumber(
+        maximum=MAX_USES,
         required=False,
         allow_null=True,
-        min_value=1,
-        max_value=MAX_USES,
         help_text=(
             "How many may accept. Null or omitted: any number; with `email` or "
             "`guestUserId`, always one."

@@ -272,6 +272,7 @@ def test_an_unconfirmed_address_is_enough_unless_the_settings_say_more(
         ({"maxUses": 1.5}, "maxUses"),
         ({"maxUses": True}, "maxUses"),
         ({"maxUses": 2**63}, "maxUses"),
+        ({"maxUses": "１"}, "maxUses"),
         ({"maxUses": 2, "email": "nina@example.com"}, "maxUses"),
         ({"email": "nobody"}, "email"),
         ({"role": "ADMIN"}, "role"),
