@@ -14,7 +14,7 @@ from tests.factories import TripFactory, join
 from tests.scoped import ALL, script_of
 from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
-from tests.trips.access import CALLERS, MEMBERS, OPEN, Row, Scene, call, endpoints, promised
+from tests.trips.access import CALLERS, OPEN, Row, Scene, call, endpoints, promised
 from tests.trips.rows import ROWS
 from tests.trips.scopes import AREAS, SCOPES_OF, scope_of, scopes_of
 from tests.users.logins import bearer
@@ -70,9 +70,9 @@ def test_each_caller_may_do_what_the_table_says(
 
 
 def sharing_a_scene(row: Row) -> list[list[tuple[str, bool]]]:
-    """The cells of a row; those of callers who are not in the trip are refused in one scene."""
+    """The cells of a row; who has no right in a trip is refused in one scene."""
     cells = [*row.cells()]
-    outside = [] if row.can is None else [cell for cell in cells if cell[0] not in MEMBERS]
+    outside = [] if row.can is None else [("stranger", False), ("anonymous", False)]
     return [[cell] for cell in cells if cell not in outside] + [outside] * bool(outside)
 
 

@@ -25,15 +25,17 @@ class Answer:
 
 def send(server: Server, request: bytes) -> list[Answer]:
     """All answers to what is sent over one connection, until the server closes it."""
-    answers = []
+    answers: list[Answer] = []
     with Wire.to(server.url) as wire:
         # Who refuses a long request hangs up before its end, and may reset the connection.
         with suppress(OSError):
             wire.socket.sendall(request)
             wire.socket.shutdown(socket.SHUT_WR)
         with suppress(ConnectionError):
-            while True:
-                head, body = wire.answer()
+            # What comes in chunks is the last.
+            while not answers or "transfer-encoding" not in answers[-1].headers:
+                head = wire.head()
+                body = wire.rest() if "transfer-encoding" in head.fields else wire.body(head)
                 answers.append(Answer(head.status, head.fields, body))
     return answers
 
