@@ -17,11 +17,16 @@ from tests.hostile import World
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, at_once, sign_up
 from tests.test_client_ids import CREATE, EXPENSES, body_of, is_taken, other
-from tests.test_costs import inserted, remaining, rows
+from tests.test_costs import inserted, remaining
 from trips.models import Trip
 from users.models import User
 
 Limits = Callable[..., None]
+
+
+def rows(count: int, user: User) -> list[dict[str, Any]]:
+    body = {"description": "Tram", "amount": 3, "expenseDate": "2026-05-14", "splitType": "EQUAL"}
+    return [{**body, "participantUserIds": [user.pk]} for _row in range(count)]
 
 
 def test_a_body_counts_as_many_requests_as_it_has_objects(

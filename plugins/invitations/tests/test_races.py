@@ -7,7 +7,7 @@ import httpx
 from tests.server import running_server
 from tests.splits.journey import Journey, Traveller, at_once, sign_up
 from tests.splits.test_restoring_at_once import deleted_expense, guest_of
-from tests.test_races import ROUNDS, http, journey, travellers
+from tests.security.test_races import ROUNDS, http, journey, travellers
 
 __all__ = ["http", "journey", "travellers"]
 
