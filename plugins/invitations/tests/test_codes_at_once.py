@@ -6,10 +6,10 @@ import httpx
 
 from tests.document import problem_of
 from tests.locks import answer_after
+from tests.security.conftest import http, journey, travellers
 from tests.server import Server
 from tests.splits.journey import Journey, Traveller, at_once, sign_up
-from tests.security.test_races import journey, travellers
-from tests.trips.test_behind_the_lock import http, people, scene
+from tests.trips.test_behind_the_lock import people, scene
 from tests.trips.waiting import Scene
 
 __all__ = ["http", "journey", "people", "scene", "travellers"]

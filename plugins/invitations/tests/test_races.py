@@ -4,10 +4,11 @@ from functools import partial
 
 import httpx
 
+from tests.security.conftest import http, journey, travellers
+from tests.security.test_races import ROUNDS
 from tests.server import running_server
 from tests.splits.journey import Journey, Traveller, at_once, sign_up
 from tests.splits.test_restoring_at_once import deleted_expense, guest_of
-from tests.security.test_races import ROUNDS, http, journey, travellers
 
 __all__ = ["http", "journey", "travellers"]
 
