@@ -8,7 +8,6 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, NotFound, ValidationError
-from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -67,8 +66,11 @@ class BulkViewSet(ExpenseViewSet):
         return self.answer(SimpleNamespace(**made))
 
     def _change(self, trip: Trip, row: dict[str, Any]) -> Expense:
+        field = IdField()
         try:
-            expense_id = IdField().run_validation(row.pop("id", empty))
+            if "id" not in row:
+                field.fail("required")
+            expense_id = field.run_validation(row.pop("id"))
             expense = self._named(trip, expense_id)
         except ValidationError as error:
             raise ValidationError({"id": error.detail}) from error

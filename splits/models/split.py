@@ -202,10 +202,12 @@ class Split(InTrip):
 
     def _entries(self, event: Event, *open_minor: int) -> list[Entry]:
         """What the journal records of how much is paid, by what was open before and after."""
-        paid = all_to_major(map(self.covered_minor, open_minor), self.trip_currency)
+        paid_minor = [self.covered_minor(minor) for minor in open_minor]
         old, new = (
             {"paid": not minor, "paidAmount": amount}
-            for minor, amount in zip(open_minor, paid, strict=True)
+            for minor, amount in zip(
+                open_minor, all_to_major(paid_minor, self.trip_currency), strict=True
+            )
         )
         return entries_between(event, self.pk, old, new, self.expense_id, self.participant_id)
 

@@ -409,7 +409,8 @@ class Trip(ClientNamed):
         today = timezone.now().date()
         if self.counted_on != today:
             self.counted_on, self.expenses_that_day = today, 0
-        LimitReached.require_at_most(settings.QUOTA_EXPENSES, self.expenses_that_day + how_many)
+        if self.expenses_that_day + how_many > settings.QUOTA_EXPENSES:
+            raise LimitReached(limit=settings.QUOTA_EXPENSES)
         return today
 
     @cached_property
