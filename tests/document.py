@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from hashlib import sha256
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 from uuid import UUID
 
@@ -95,22 +93,12 @@ def parse_yaml(text: str | bytes) -> Any:
 def read_document() -> dict[str, Any]:
     """`openapi.yaml` as it stands; with other plugins than the usual ones, what it would be."""
     if not has_other_plugins():
-        return _parsed((ROOT / "openapi.yaml").read_bytes())
+        return parse_yaml((ROOT / "openapi.yaml").read_bytes())
     # Not above: the fuzzer reads the file without settings.
-    from tripcompanion.openapi.document import document as generated  # noqa: PLC0415
+    from tripcompanion.openapi.document import document as generated  # noqa: PLC0415 -- see above
 
     text, _etag = generated("en", "json")
     return json.loads(text)
-
-
-def _parsed(text: bytes) -> dict[str, Any]:
-    """What the text says; to parse it takes seconds, so each process reads a copy in JSON."""
-    kept = Path(gettempdir(), f"tripcompanion_openapi_{sha256(text).hexdigest()}.json")
-    if not kept.exists():
-        unfinished = kept.with_suffix(f".{os.getpid()}")
-        unfinished.write_text(json.dumps(parse_yaml(text)))
-        unfinished.rename(kept)
-    return json.loads(kept.read_text())
 
 
 def has_other_plugins() -> bool:

@@ -12,7 +12,6 @@ from django.urls import resolve
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, NotFound, PermissionDenied
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from tripcompanion.api.etags import etag_of, require_match
 from tripcompanion.api.problems import LimitReached
@@ -203,28 +202,6 @@ class InTripViewSet(PeopleViewSet):
         else:
             self.get_permitted_object(Trip.objects.all, pk=trip_id)
         return rows
-
-
-class RestorableViewSet(InTripViewSet):
-    """Base of viewsets for rows that are only marked as deleted."""
-
-    #: Its manager has `kept` and `deleted`, its rows `remove` and `restore`.
-    model: ClassVar[Any]
-
-    def get_kept(self, trip_id: int, pk: int) -> Any:
-        """The row that is not deleted. Raises what `get_permitted_object` raises."""
-        return self.get_permitted_object(self.model.objects.kept, trip_id=trip_id, pk=pk)
-
-    def remove(self, trip_id: int, pk: int) -> Response:
-        """Delete the row."""
-        self.get_kept(trip_id, pk).remove(self.caller)
-        return self.no_content()
-
-    def restored(self, trip_id: int, pk: int) -> Any:
-        """The row, which was deleted. Raises `NotRestorable` if it was not."""
-        rows, lookup = self.model.objects, {"trip_id": trip_id, "pk": pk}
-        with self.restoring(rows.kept, **lookup):
-            return self.get_permitted_object(rows.deleted, **lookup).restore(self.caller)
 
 
 def _note_answer(user: User, trip_id: int) -> None:

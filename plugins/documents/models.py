@@ -16,7 +16,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from plugins.attachments.models import Attachment, State, columns_of
 from plugins.attachments.parents import Parent
 from plugins.documents.rights import CanDocument
-from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
 from trips.models import InTripQuerySet, Member, Trip, lock_trip, trip_key
 from trips.models.journal import Entry, plain_values

@@ -17,13 +17,13 @@ from plugins.documents.serializers import (
     DocumentRequest,
     DocumentSerializer,
 )
+from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import RestorableViewSet
 from users.models import User
 
 

@@ -142,7 +142,7 @@ def _read_table(model: type[Model], table: IO[bytes], total: int, watch: Watch) 
     quote, fields = connection.ops.quote_name, model._meta.concrete_fields
     columns = ", ".join(quote(str(field.column)) for field in fields)
     row_sql = f"({', '.join(['%s'] * len(fields))})"
-    sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES "  # noqa: S608
+    sql = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES "  # noqa: S608 -- names
     readers = [_reader(field) for field in fields]
     lines, count = iter(watch(table, desc=model._meta.label, total=total)), 0
     with connection.cursor() as cursor:

@@ -22,6 +22,7 @@ from plugins.itinerary.serializers import (
     NewActivity,
     OrderRequest,
 )
+from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.etags import etag_of
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import StrictDate
@@ -30,7 +31,7 @@ from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import InTripViewSet, RestorableViewSet
+from trips.viewsets import InTripViewSet
 
 
 class ActivityViewSet(RestorableViewSet):

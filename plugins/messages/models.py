@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.messages.rights import CanMessage
-from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, as_text, write

@@ -15,11 +15,11 @@ from plugins.messages.serializers import (
     ReadRequest,
     ReadSerializer,
 )
+from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import RestorableViewSet
 
 
 class MessageViewSet(RestorableViewSet):

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.polls.rights import CanPoll
-from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, trip_key

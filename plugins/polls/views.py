@@ -6,13 +6,13 @@ from rest_framework.response import Response
 from plugins.polls.models import HasVotes, Poll, PollClosed
 from plugins.polls.rights import CanPoll
 from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, VoteRequest
+from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.api.throttling import CallerThrottle, UserThrottle
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from trips.viewsets import RestorableViewSet
 
 
 class VoteThrottle(UserThrottle):

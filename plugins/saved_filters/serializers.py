@@ -10,9 +10,8 @@ from rest_framework import serializers
 from plugins.saved_filters.models import MAX_NAME_CHARS, MAX_QUERY_CHARS
 from splits.filters import ExpenseFilter
 from splits.models import Expense
-from splits.views import ExpenseViewSet
 from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
-from tripcompanion.api.unknown_names import refused_names
+from tripcompanion.api.unknown_names import refused_parameters
 
 
 class SavedFilterRequest(CamelCaseSerializer):
@@ -44,11 +43,8 @@ def stored_query(text: str) -> str:
     sent = QueryDict(mutable=True)
     for name, value in parse_qsl(text):
         sent.appendlist(name, value)
-    known = ExpenseFilter.base_filters.keys() - {"filter"}
-    errors: Any = refused_names(sent, sorted(known))
-    for name in sent.keys() & known:
-        if len(sent.getlist(name)) > 1 and not ExpenseViewSet().takes_several(name):
-            errors[name] = [_("Send this parameter once.")]
+    filters = ExpenseFilter.base_filters
+    errors: Any = refused_parameters(dict(sent.lists()), filters.keys() - {"filter"}, filters)
     errors = errors or ExpenseFilter(sent, Expense.objects.none()).errors
     if errors:
         texts = [f"{name}: {text}" for name, some in errors.items() for text in some]

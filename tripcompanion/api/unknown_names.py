@@ -4,10 +4,11 @@ Somebody who sends `payerId` means `paidByUserId`, and would not notice that it 
 only responses have may be sent back by PUT and PATCH with the value that it has.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from django import forms
 from django.utils.translation import gettext as _
 
 #: The preference of clients whose unknown names are ignored (RFC 7240).
@@ -46,6 +47,21 @@ def refused_names(
             errors[name[:_MAX_CHARS]] = [_text(name, tuple(known), bool(values))]
             if len(errors) == _MOST_TOLD:
                 break
+    return errors
+
+
+def refused_parameters(
+    sent: Mapping[str, Sequence[str]], known: Collection[str], filters: Mapping[str, Any]
+) -> dict[str, list[str]]:
+    """The messages for parameters of a query that are not `known`, or that are repeated, by name.
+
+    Of a repeated one only the last value would count, but `filters` may take several.
+    """
+    errors = {} if sent.keys() <= set(known) else refused_names(sent, sorted(known))
+    for name in sent.keys() & set(known):
+        widget = filters[name].field.widget if name in filters else None
+        if len(sent[name]) > 1 and not isinstance(widget, forms.MultipleHiddenInput):
+            errors[name] = [_("Send this parameter once.")]
     return errors
 
 

@@ -11,10 +11,8 @@ from time import thread_time
 from typing import IO, Any, ClassVar, NamedTuple
 from weakref import proxy
 
-from django import forms
 from django.http import FileResponse
 from django.utils.http import http_date
-from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
@@ -32,7 +30,12 @@ from tripcompanion.api.parsing import MAX_OPEN_BYTES, PayloadTooLarge, require_j
 from tripcompanion.api.rendering import ExactJSONRenderer, FileRenderer, is_json, render_rows
 from tripcompanion.api.serializers import CamelCaseSerializer, names_of
 from tripcompanion.api.throttling import BYTES_OF_A_REQUEST, Limits
-from tripcompanion.api.unknown_names import LENIENT, prefers_leniency, refused_names
+from tripcompanion.api.unknown_names import (
+    LENIENT,
+    prefers_leniency,
+    refused_names,
+    refused_parameters,
+)
 from tripcompanion.compiled import CompiledQuery, serialize
 from tripcompanion.database.snapshots import in_snapshot
 
@@ -320,12 +323,6 @@ class ApiViewSet(GenericViewSet):
             known |= self.filterset_class.base_filters.keys()
         return known
 
-    def takes_several(self, parameter: str) -> bool:
-        """Whether a query may repeat this parameter of the action: a filter by several values."""
-        filters = self.filterset_class.base_filters if self.filterset_class is not None else {}
-        widget = filters[parameter].field.widget if parameter in filters else None
-        return isinstance(widget, forms.MultipleHiddenInput)
-
     def require_known_parameters(self) -> None:
         """Raise `ValidationError` for query parameters that this action does not have.
 
@@ -337,14 +334,10 @@ class ApiViewSet(GenericViewSet):
         is_form = self.request.method not in {"GET", "HEAD"} and not is_json(self.request)
         if self.is_lenient or is_form or (body is not None and body.is_flexible):
             return
-        params = self.request.query_params
-        sent = {name: text for name, text in params.items() if not name.startswith("_")}
-        known = self.parameter_names()
-        errors = {} if sent.keys() <= known else refused_names(sent, sorted(known))
-        for name in sent.keys() & known:
-            if len(params.getlist(name)) > 1 and not self.takes_several(name):
-                errors[name] = [_("Send this parameter once.")]
-        if errors:
+        params = self.request.query_params.lists()
+        sent = {name: values for name, values in params if not name.startswith("_")}
+        filters = self.filterset_class.base_filters if self.filterset_class is not None else {}
+        if errors := refused_parameters(sent, self.parameter_names(), filters):
             raise ValidationError(errors)
 
     def query(self) -> dict[str, Any]:

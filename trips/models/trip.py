@@ -396,7 +396,7 @@ class Trip(ClientNamed):
         return self.expenses.exists() or self.settlements.exists()
 
     def count_expense(self, how_many: int = 1) -> None:
-        """Count recorded expenses under the trip's lock, if `require_expense_quota` allows them."""
+        """Count recorded expenses under the trip's lock. Raises as `require_expense_quota` does."""
         today = self.require_expense_quota(how_many)
         self.expenses_that_day += how_many
         self.expenses_recorded += how_many

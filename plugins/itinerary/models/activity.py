@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from plugins.itinerary.ordering import STEP, renumbered
 from plugins.itinerary.rights import CanPlan
-from plugins.rows import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed

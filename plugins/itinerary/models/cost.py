@@ -112,12 +112,9 @@ _COLUMNS = [
 ]
 _ADDED = ["day_index", "expense_ids", "cost_minor", "created_by"]
 
-
-class PlannedActivity(namedtuple("PlannedActivity", [*_COLUMNS, *_ADDED])):  # noqa: SLOT002
-    """An activity in an itinerary, with all that its serializer shows.
-
-    Instances of the model would take several times as long to make and to serialize.
-    """
+#: An activity in an itinerary, with all that its serializer shows. Instances of the model would
+#: take several times as long to make and to serialize.
+PlannedActivity = namedtuple("PlannedActivity", [*_COLUMNS, *_ADDED])
 
 
 def plan_of(trip: Trip, reader: Any) -> list[Any]:
