@@ -112,9 +112,13 @@ _COLUMNS = [
 ]
 _ADDED = ["day_index", "expense_ids", "cost_minor", "created_by"]
 
-#: An activity in an itinerary, with all that its serializer shows. Instances of the model would
-#: take several times as long to make and to serialize.
-PlannedActivity = namedtuple("PlannedActivity", [*_COLUMNS, *_ADDED])
+
+class PlannedActivity(namedtuple("_Planned", [*_COLUMNS, *_ADDED])):
+    """An activity in an itinerary, with all that its serializer shows.
+
+    Instances of the model would take several times as long to make and to serialize. Who shows more
+    sets it as an attribute.
+    """
 
 
 def plan_of(trip: Trip, reader: Any) -> list[Any]:
