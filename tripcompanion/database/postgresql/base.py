@@ -105,6 +105,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.is_pooled = bool(options.get("is_pooled"))
         #: A change applies from the next transaction on.
         self.local_settings: dict[str, str] = dict(options.get("local_settings", {}))
+        self._last_cursor: PreparingCursor | None = None
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
@@ -188,7 +189,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.ensure_connection()
             if self.connection.prepare_threshold is not None:
                 self.validate_no_broken_transaction()
-                return PreparingCursor(self.connection, self)
+                cursor = self._last_cursor
+                if cursor is None or not cursor.serves(self.connection):
+                    cursor = self._last_cursor = PreparingCursor(self.connection, self)
+                return cursor
         return self.cursor()
 
     def chunked_cursor(self) -> Any:

@@ -9,7 +9,7 @@ statement travels with its settings in psycopg's pipeline, which is one transact
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from django.db.backends.postgresql import base
@@ -19,6 +19,8 @@ from tripcompanion.database.snapshots import StatementChanged
 
 #: PostgreSQL's function that rejects a statement whose columns have changed their types.
 _REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
+#: A cursor keeps its result until its next statement.
+_MANY_ROWS = 50
 
 
 class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
@@ -38,16 +40,28 @@ class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
 class PreparingCursor(psycopg.Cursor[Any]):
     """Prepares each statement once, and then sends only its name and values.
 
-    It sends the `local_settings` as `LocalSettingsCursor` does.
+    It sends the `local_settings` as `LocalSettingsCursor` does. It stays open for the next `with`
+    block, unless its result is large: a new cursor takes a sixth of the time of a statement.
     """
 
     def __init__(self, connection: Any, database: Any) -> None:
         super().__init__(connection)
         #: Django's connection: its own cursor calls its `execute_wrappers` and translates errors.
         self.database = database
+        self._is_in_use = False
+
+    def serves(self, connection: Any) -> bool:
+        """Whether it is free for the next statement on this connection."""
+        return self.connection is connection and not (self._is_in_use or self.closed)
+
+    def __enter__(self) -> Self:
+        self._is_in_use = True
+        return self
 
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
+        self._is_in_use = False
+        if self.rowcount > _MANY_ROWS:
+            self.close()
         self.database.wrap_database_errors.__exit__(*error)
 
     def execute(self, query: Any, params: Any = None, **_options: Any) -> "PreparingCursor":
