@@ -12,6 +12,7 @@ from tripcompanion.compiled.statements import (
     fetch_all,
     insert,
     new_rows,
+    relate,
 )
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "fetch_all",
     "insert",
     "new_rows",
+    "relate",
     "serialize",
 ]

@@ -1,11 +1,15 @@
 """The SQL of querysets and inserts, with places for values."""
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import chain, zip_longest
 from typing import Any
 
 from django.db import connection, models
 from django.db.models import Expression, QuerySet
+
+#: A column, the attribute with its value, and what prepares that for the statement.
+Place = tuple[str, str, Callable[[Any], Any]]
 
 
 def counted(rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -41,8 +45,8 @@ def _literal(value: Any) -> str:
 
 
 @cache
-def insert_into(model: Any) -> tuple[str, list[Any], str, str]:
-    """The statement in three parts, with the fields; the second part is that of a single row."""
+def insert_into(model: Any) -> tuple[str, list[Place], str, str]:
+    """The statement in three parts, with its places; the second part is that of a single row."""
     quote = connection.ops.quote_name
     fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
     columns = ", ".join(quote(field.column) for field in fields)
@@ -51,8 +55,14 @@ def insert_into(model: Any) -> tuple[str, list[Any], str, str]:
     end = f"RETURNING {quote(model._meta.pk.column)}"
     if connection.vendor == "postgresql":
         source = f"json_populate_recordset(NULL::{table}, %s::json)"
-        return start, fields, f"SELECT {columns} FROM {source}", end  # noqa: S608 -- names only
-    return start, fields, f"({', '.join(['%s'] * len(fields))})", end
+        places: list[Place] = [(f.column, f.attname, f.get_prep_value) for f in fields]
+        return start, places, f"SELECT {columns} FROM {source}", end  # noqa: S608 -- names only
+    places = [(f.column, f.attname, partial(_for_database, f)) for f in fields]
+    return start, places, f"({', '.join(['%s'] * len(fields))})", end
+
+
+def _for_database(field: Any, value: Any) -> Any:
+    return field.get_db_prep_save(value, connection)
 
 
 def rows_as_json(sql: str, columns: list[str]) -> str:

@@ -21,7 +21,7 @@ Statements stay prepared if the database engine has a cursor for that: its conne
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from inspect import signature
 from itertools import chain
 from operator import attrgetter
@@ -38,8 +38,8 @@ from tripcompanion.compiled.once import IS_COMPILING, compiled_once
 from tripcompanion.compiled.sql import counted, insert_into, rows_as_json, written
 
 _CHUNK_ROWS = 100
-#: Values that are stored as they are; fields convert all others.
-_PLAIN = frozenset({int, str, bool, type(None)})
+#: Values that JSON has as they are stored; fields convert all others.
+_PLAIN = frozenset({int, str, bool, type(None), date, datetime})
 
 Instance = TypeVar("Instance", bound=models.Model)
 
@@ -292,6 +292,11 @@ def insert(rows: Iterable[Instance]) -> list[Instance]:
     return rows
 
 
+def relate(row: models.Model, **related: models.Model) -> None:
+    """Set related rows that are known to be those of the stored keys, which stay as they are."""
+    row._state.fields_cache.update(related)
+
+
 def _portions(rows: list[Instance]) -> Iterator[list[Instance]]:
     """All rows at once on PostgreSQL, where they are one value; on SQLite so many at a time."""
     if connection.vendor == "postgresql" or not rows:
@@ -305,24 +310,20 @@ def _portions(rows: list[Instance]) -> Iterator[list[Instance]]:
 def _insertion(rows: list[Any]) -> tuple[str, list[Any]]:
     """On PostgreSQL all rows are one JSON value; on SQLite each column of each row is a value."""
     model: Any = type(rows[0])
-    start, fields, select, end = insert_into(model)
+    start, places, select, end = insert_into(model)
+    found = [row.__dict__ for row in rows]
     if connection.vendor == "postgresql":
-        values = [
-            {field.column: _prepared(field, row.__dict__[field.attname]) for field in fields}
-            for row in rows
+        objects = [
+            {
+                column: value if type(value := values[name]) in _PLAIN else prepare(value)
+                for column, name, prepare in places
+            }
+            for values in found
         ]
         # A Decimal is sent as a string of its digits, which PostgreSQL casts exactly.
-        return f"{start} {select} {end}", [orjson.dumps(values, default=str).decode()]
-    flat = [
-        field.get_db_prep_save(row.__dict__[field.attname], connection)
-        for row in rows
-        for field in fields
-    ]
+        return f"{start} {select} {end}", [orjson.dumps(objects, default=str).decode()]
+    flat = [prepare(values[name]) for values in found for _column, name, prepare in places]
     return f"{start} VALUES {', '.join([select] * len(rows))} {end}", flat
-
-
-def _prepared(field: Any, value: Any) -> Any:
-    return value if type(value) in _PLAIN else field.get_prep_value(value)
 
 
 def _places(build: Callable[..., Any]) -> dict[str, Param]:
