@@ -161,7 +161,8 @@ class Fields:
         if not text:
             return None
         with suppress(ValueError):
-            if found := parse_datetime(text):
+            # A week is no day, though Python takes its Monday.
+            if "W" not in text and (found := parse_datetime(text)):
                 return found.replace(tzinfo=found.tzinfo or UTC)
         raise self._no_date(name)
 

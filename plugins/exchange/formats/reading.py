@@ -255,7 +255,8 @@ def any_records(value: Any) -> list[Record]:
 def day(text: str) -> date:
     """The date as the source shows it: the first ten characters."""
     try:
-        return date.fromisoformat(text.strip()[:10])
+        # Python would also read a week, as its Monday.
+        return date.fromisoformat(text.strip()[:10].replace("W", "?"))
     except ValueError as error:
         raise RowError("bad_date", text=text[:30]) from error
 

@@ -17,7 +17,7 @@ from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed
 from trips.models.journal import Entry, entries_between, plain_values, write
-from trips.signals import author_replaced
+from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have.
@@ -257,3 +257,9 @@ def _end_of(trip: Trip, day: datetime.date | None) -> int:
 def rename_in_activities(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Put `to` in the place of a guest who added activities, in an imported file."""
     trip.activities.filter(created_by=user_id).update(created_by=to)
+
+
+@receiver(person_sought)
+def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person added activities."""
+    return trip.activities.filter(created_by=user_id).exists()

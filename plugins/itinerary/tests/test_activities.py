@@ -190,3 +190,14 @@ def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(
     Activity.objects.create(trip=trip, created_by=grandma, title="Tea", order=1)
     author_replaced.send(Trip, trip=trip, user_id=grandma.pk, to=ed.pk)
     assert Activity.objects.get().created_by == ed
+
+
+def test_who_planned_in_a_file_and_never_answered_leaves_a_guest(
+    ledger: Ledger, trip: Trip, olga: User, ed: User
+) -> None:
+    added = Activity.add(trip, olga, title="Castle")
+    Activity.objects.filter(pk=added.pk).update(created_by=ed)
+    trip.members.filter(user=ed).update(introduced_by=olga.pk)
+    assert ledger.answer(olga, "delete", f"members/{ed.pk}").status_code == 204
+    author = Activity.objects.get().created_by
+    assert (author.is_guest, author.name) == (True, ed.name)

@@ -182,6 +182,7 @@ def test_an_expense_stays_in_its_group_and_currency(
         ({"date": "yesterday"}, "date"),
         ({"date": "2026-02-30"}, "date"),
         ({"date": "10000-01-01"}, "date"),
+        ({"date": "2026-W20"}, "date"),
         ({"repeat_interval": "monthly"}, "repeat_interval"),
         ({"email_reminder": "1"}, "email_reminder"),
         ({"payment": "perhaps"}, "payment"),
