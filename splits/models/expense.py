@@ -39,7 +39,7 @@ from splits.models.rate import ExchangeRate, in_trip_currency
 from splits.models.settlement import Settlement, closings_in
 from splits.models.split import Split
 from splits.money import Places, parse_places
-from tripcompanion.compiled import insert, relate
+from tripcompanion.compiled import insert
 from tripcompanion.currency.amounts import all_to_major, to_major
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.category import Category
@@ -285,11 +285,10 @@ class Expense(ClientNamed):
         # A reference to the expense itself would keep both in memory until the next garbage
         # collection.
         parent = copy(self)
-        people = self.trip.present_people
         for payer in payers:
-            relate(payer, expense=parent, user=people[payer.user_id])
+            payer.expense, payer.user = parent, self.trip.present_people[payer.user_id]
         for split in splits:
-            relate(split, participant=people[split.participant_id])
+            split.participant = self.trip.present_people[split.participant_id]
             split.trip_currency = self.trip.currency
         self.loaded_payers, self.loaded_splits = payers, splits
 

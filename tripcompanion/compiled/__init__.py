@@ -12,7 +12,6 @@ from tripcompanion.compiled.statements import (
     fetch_all,
     insert,
     new_rows,
-    relate,
 )
 
 __all__ = [
@@ -23,6 +22,5 @@ __all__ = [
     "fetch_all",
     "insert",
     "new_rows",
-    "relate",
     "serialize",
 ]

@@ -57,12 +57,10 @@ def insert_into(model: Any) -> tuple[str, list[Place], str, str]:
         source = f"json_populate_recordset(NULL::{table}, %s::json)"
         places: list[Place] = [(f.column, f.attname, f.get_prep_value) for f in fields]
         return start, places, f"SELECT {columns} FROM {source}", end  # noqa: S608 -- names only
-    places = [(f.column, f.attname, partial(_for_database, f)) for f in fields]
+    places = [
+        (f.column, f.attname, partial(f.get_db_prep_save, connection=connection)) for f in fields
+    ]
     return start, places, f"({', '.join(['%s'] * len(fields))})", end
-
-
-def _for_database(field: Any, value: Any) -> Any:
-    return field.get_db_prep_save(value, connection)
 
 
 def rows_as_json(sql: str, columns: list[str]) -> str:

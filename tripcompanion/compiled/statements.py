@@ -292,11 +292,6 @@ def insert(rows: Iterable[Instance]) -> list[Instance]:
     return rows
 
 
-def relate(row: models.Model, **related: models.Model) -> None:
-    """Set related rows that are known to be those of the stored keys, which stay as they are."""
-    row._state.fields_cache.update(related)
-
-
 def _portions(rows: list[Instance]) -> Iterator[list[Instance]]:
     """All rows at once on PostgreSQL, where they are one value; on SQLite so many at a time."""
     if connection.vendor == "postgresql" or not rows:
