@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from splits.reports.audit import differences
 from tests.cast import Api
@@ -82,6 +84,25 @@ def test_who_shares_another_trip_knows_the_address_already(
     assert add(api, ed, second, userId=olga.pk).json()["user"]["email"] == olga.email
     join(second, stranger)
     assert olga.email not in everything_shown(api, stranger, second, olga)
+
+
+def test_one_statement_finds_out_whose_addresses_a_reader_knows(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    counts = set()
+    for _more in range(2):
+        for user in UserFactory.create_batch(4, is_unanswered=True):
+            join(trip, user)
+            trip.members.filter(user=user).update(introduced_by=olga.pk)
+        for reader, shown in ((olga, True), (ed, False)):
+            with CaptureQueriesContext(connection) as queries:
+                members = api(reader).get(f"/api/trips/{trip.pk}/members").json()
+            named = [
+                each["user"]["email"] for each in members if "Traveller" in each["user"]["name"]
+            ]
+            assert {email is not None for email in named} == {shown}
+            counts.add((shown, len(queries)))
+    assert len(counts) == 2
 
 
 def test_adding_counts_as_a_look_up(

@@ -1,6 +1,6 @@
 """Members of a trip, with the sums of their ledger entries."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, suppress
 from functools import cache, partial
 from typing import Any, ClassVar, Self
@@ -496,15 +496,24 @@ def require_membership(user: User, trip_id: int | None) -> None:
         raise ValidationError({"tripId": [_("You are not a member of this trip.")]})
 
 
-def _sees_address(viewer: User, user_id: int) -> bool:
+def _sees_address(viewer: User, known: Callable[[], Collection[int]], user_id: int) -> bool:
     """Whether `viewer` may see the address of an account that has not answered everywhere."""
-    shared = Member.objects.sharing_a_trip_with(viewer).known_to(viewer).filter(user=user_id)
-    return viewer.pk == user_id or viewer.is_admin or shared.exists()
+    return viewer.pk == user_id or viewer.is_admin or user_id in known()
+
+
+def _known_to(viewer: User) -> frozenset[int]:
+    """Which of the accounts that have not answered everywhere `viewer` knows the address of."""
+    known = Member.objects.sharing_a_trip_with(viewer).known_to(viewer)
+    return frozenset(known.filter(user__is_unanswered=True).values_list("user", flat=True))
 
 
 def show_addresses_to(viewer: User | None) -> None:
-    """Make the next responses in this thread for `viewer`; see `User.shown_email`."""
-    address_check.set(cache(partial(_sees_address, viewer)) if viewer else None)
+    """Make the next responses in this thread for `viewer`; see `User.shown_email`.
+
+    However many people of a response have not answered, one statement finds out whom they know.
+    """
+    check = partial(_sees_address, viewer, cache(partial(_known_to, viewer))) if viewer else None
+    address_check.set(check)
 
 
 def note_answer(user: User, trip_id: int) -> None:
