@@ -1,13 +1,12 @@
 """The money of the cast's trip: everything in the ledger adds up after every test."""
 
 from collections.abc import Callable, Iterator
-from io import StringIO
 
 import pytest
 from django.apps import apps
-from django.core.management import call_command
 from django.db import connection
 
+from splits.reports.audit import differences
 from tests.cast import ON_BOTH, Api
 from tests.factories import TripFactory, UserFactory, join
 from tests.splits.ledger import Ledger
@@ -29,7 +28,7 @@ def ledger(request: pytest.FixtureRequest, trip: Trip, api: Api, olga: User) -> 
     # It takes half of the time, and a short run has the tests of this folder on SQLite as well.
     is_audited = connection.vendor == "sqlite" or not request.node.nodeid.startswith(ON_BOTH)
     if is_audited or not request.config.getoption("short"):
-        call_command("audit_ledger", stdout=StringIO())
+        assert list(differences()) == []
 
 
 @pytest.fixture
