@@ -68,7 +68,7 @@ class Debt(models.Model):
 
     objects = DebtQuerySet.as_manager()
 
-    #: Set by `open_debts_of`: whether the debtor has unused credit with the creditor.
+    #: Set by `open_debts`: whether the debtor has unused credit with the creditor.
     has_credit: bool
 
     class Meta:

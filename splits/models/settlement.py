@@ -275,16 +275,13 @@ class Settlement(ClientNamed):
         make_allocations(self.trip_id, allocations, [self])
 
     @classmethod
-    def pay(cls, split_id: int, trip: Trip, by: User) -> tuple[int, datetime, list[Entry]] | None:
-        """Cover the open debts of a split; None if it has none. Call under the trip's lock.
+    def pay(cls, debts: list[Debt], trip: Trip, by: User) -> tuple[int, datetime, list[Entry]]:
+        """Cover the `open_debts` of a split. Call under the trip's lock.
 
         Credit between the two people is used first. The rest is recorded as a settlement for each
         creditor. Returns how much was open, when it was covered (UTC), and what the journal records
         of these settlements.
         """
-        debts = open_debts_of.fetch(trip=trip.pk, split=split_id)
-        if not debts:
-            return None
         open_minor = sum(debt.open_minor for debt in debts)
         from_credit = []
         if any(debt.has_credit for debt in debts):
@@ -292,7 +289,7 @@ class Settlement(ClientNamed):
         settlements = [
             cls(
                 trip_id=trip.pk,
-                split_id=split_id,
+                split_id=debt.split_id,
                 sender_id=debt.debtor_id,
                 receiver_id=debt.creditor_id,
                 amount_minor=debt.open_minor,
@@ -404,13 +401,11 @@ def credit_between(
     return found.order_by(F("id") + 0)
 
 
-@CompiledQuery
-def open_debts_of(trip: Param, split: Param) -> DebtQuerySet:
-    """The open debts of a split, with `has_credit`."""
+def open_debts() -> DebtQuerySet:
+    """The open debts, with `has_credit`."""
     between = {"sender": OuterRef("debtor"), "receiver": OuterRef("creditor")}
     credit = Settlement.with_offsets.with_credit().filter(trip=OuterRef("trip"), **between)
-    rows = Debt.objects.open().filter(trip=trip, split=split)
-    return rows.annotate(**{"has_credit": Exists(credit)})
+    return Debt.objects.open().annotate(**{"has_credit": Exists(credit)})
 
 
 @CompiledQuery

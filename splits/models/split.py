@@ -1,11 +1,10 @@
 """Splits: one person's part of an expense; paying and unpaying it."""
 
-from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from django.db import models
-from django.db.models import Aggregate, F, Max, OuterRef, Q, Subquery, Sum
+from django.db.models import Aggregate, F, Max, OuterRef, Prefetch, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -14,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from splits.models.allocation import Allocation
 from splits.models.debt import Debt
 from splits.models.in_trip import InTrip
-from splits.models.settlement import Settlement, settlement_entries
+from splits.models.settlement import Settlement, open_debts, settlement_entries
 from tripcompanion.currency.amounts import all_to_major
 from tripcompanion.currency.formats import format_amount
 from tripcompanion.database.expressions import OneOf
@@ -72,6 +71,11 @@ class SplitQuerySet(InTripQuerySet["Split"]):
         rows = self.select_related("participant", "expense").only(*columns)
         return rows.filter(expense__trip=F("trip"))
 
+    def with_open_debts(self) -> "SplitQuerySet":
+        """As `with_expense`, with its `open_debts`."""
+        debts: Prefetch[Any] = Prefetch("debts", open_debts(), "open_debts")
+        return self.with_expense().prefetch_related(debts)
+
     def pending(self, user: User | ViewerParam) -> "SplitQuerySet":
         """Splits of `user` with an open amount, oldest first; see `in_token_scope`."""
         # Only in trips where the user owes something: other trips may have many debts, all closed.
@@ -122,6 +126,8 @@ class Split(InTrip):
     # Set by `with_open_amounts`.
     open_minor: int
     covered_at: datetime | None
+    # Set by `with_open_debts`.
+    open_debts: list[Debt]
 
     class Meta:
         verbose_name = gettext_lazy("split")
@@ -170,12 +176,12 @@ class Split(InTrip):
 
         See `Settlement.pay`.
         """
-        with self._locked(by) as split:
+        rows = Split.objects.with_open_debts
+        with locked_row(rows, by, Can.SETTLE, trip_id=self.trip_id, pk=self.pk) as split:
             trip = split.trip
-            payment = Settlement.pay(split.pk, trip, by)
-            if payment is None:
+            if not split.open_debts:
                 return Split.objects.with_details().get(pk=self.pk)
-            open_minor, paid_at, recorded = payment
+            open_minor, paid_at, recorded = Settlement.pay(split.open_debts, trip, by)
             split.open_minor, split.covered_at = 0, paid_at
             split.trip_currency = trip.currency
             write(trip.pk, by, *split._entries(Event.SPLIT_PAID, open_minor, 0), *recorded)
@@ -188,7 +194,8 @@ class Split(InTrip):
 
         Returns the split as it is afterwards.
         """
-        with self._locked(by) as split:
+        rows = Split.objects.with_expense
+        with locked_row(rows, by, Can.SETTLE, trip_id=self.trip_id, pk=self.pk) as split:
             trip = split.trip
             before = Split.objects.with_details().get(pk=self.pk)
             revoked = self.settlements.filter(trip=trip).revoke()
@@ -210,7 +217,3 @@ class Split(InTrip):
             )
         )
         return entries_between(event, self.pk, old, new, self.expense_id, self.participant_id)
-
-    def _locked(self, by: User) -> AbstractContextManager["Split"]:
-        rows = Split.objects.with_expense
-        return locked_row(rows, by, Can.SETTLE, trip_id=self.trip_id, pk=self.pk)
