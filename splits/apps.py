@@ -33,7 +33,13 @@ class SplitsConfig(Plugin):
             "settlement": (Settlement, SettlementSerializer, Searched(("note",))),
         }
         return {
-            kind: TripObject("expenses", model.objects.with_details, serializer, searched=searched)
+            kind: TripObject(
+                "expenses",
+                model.objects.with_details,
+                serializer,
+                searched=searched,
+                is_compiled=True,
+            )
             for kind, (model, serializer, searched) in shapes.items()
         }
 

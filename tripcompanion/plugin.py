@@ -90,6 +90,8 @@ class TripObject(NamedTuple):
     key: str = "pk"
     #: None if the search does not find it.
     searched: Searched | None = None
+    #: Whether `rows` can be compiled: the same for all readers; see `tripcompanion.compiled`.
+    is_compiled: bool = False
 
 
 class TripField(NamedTuple):

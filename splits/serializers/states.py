@@ -2,11 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
-from tripcompanion.compiled import serialize
+from tripcompanion.compiled import ArrayParam, serialize
+from tripcompanion.plugin import TripObject
+from trips.models import CompiledForViewer, ViewerParam
 from trips.models.events import trip_objects
 from trips.models.journal import Subject
 from users.models import User
@@ -28,10 +31,30 @@ def states_of(
         if source is None:  # a type of a newer release, which this one cannot show
             continue
         trip_ids, ids = zip(*pairs, strict=True)
-        lookup = {f"{source.trip}__in": trip_ids, f"{source.key}__in": ids}
-        found = source.rows().visible_to(reader).filter(**lookup)
-        rows = list(found.annotate(of_trip=F(source.trip)))
+        if source.is_compiled:
+            rows = list(_compiled(kind)(reader, trips=trip_ids, ids=ids))
+        else:
+            rows = list(_rows_of(source, reader, trip_ids, ids))
         shown = serialize(source.serializer, rows, {}, many=True)
         for row, state in zip(rows, shown, strict=True):
             states[row.of_trip, Subject(kind, getattr(row, source.key))] = state
     return states
+
+
+def _rows_of(source: TripObject, reader: Any, trips: Any, ids: Any) -> QuerySet[Any]:
+    """The rows that `reader` sees of these ids in these trips, with `of_trip`."""
+    of_trips, of_ids = ArrayParam.among(trips, source.trip), ArrayParam.among(ids, source.key)
+    found: Any = source.rows().visible_to(reader).filter(of_trips, of_ids)
+    return found.annotate(of_trip=F(source.trip))
+
+
+@cache
+def _compiled(kind: str) -> CompiledForViewer:
+    def build(
+        user: ViewerParam,
+        trips: ArrayParam = ArrayParam("trips"),
+        ids: ArrayParam = ArrayParam("ids"),
+    ) -> QuerySet[Any]:
+        return _rows_of(trip_objects()[kind], user, trips, ids)
+
+    return CompiledForViewer(build)
