@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -32,14 +33,9 @@ class SplitsConfig(Plugin):
             "split": (Split, ExpenseSplitSerializer, None),
             "settlement": (Settlement, SettlementSerializer, Searched(("note",))),
         }
+        shape = partial(TripObject, "expenses", is_compiled=True)
         return {
-            kind: TripObject(
-                "expenses",
-                model.objects.with_details,
-                serializer,
-                searched=searched,
-                is_compiled=True,
-            )
+            kind: shape(model.objects.with_details, serializer, searched=searched)
             for kind, (model, serializer, searched) in shapes.items()
         }
 

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
+from plugins.dates import require_no_week
 from tripcompanion.api.forms import SentFile, SentFiles
 from tripcompanion.api.parsing import StrictJSONParser
 from tripcompanion.api.problems import Unavailable
@@ -161,8 +162,7 @@ class Fields:
         if not text:
             return None
         with suppress(ValueError):
-            # A week is no day, though Python takes its Monday.
-            if "W" not in text and (found := parse_datetime(text)):
+            if found := parse_datetime(require_no_week(text)):
                 return found.replace(tzinfo=found.tzinfo or UTC)
         raise self._no_date(name)
 

@@ -5,12 +5,12 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from plugins.states import states_of
 from plugins.sync.changes import ChangePage, Changes
 from plugins.sync.cursor import CursorExpired
 from plugins.sync.live import ChangeWaiter
 from plugins.sync.serializers import STREAM_SECONDS, ChangesQuery, ChangesSerializer
 from plugins.sync.waiting import hint
-from splits.serializers.states import states_of
 from tripcompanion.api.keeping import KEEPER
 from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import TooManyAtOnce

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 from plugins.history.report import History
 from plugins.history.serializers import HistoryEntrySerializer
 from plugins.outgoing import NotAnswered, post
+from plugins.states import states_of
 from plugins.webhooks.models.delivery import DeliveryError, WebhookDelivery
 from plugins.webhooks.models.queue import Attempt, Lease
 from plugins.webhooks.models.webhook import SECRET_PREFIX, Webhook
-from splits.serializers.states import states_of
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import in_snapshot

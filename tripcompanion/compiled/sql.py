@@ -10,6 +10,10 @@ from django.db.models import Expression, QuerySet
 
 #: A column, the attribute with its value, and what prepares that for the statement.
 Place = tuple[str, str, Callable[[Any], Any]]
+_ALL_ROWS = {
+    "postgresql": "(SELECT json_agg(json_build_array({row}))::text FROM ({sql}) part)",
+    "sqlite": "(SELECT json_group_array(json_array({row})) FROM ({sql}) part)",
+}
 
 
 def counted(rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -65,7 +69,4 @@ def insert_into(model: Any) -> tuple[str, list[Place], str, str]:
 
 def rows_as_json(sql: str, columns: list[str]) -> str:
     """A value with all rows of a statement: JSON text, an array of the columns for each row."""
-    row = ", ".join(columns)
-    if connection.vendor == "postgresql":
-        return f"(SELECT json_agg(json_build_array({row}))::text FROM ({sql}) part)"  # noqa: S608
-    return f"(SELECT json_group_array(json_array({row})) FROM ({sql}) part)"  # noqa: S608
+    return _ALL_ROWS[connection.vendor].format(row=", ".join(columns), sql=sql)

@@ -9,6 +9,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from plugins.dates import require_no_week
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from plugins.exchange.source import MAX_NUMBER_CHARS, Head, SourceFile
@@ -255,8 +256,7 @@ def any_records(value: Any) -> list[Record]:
 def day(text: str) -> date:
     """The date as the source shows it: the first ten characters."""
     try:
-        # Python would also read a week, as its Monday.
-        return date.fromisoformat(text.strip()[:10].replace("W", "?"))
+        return date.fromisoformat(require_no_week(text.strip()[:10]))
     except ValueError as error:
         raise RowError("bad_date", text=text[:30]) from error
 

@@ -8,6 +8,7 @@ from datetime import date, datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
+from plugins.dates import require_no_week
 from plugins.exchange.description import DescribedComment, Entry, Note, Person, SkippedRow
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.entries import completed, divided, expense, payments
@@ -189,7 +190,7 @@ def _entries_of(file: SourceFile, line: int, key: str, row: Record) -> Iterable[
 def _day_of(text: str, zone: tzinfo) -> date:
     """The day of an instant in `zone`, in which it is without an offset."""
     try:
-        found = datetime.fromisoformat(text.strip().replace(" UTC", "Z"))
+        found = datetime.fromisoformat(require_no_week(text).strip().replace(" UTC", "Z"))
         return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(zone).date()
     except (ValueError, OverflowError) as error:
         raise RowError("bad_date", text=text[:30]) from error

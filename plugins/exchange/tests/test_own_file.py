@@ -55,6 +55,7 @@ def test_the_plan_of_a_copy_is_what_is_recorded(
     ("table", "fields", "reason"),
     [
         ("expenses", {"expenseDate": "soon"}, "bad_date"),
+        ("settlements", {"settledOn": "soon"}, "bad_date"),
         ("settlements", {"settledOn": "2026-W20"}, "bad_date"),
         ("payers", {"amount": 1}, "does_not_add_up"),
     ],

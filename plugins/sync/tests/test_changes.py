@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from plugins.states import states_of
 from plugins.sync import delivery, touched
 from plugins.sync.tests.client import Replica, lists
-from splits.serializers.states import states_of
 from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
 from tests.scoped import script_of

@@ -181,6 +181,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def prepared_cursor(self) -> Any:
         """A cursor that keeps statements prepared on the server and reads binary values.
 
+        Use it in a `with` block: afterwards it may run the next statement of somebody else.
         With query logging or a `prepare_threshold` of None, this is Django's own cursor, whose
         messages need no statement that the server keeps, not even an unnamed one.
         """

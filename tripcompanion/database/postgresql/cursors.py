@@ -19,7 +19,7 @@ from tripcompanion.database.snapshots import StatementChanged
 
 #: PostgreSQL's function that rejects a statement whose columns have changed their types.
 _REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
-#: A cursor keeps its result until its next statement.
+#: A cursor keeps its result until its next statement; of more rows, it is closed instead.
 _MANY_ROWS = 50
 
 
