@@ -21,6 +21,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
 from django.test import Client, override_settings
 from django.utils import translation
+from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
@@ -42,8 +43,11 @@ from users.models import Role, Session, User
 from users.passwords import SmallServerArgon2
 from users.tokens import token_pair
 
-#: The profile that `make soak` uses.
-hypothesis_settings.register_profile("soak", max_examples=30, stateful_step_count=60, deadline=None)
+#: No test depends on how fast the machine is. The second profile is the one of `make soak`.
+PATIENT: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+hypothesis_settings.register_profile("patient", **PATIENT)
+hypothesis_settings.register_profile("soak", max_examples=30, stateful_step_count=60, **PATIENT)
+hypothesis_settings.load_profile("patient")
 
 #: What a password costs in production.
 HASH_COSTS = {
