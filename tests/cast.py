@@ -1,6 +1,7 @@
 """Fixtures, and the cast: Olga owns, Ed edits, Vera views, Sam is a stranger, Ada is admin."""
 
 import gc
+import os
 import re
 import sqlite3
 import ssl
@@ -162,8 +163,10 @@ def _certificates_read_once() -> Iterator[None]:
     make = ssl.create_default_context
     kept = lru_cache(make)
 
+    usual = [{"cafile": file} for file in (certifi.where(), os.environ.get("SSL_CERT_FILE"))]
+
     def context(*arguments: Any, **options: Any) -> ssl.SSLContext:
-        is_usual = options == {"cafile": certifi.where()}
+        is_usual = options in usual
         return (kept if is_usual else make)(*arguments, **options)
 
     with patch.object(ssl, "create_default_context", context):
