@@ -1,12 +1,13 @@
 """Logging in with an identity token, and the accounts of providers that the caller has linked."""
 
 import logging
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
-from rest_framework.exceptions import NotAuthenticated, ValidationError
+from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -110,6 +111,13 @@ class IdentityViewSet(ApiViewSet):
 
     tag = "sessions"
     response_serializer = IdentitySerializer
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if self.action == "create":
+            # A request that can be repeated runs in a transaction: it finds the keys fetched.
+            with suppress(APIException, TokenRefused):
+                token_in(self.body())
 
     @operation("listIdentities")
     def list(self, request: Request) -> Response:

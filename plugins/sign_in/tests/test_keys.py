@@ -26,7 +26,9 @@ from plugins.sign_in.tests.provider import (
     shows,
     token_of,
 )
+from tests.cast import Api
 from tests.document import problem_of
+from tests.factories import UserFactory
 from tripcompanion.database.lending import returning
 from users.models import User
 
@@ -129,8 +131,9 @@ def test_a_key_that_is_no_object_is_left_out(server: LocalProvider) -> None:
     problem_of(send(server, algorithm="RS256"), 401, "bad_credentials")
 
 
-@pytest.mark.django_db(transaction=True)
-def test_waiting_for_a_provider_holds_no_connection(server: LocalProvider) -> None:
+@contextmanager
+def lending(server: LocalProvider) -> Iterator[list[int]]:
+    """How many documents the provider was asked for, when a connection is given back and taken."""
     asked: list[int] = []
 
     @contextmanager
@@ -141,10 +144,25 @@ def test_waiting_for_a_provider_holds_no_connection(server: LocalProvider) -> No
 
     token = returning.set(give_back)
     try:
-        assert send(server).status_code == 201
+        yield asked
     finally:
         returning.reset(token)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_waiting_for_a_provider_holds_no_connection(server: LocalProvider) -> None:
+    with lending(server) as asked:
+        assert send(server).status_code == 201
     assert asked == [0, 2]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nor_does_a_request_that_can_be_repeated(server: LocalProvider, api: Api) -> None:
+    body = {"provider": "local", "idToken": token_of(server.provider)}
+    with lending(server) as asked:
+        caller = api(UserFactory.create())
+        linked = caller.post("/api/users/me/identities", body, headers={"Idempotency-Key": "link"})
+    assert (linked.status_code, asked) == (201, [0, 2])
 
 
 def test_threads_wait_for_one_that_fetches(server: LocalProvider) -> None:
