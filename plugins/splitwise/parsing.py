@@ -78,6 +78,9 @@ class MultipartBody(MultiPartParser):
             # The disk for temporary files is full.
             raise Unavailable from error
         pairs = [(key, value) for key, values in form.data.lists() for value in values]
+        # Django puts this character in the place of bytes that are not UTF-8.
+        if any("\ufffd" in text for pair in pairs for text in pair):
+            raise ParseError(_("The form is not UTF-8, or has too many fields."))
         files = {name: SentFile(file) for name, file in form.files.items() if name == RECEIPT}
         return DataAndFiles(_once(pairs), SentFiles(files))
 

@@ -314,6 +314,11 @@ def test_a_repeat_with_its_key_is_the_same_answer(
         (FORM, b"category_id=%00&group_id=-1&date=%00", 200),
         (FORM, b"a" * (1024 * 1024 + 1), 413),
         ("multipart/form-data; boundary=x", b"--x\r\nnothing", 200),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="cost"\r\n\r\n\xff\r\n--x--\r\n',
+            400,
+        ),
         ("multipart/form-data", b"x", 400),
         ("text/plain", b"cost=1", 415),
         ("", b"", 200),
