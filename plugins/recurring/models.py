@@ -25,9 +25,10 @@ from splits.models import Expense
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import LimitReached, as_api_exception, document_of
 from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip
+from trips.models.conflicts import CurrencyChanged
 from trips.models.journal import as_text
 from trips.roles import Can, Capability, may
-from trips.signals import person_replaced
+from trips.signals import person_replaced, trip_changed
 from users.models import Mail, User
 
 #: How many a trip may have.
@@ -44,6 +45,15 @@ class TooManyRecurrences(LimitReached):
     default_code = "too_many_recurrences"
     default_detail = gettext_lazy("A trip has at most %(limit)s recurring expenses.")
     example_values: ClassVar = {"limit": MAX_RECURRENCES}
+
+
+class RateOfFormerCurrency(CurrencyChanged):
+    """409 `currency_changed`: the rate is to the trip's previous currency."""
+
+    default_detail = gettext_lazy(
+        "Its exchange rate was to %(meant)s, but the trip's currency is now %(currency)s. Without "
+        "another rate, it is recorded at that of the European Central Bank."
+    )
 
 
 class Reason(NamedTuple):
@@ -389,3 +399,19 @@ def rename_in_recurrences(trip: Trip, user_id: int, to: int, **_about: object) -
             if row.reason_code:
                 row._go_on()
         row.save()
+
+
+@receiver(trip_changed)
+def drop_former_rates(trip: Trip, old: Mapping[str, Any], **_about: object) -> None:
+    """Take out the rates to the former currency of the trip, and pause what had them."""
+    if trip.currency == old["currency"]:
+        return
+    for row in Recurrence.objects.filter(trip=trip).select_related("created_by"):
+        row.trip, expense = trip, row.expense
+        if expense.pop("exchangeRate", None) is None:
+            continue
+        row.stored_expense = as_text(expense)
+        if row.shown_state == RecurrenceState.ON:
+            row._pause_because(RateOfFormerCurrency(meant=old["currency"], currency=trip.currency))
+        else:
+            row.save()

@@ -389,6 +389,29 @@ def test_it_is_paused_with_a_reason_if_it_cannot_be_recorded_and_goes_on_where_i
     assert Expense.objects.first().rate.source == "ECB"
 
 
+def test_a_rate_to_the_former_currency_of_the_trip_is_dropped_and_pauses_it(
+    post: Any, rent: Json, ledger: Ledger, olga: User
+) -> None:
+    for currency, per_euro in (("USD", 2), ("JPY", 150)):
+        DailyRate.objects.create(
+            currency=currency, per_euro=per_euro, day=date.fromisoformat(day(-3))
+        )
+    dollars = rent["expense"] | {"currency": "USD", "amount": 10}
+    rated, plain = (
+        f"/{made(post, olga, rent | {'expense': dollars | more})['id']}"
+        for more in ({"exchangeRate": 0.9}, {})
+    )
+    Trip.objects.get(pk=ledger.trip.pk).change(olga, currency="JPY")
+    paused, other = (post(olga, path, method="get").json() for path in (rated, plain))
+    assert (paused["state"], paused["reason"]["code"]) == ("paused", "currency_changed")
+    assert "to EUR, but the trip's currency is now JPY" in paused["reason"]["text"]
+    assert "exchangeRate" not in paused["expense"]
+    assert (other["state"], other["reason"]) == ("on", None)
+    post(olga, f"{rated}/resume")
+    run()
+    assert set(Expense.objects.values_list("amount_minor", flat=True)) == {750}
+
+
 def test_sums_that_do_not_fit_pause_it_as_the_api_refuses_them(
     ledger: Ledger, post: Any, rent: Json, olga: User
 ) -> None:
