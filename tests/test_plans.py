@@ -13,7 +13,11 @@ from splits.models import Split
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.cast import Api
+from tests.compiled_only import compiled_only
+from tests.factories import spend
 from tests.trips.bodies import dinner
+from trips.models import Trip
+from users.models import User
 
 pytestmark = citus.hides_plans
 
@@ -249,3 +253,21 @@ def test_a_scan_would_be_noticed() -> None:
 def test_the_debts_of_a_split_are_found_without_those_of_the_whole_trip() -> None:
     plan = Split.objects.with_open_amounts().filter(trip=1).explain()
     assert plan.count("USING INDEX debt_of_split (trip_id=? AND split_id=?)") == 2
+
+
+@compiled_only
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite skips rows before their columns")
+def test_the_last_page_computes_nothing_of_the_pages_before(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    for _expense in range(5):
+        spend(trip, 100, paid_by=olga, among=[olga])
+    statements, _answers = noted(
+        {"page": lambda: api(olga).get(f"/api/trips/{trip.pk}/expenses?pageSize=1&page=5")}
+    )
+    [(sql, values)] = [one for one in statements["page"] if "splits_payer" in one[0]]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
+        [[[whole]]] = cursor.fetchall()
+    reads = [n for n in nodes(whole["Plan"]) if n.get("Relation Name") == "splits_payer"]
+    assert [node["Actual Loops"] for node in reads] == [1]

@@ -20,8 +20,7 @@ from plugins.statistics.report import (
     with_uncovered,
 )
 from splits.models import Debt, Expense, Payer, Settlement
-from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
-from tripcompanion.database.expressions import OneOf
+from tripcompanion.compiled import ArrayParam, CompiledQuery, OneOf, Param
 from trips.models import CompiledForViewer, Trip, ViewerParam
 from users.models import User
 from users.models.summary import summaries

@@ -21,9 +21,8 @@ from splits import money
 from splits.models import Category, Expense, Payer, Split
 from splits.models.settlement import today
 from splits.models.tag import tag_key
-from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery, OneOf, Param
 from tripcompanion.currency.amounts import currency_names, to_minor
-from tripcompanion.database.expressions import OneOf
 from trips.models import Member, Trip
 from trips.models.member import SUMS
 from users.models import User, summary_of

@@ -97,10 +97,11 @@ class ExpensePosting:
         start again, as if they had been deleted and created. Returns the payers and splits that
         were inserted. Raises `TooManyDebts`.
         """
-        owed, sums = self._debts_and_sums(paid_by_user, parts)
+        owed, sums = debts_and_sums(paid_by_user, parts, self.number, self.places)
         stored: list[Split] = []
         if self.paid_by_user or self.parts:
-            _owed, sums_before = self._debts_and_sums(self.paid_by_user, self.parts)
+            before = self.paid_by_user, self.parts
+            _owed, sums_before = debts_and_sums(*before, self.number, self.places)
             for user_id, moved in sums_before.items():
                 sums.setdefault(user_id, Counter()).subtract(moved)
             stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
@@ -134,7 +135,7 @@ class ExpensePosting:
 
         Without `debts`, new ones are made. Returns the debts, none of which is covered yet.
         """
-        owed, sums = self._debts_and_sums(payments_of(payers), parts_of(splits))
+        owed, sums = debts_and_sums(payments_of(payers), parts_of(splits), self.number, self.places)
         Member.increment_balances(self.trip.pk, sums)
         Payer.objects.bulk_create(payers)
         Split.objects.bulk_create(splits)
@@ -207,11 +208,6 @@ class ExpensePosting:
         for split in splits:
             split.open_minor = open_minor[split.pk]
             split.covered_at = covered_at if owed[split.participant_id] else None
-
-    def _debts_and_sums(
-        self, paid_by_user: Mapping[int, Payment], parts: Mapping[int, Part]
-    ) -> tuple[Owed, Sums]:
-        return debts_and_sums(paid_by_user, parts, self.number, self.places)
 
 
 def debts_and_sums(

@@ -14,9 +14,9 @@ from splits.models.allocation import Allocation
 from splits.models.debt import Debt
 from splits.models.in_trip import InTrip
 from splits.models.settlement import Settlement, open_debts, settlement_entries
+from tripcompanion.compiled import OneOf
 from tripcompanion.currency.amounts import all_to_major
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.database.expressions import OneOf
 from trips.models import InTripQuerySet, ViewerParam, locked_row
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, write

@@ -103,6 +103,32 @@ class _Among(models.Lookup):
         return f"{column} {condition.format(array)}", [*values, *more]
 
 
+class OneOf(models.Lookup):
+    """Whether `column` is one of the values of `rows`: `IN`, but with an index look-up per value.
+
+    PostgreSQL plans `IN` as a join. For a prepared statement it does not know the number of values;
+    if it assumes many, it reads the whole table to find a few. It is a lookup because Django
+    compares functions in `WHERE` with TRUE, which SQLite answers without an index.
+    """
+
+    def __init__(self, column: str, rows: models.QuerySet[Any, Any]) -> None:
+        super().__init__(F(column), models.Subquery(rows))
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        column, values = self.process_lhs(compiler, connection)
+        rows, more = self.process_rhs(compiler, connection)
+        condition = f"IN {rows}" if connection.vendor == "sqlite" else f"= ANY(ARRAY{rows})"
+        return f"{column} {condition}", [*values, *more]
+
+
+class _OnPage(OneOf):
+    """Finds the keys first: PostgreSQL also computes the columns of rows that `OFFSET` skips."""
+
+    def process_rhs(self, *args: Any) -> Any:
+        sql, values = super().process_rhs(*args)
+        return f"{sql[:-1]} LIMIT %s OFFSET %s)", [*values, Param("size"), Param("after")]
+
+
 class Statement(NamedTuple):
     """The SQL of a queryset, its placeholders in order, and what makes its results of rows."""
 
@@ -114,9 +140,9 @@ class Statement(NamedTuple):
         """The values of the placeholders, which are `Param`s."""
         return [place.of(values) for place in self.places]
 
-    def fetch(self, values: Mapping[str, Any], *more: Any) -> list[Any]:
-        """All results for these values, and `more` that follow them."""
-        return self.make(fetch_all(self.sql, [*self.in_order(values), *more]))
+    def fetch(self, values: Mapping[str, Any]) -> list[Any]:
+        """All results for these values."""
+        return self.make(fetch_all(self.sql, self.in_order(values)))
 
     def chunks(self, values: Mapping[str, Any]) -> Iterator[list[Any]]:
         """All results, at most a hundred of them in memory at a time."""
@@ -168,8 +194,7 @@ class CompiledQuery:
 
     @compiled_once
     def _paged(self) -> Statement:
-        statement = _compiled(counted(self._rows))
-        return statement._replace(sql=f"{statement.sql} LIMIT %s OFFSET %s")
+        return _compiled(counted(self._rows).filter(_OnPage("pk", self._rows.values("pk"))))
 
 
 class CompiledUpdate:
@@ -209,7 +234,7 @@ class Result:
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` rows after so many, and how many there are in all."""
         if IS_COMPILING:
-            rows = self._query._paged.fetch(self._values, size, after)
+            rows = self._query._paged.fetch({**self._values, "size": size, "after": after})
         else:
             rows = list(counted(self._query._build(**self._values))[after : after + size])
         if not rows and after:
