@@ -1,20 +1,26 @@
 """The tags of a trip with their uses, and how one is renamed in all expenses."""
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
 from plugins.expense_filters.conditions import spellings, tagged
-from splits.models import Expense
+from splits.models import Expense, Payer
+from splits.models.in_trip import OF_EXPENSE
 from splits.models.tag import clean_tags, tag_key
 from trips.models import Trip, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.roles import Can
 from users.models import User
+
+#: Rows per statement.
+BATCH_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,9 @@ def tag_or_404(trip: Trip, tag: str) -> TagUse:
 
 def is_tag_of_own(trip: Trip, by: User, tag: str) -> bool:
     """Whether all expenses of the trip that have the tag are own ones of `by`."""
-    rows = tagged(trip.expenses.only("trip", "created_by"), tag)
-    return all(row.is_own(by, Can.CHANGE_EXPENSES) for row in rows)
+    paid_by_them = Exists(Payer.objects.filter(**OF_EXPENSE, user=by))
+    others = trip.expenses.exclude(created_by=by).exclude(paid_by_them)
+    return not tagged(others, tag).exists()
 
 
 def rename_tag(trip: Trip, by: User, tag: str, name: str) -> TagUse:
@@ -61,14 +68,23 @@ def rename_tag(trip: Trip, by: User, tag: str, name: str) -> TagUse:
         if not rows:
             raise NotFound
         key, entries = tag_key(tag), []
+        renamed: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for row in rows:
-            old, now = row.tags, [name if tag_key(one) == key else one for one in row.tags]
-            row.tags = clean_tags(now)
-            if row.tags != old:
-                changes = {"tags": (old, row.tags)}
-                row.updated_at = timezone.now()
+            tags = clean_tags([name if tag_key(one) == key else one for one in row.tags])
+            if tags != row.tags:
+                renamed[tuple(tags)].append(row.pk)
+                changes = {"tags": (row.tags, tags)}
                 entries.append(Entry(Event.EXPENSE_CHANGED, row.pk, changes, row.pk))
-        Expense.objects.filter(trip=locked.pk).bulk_update(rows, ["tags", "updated_at"], 500)
+        _store(locked, renamed)
         write(locked.pk, by, *entries)
         uses = {tag_key(use.name): use for use in tags_of(locked.expenses.all())}
         return uses[tag_key(name)]
+
+
+def _store(trip: Trip, renamed: Mapping[tuple[str, ...], Sequence[int]]) -> None:
+    """Store the tags of expenses, whose ids are given. Many expenses have the same few tags."""
+    now = timezone.now()
+    for tags, ids in renamed.items():
+        for first in range(0, len(ids), BATCH_ROWS):
+            rows = Expense.objects.filter(trip=trip.pk, pk__in=ids[first : first + BATCH_ROWS])
+            rows.update(tags=list(tags), updated_at=now)

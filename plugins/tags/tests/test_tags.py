@@ -73,6 +73,32 @@ def test_a_rename_reads_the_tags_of_all_expenses_at_once(
     assert len(numbers) == 1
 
 
+def test_who_paid_renames_what_others_recorded_in_the_same_number_of_statements(
+    ledger: Ledger, olga: User, ed: User
+) -> None:
+    numbers = set()
+    ledger.spend(ed, 1, ed, tags=["a"])
+    for old, new in ("ab", "bc", "cd"):
+        ledger.spend(olga, 1, ed, paidByUserId=ed.pk, tags=[old])
+        with CaptureQueriesContext(connection) as queries:
+            renamed = ledger.answer(ed, "patch", f"tags/{old}", {"name": new})
+        assert renamed.status_code == 200
+        numbers.add(len(queries))
+    assert len(numbers) == 1
+
+
+def test_many_expenses_with_the_same_tags_are_renamed_by_one_statement(
+    ledger: Ledger, olga: User
+) -> None:
+    for tags in (["a", "x"], ["a", "x"], ["a"], ["x"]):
+        ledger.spend(olga, 1, olga, tags=tags)
+    with CaptureQueriesContext(connection) as queries:
+        ledger.answer(olga, "patch", "tags/a", {"name": "b"})
+    changes = [one["sql"] for one in queries if one["sql"].startswith('UPDATE "splits_expense"')]
+    assert len(changes) == 2
+    assert not any("CASE" in sql for sql in changes)
+
+
 @pytest.mark.parametrize("name", ["", " ", "x" * 41, [], 1, "a\0b"])
 def test_a_tag_gets_no_name_that_none_can_have(ledger: Ledger, olga: User, name: object) -> None:
     expense = ledger.spend(olga, 1, olga, tags=["fish"])
