@@ -58,9 +58,8 @@ class Merge:
         self.trip, self.guest, self.member = trip, guest, member
         self.balance_before_minor = member.balance_minor
         self.balance_after_minor = member.balance_minor + guest.balance_minor
-        self._of_guest = expenses_with(trip, guest.user_id)
         #: How many expenses and settlements name the guest.
-        self.expense_count = self._of_guest.count()
+        self.expense_count = expenses_with(trip, guest.user_id).count()
         self.settlement_count = self._settlements_with(guest).count()
         self._require_apart()
         if any(abs(self._sum(name)) > MAX_INTEGER for name in KEPT_SUMS):
@@ -112,9 +111,8 @@ class Merge:
     def _require_apart(self) -> None:
         """Raise `NamesBoth` if an entry names both. A deleted one cannot be restored then."""
         both = {self.guest.user_id, self.member.user_id}
-        with_member = expenses_with(self.trip, self.member.user_id).values("pk")
         between = self._settlements_with(self.guest).filter(sender__in=both, receiver__in=both)
-        expenses = {*self._of_guest.filter(pk__in=with_member).values_list("pk", flat=True)}
+        expenses = {*expenses_with(self.trip, *both).values_list("pk", flat=True)}
         settlements = {*between.values_list("pk", flat=True)}
         if expenses or settlements:
             raise NamesBoth(sorted(expenses), sorted(settlements))

@@ -37,13 +37,14 @@ def people_columns() -> Iterable[tuple[type[Model], str]]:
     return [*PEOPLE, *((rows.model, "created_by") for rows in added_rows().values())]
 
 
-def expenses_with(trip: Trip, user_id: int) -> QuerySet[Expense]:
-    """The expenses that name somebody: in the items also if their split was deleted by hand."""
-    same = {"trip": trip, "expense": OuterRef("pk")}
-    paid = Exists(Payer.objects.filter(user=user_id, **same))
-    shared = Exists(Split.objects.filter(participant=user_id, **same))
-    had = Q(stored_items__contains=key_of(user_id))
-    return Expense.objects.filter(paid | shared | had, trip=trip)
+def expenses_with(trip: Trip, *user_ids: int) -> QuerySet[Expense]:
+    """The expenses that name all of these people: in the items also without a split."""
+    rows, same = Expense.objects.filter(trip=trip), {"trip": trip, "expense": OuterRef("pk")}
+    for user_id in user_ids:
+        paid = Exists(Payer.objects.filter(user=user_id, **same))
+        shared = Exists(Split.objects.filter(participant=user_id, **same))
+        rows = rows.filter(paid | shared | Q(stored_items__contains=key_of(user_id)))
+    return rows
 
 
 @receiver(person_replaced)

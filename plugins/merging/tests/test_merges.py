@@ -126,6 +126,18 @@ def test_it_is_refused_where_an_entry_names_both(
     assert trip.members.filter(user=grandma).exists()
 
 
+def test_the_expenses_of_a_trip_are_not_joined_with_each_other(
+    api: Api, trip: Trip, olga: User, ed: User, grandma: User
+) -> None:
+    """PostgreSQL knows nothing of a new trip, and would compare each expense with each other."""
+    spend(trip, 900, paid_by=olga, among=[grandma])
+    with CaptureQueriesContext(connection) as queries:
+        assert merge(api, trip, grandma, ed, olga).status_code == 200
+    texts = [one["sql"] for one in queries]
+    assert any('FROM "splits_expense"' in text for text in texts)
+    assert not [text for text in texts if text.count('FROM "splits_expense"') > 1]
+
+
 @pytest.mark.parametrize("claim", [None, *CLAIMS])
 def test_what_named_both_and_was_deleted_cannot_be_restored_afterwards(
     api: Api, trip: Trip, olga: User, ed: User, grandma: User, claim: Any
