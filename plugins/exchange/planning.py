@@ -346,7 +346,10 @@ def _known(trip: Trip | None, described: TripDescription) -> KnownRows:
     """What the trip has of the file already; for its own file, as that says it now."""
     if trip is None or not described.is_own:
         return KnownRows(trip, described)
-    with snapshot(), json_file(trip) as file:
+    with snapshot():
+        written = json_file(trip)
+    # No transaction waits while it is read.
+    with written as file:
         return KnownRows(trip, described, describe(SourceFile(cast(BinaryIO, file))))
 
 

@@ -190,7 +190,12 @@ def test_no_transaction_waits_for_a_file(api: Api) -> None:
 
     with connection.execute_wrapper(watch):
         done = confirm(stored.pk, olga)
-    assert (reads, done.trip is None) == ([False], False)
+    assert reads == [False]
+    assert done.trip is not None
+    with json_file(done.trip) as file:
+        content = _Watched(file.read())
+    assert plan_import(olga, content, Choices(trip_id=done.trip.pk)).plan.counts["known"] == 1
+    assert not content.waited
 
 
 # -- A file as the body ---------------------------------------------------------------------------
