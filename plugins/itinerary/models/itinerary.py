@@ -19,7 +19,7 @@ from plugins.itinerary.rights import CanPlan
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import CompiledQuery, Param
 from trips.models import InTripQuerySet, Trip, ViewerParam, locked_trip, trip_key
-from trips.models.journal import entries_between, write
+from trips.models.journal import Entry, entries_between, write
 from trips.signals import trip_changed
 from users.models import User
 from users.models.token import require_scopes
@@ -130,6 +130,8 @@ def move_itinerary(
     except OverflowError as error:
         text = _("An activity would be after the last day of the calendar.")
         raise ValidationError({"moveActivities": [text]}) from error
+    entries = (Entry("day.changed", row.pk, {"date": (row.date - days, row.date)}) for row in named)
+    write(trip.pk, by, *entries)
     Activity.objects.bulk_update(deleted, ["date"], 500)
     # Made again, because an update of all would have two of the same date for a moment.
     trip.itinerary_days.all().delete()

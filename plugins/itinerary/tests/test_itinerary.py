@@ -259,6 +259,8 @@ def test_the_plan_moves_with_the_trip_if_asked(
     assert planned(ledger, olga) == {"2026-05-15": ["a"], "2026-05-16": ["b"]}
     named = {day["date"]: day["title"] for day in itinerary(ledger, olga)["days"]}
     assert (named["2026-05-15"], named["2026-05-16"]) == ("2026-05-14", "2026-05-15")
+    told = trip.journal.filter(event="day.changed").order_by("-number")[:2]
+    assert sorted(row.changes["date"]["new"] for row in told) == ["2026-05-15", "2026-05-16"]
     restored = ledger.answer(olga, "post", f"activities/{gone}/restore").json()
     assert restored["date"] == "2026-05-16"
 
