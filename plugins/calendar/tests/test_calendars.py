@@ -50,7 +50,8 @@ def test_a_calendar_has_the_trip_and_what_is_planned(
     assert first["description"] == "Peacocks!\nStairs; and, more."
     assert (first["status"], first["sequence"]) == ("CONFIRMED", "0")
     assert late["dtstart"] == datetime(2026, 5, 15, 23, 59)  # noqa: DTZ001
-    assert {"url", "location", "description"}.isdisjoint(late)
+    # A duration of zero is none (RFC 5545, 3.8.2.5).
+    assert {"url", "location", "description", "duration"}.isdisjoint(late)
     assert whole_day["dtstart"] == date(2026, 5, 16)
     assert {"duration", "dtend"}.isdisjoint(whole_day)
     of_trip = found[f"trip-{trip.pk}"]

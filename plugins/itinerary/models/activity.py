@@ -153,7 +153,9 @@ class Activity(ClientNamed, Restorable):
             entry["dtstart"] = datetime.datetime.combine(
                 day, datetime.time.fromisoformat(self.start_time)
             )
-            entry["duration"] = datetime.timedelta(minutes=self.duration_minutes or 0)
+            # RFC 5545 has none that is zero; without one, it ends when it begins.
+            if self.duration_minutes is not None:
+                entry["duration"] = datetime.timedelta(minutes=self.duration_minutes)
         return entry
 
     @property
