@@ -7,7 +7,8 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from trips.models import InTripQuerySet, Member, Trip, trip_key
+from plugins.trip_list.rights import CanArchive
+from trips.models import InTripQuerySet, Member, Trip, locked_trip, trip_key
 from users.models import User
 
 
@@ -33,8 +34,10 @@ class ArchivedTrip(models.Model):
     @classmethod
     def add(cls, trip: Trip, user: User) -> None:
         """Archive the trip in the list of `user`; if it is there already, nothing changes."""
-        rows: list[Any] = [cls(trip=trip, user=user)]
-        cls.objects.bulk_create(rows, ignore_conflicts=True)
+        # Under the lock, or the row outlives a membership that ends at this moment.
+        with locked_trip(trip.pk, user, CanArchive.ARCHIVE) as locked:
+            rows: list[Any] = [cls(trip=locked, user=user)]
+            cls.objects.bulk_create(rows, ignore_conflicts=True)
 
     @classmethod
     def remove(cls, trip: Trip, user: User) -> None:

@@ -14,8 +14,9 @@ PROMISED = {CanArchive.ARCHIVE: ("any", "any", "any")}
 SCOPES_OF = {CanArchive.ARCHIVE: "trips:write"}
 AREAS = {ArchiveViewSet: "trips"}
 WRITTEN = {f"{method} {ARCHIVE}": [] for method in ("PUT", "DELETE")}
-#: A row of the caller alone.
-WITHOUT_LOCK = [("PUT", ARCHIVE), ("DELETE", ARCHIVE)]
+COMMANDS = [(CanArchive.ARCHIVE, "PUT", ARCHIVE)]
+#: The end of one's own row.
+WITHOUT_LOCK = [("DELETE", ARCHIVE)]
 VIOLATIONS = [("trip_archived_once", "archived", {"user": "olga"})]
 UNIQUE = {"trip_archived_once"}
 
