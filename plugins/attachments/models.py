@@ -239,10 +239,12 @@ class Attachment(models.Model):
         return self.name
 
     def is_own(self, user: User, can: Capability) -> bool:
-        """Whether `user` uploaded it or, to attach it, whether the expense is theirs."""
+        """Whether it is a file of `user` or, to attach it, whether the expense is theirs."""
         if can is CanAttach.ATTACH:
             return self.expense is not None and self.expense.is_own(user, can)
-        return user.pk == self.created_by_id
+        if user.pk == self.created_by_id or not self.parent_type:
+            return user.pk == self.created_by_id
+        return PARENTS[self.parent_type].is_of(self, user)
 
     @property
     def path(self) -> str:

@@ -24,6 +24,8 @@ class Parent(NamedTuple):
     attaching: Callable[[Any, Any], AbstractContextManager[Any]]
     #: What the journal says of an object that got a file or lost one: the ids before and after.
     changed: Callable[[Any, tuple[int | None, int | None]], Entry]
+    #: Whether a file that others uploaded is this user's own.
+    is_of: Callable[[Any, Any], bool]
 
 
 #: By the names of the types in the API, such as `document`.

@@ -6,7 +6,10 @@ _ANY, _OWN = Access.ANY, Access.OWN
 
 
 class CanAttach(Capability):
-    """A capability that concerns files. One's own files are those that one attached."""
+    """A capability that concerns files.
+
+    One's own are those that one attached, and those of documents that others attached for one.
+    """
 
     ATTACH = "attach files"
     DELETE = "delete attached files"

@@ -149,7 +149,10 @@ class AttachmentViewSet(InTripViewSet):
 
     @operation("deleteAttachment", needs=CanAttach.DELETE)
     def destroy(self, request: Request, attachment_id: int) -> Response:
-        """Delete an attachment. It cannot be restored."""
+        """Delete an attachment. It cannot be restored.
+
+        Whose file of a document it is may delete it, too.
+        """
         self._get(attachment_id).remove(by=self.caller)
         return self.no_content()
 

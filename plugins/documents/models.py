@@ -277,8 +277,17 @@ def _of_document(**where: Any) -> Q:
     return Q(Exists(rows))
 
 
+def _is_of(attachment: Attachment, user: User) -> bool:
+    """Whose passport it is may delete it, whoever uploaded it."""
+    return attachment.document_file.person_id == user.pk
+
+
 PARENT = Parent(
-    "documents", lambda: _of_document(document__deleted_at=None), attaching, DocumentFile.changed
+    "documents",
+    lambda: _of_document(document__deleted_at=None),
+    attaching,
+    DocumentFile.changed,
+    _is_of,
 )
 
 

@@ -93,6 +93,18 @@ def test_files_of_guests_are_attached_for_them(
     assert Attachment.objects.count() == 1
 
 
+def test_whose_file_it_is_deletes_it_whoever_attached_it(
+    api: Api, ask: Any, olga: User, ed: User, vera: User
+) -> None:
+    path = ask()
+    hers, his = (attach(api(olga), path, userId=user.pk)["Location"] for user in (vera, ed))
+    assert api(vera).delete(his).status_code == 403
+    assert [api(user).delete(its).status_code for user, its in ((vera, hers), (ed, his))] == [
+        204, 204,
+    ]  # fmt: skip
+    assert shown(api(olga), path)["attachments"] == []
+
+
 def test_a_refused_upload_leaves_no_file(
     api: Api, ask: Any, sam: User, ed: User, vera: User, folder: Folder
 ) -> None:
