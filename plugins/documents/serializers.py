@@ -41,7 +41,7 @@ class DocumentRequest(CamelCaseSerializer):
     name = StrictText(max_length=MAX_NAME_CHARS, help_text="What to attach, 1 to 100 characters.")
     wanted = WantedField(
         default=1,
-        help_text="How many files, 1 to 1000; or `members` for one of each member, guests too.",
+        help_text="How many files, or `members`: one of each member, guests too; at most 1000.",
     )
     due_on = StrictDate(
         required=False, allow_null=True, help_text="The last day for it; null for none."

@@ -66,7 +66,9 @@ class ActivityRequest(CamelCaseSerializer):
     )
     date = StrictDate(help_text="The day, also one outside of the trip. Default: null.", **_NULL)
     start_time = TimeField(help_text=f"{TIME} Default: null.", **_NULL)
-    duration_minutes = BoundedNumber(maximum=MAX_MINUTES, help_text="Default: null.", **_NULL)
+    duration_minutes = BoundedNumber(
+        maximum=MAX_MINUTES, help_text="1 to 1440. Default: null.", **_NULL
+    )
     location = StrictText(max_length=255, help_text="Where it is. Default: null.", **_NULL)
     url = UrlOrPath(help_text="A page about it. Default: null.", **_NULL)
     notes = StrictText(max_length=2000, help_text="Up to 2,000 characters. Default: null.", **_NULL)

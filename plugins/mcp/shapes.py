@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from drf_spectacular.drainage import get_override
 from rest_framework import serializers
 
 from plugins.mcp.names import names_people
@@ -31,6 +32,11 @@ def properties_of(view: Any, method: str) -> tuple[dict[str, Any], list[str]]:
     fields = shapes[action]().fields if action in shapes else {}
     pages = _PAGE if action in view.cls.lists and view.cls.pagination_class else {}
     properties = {camel_case(name): _property(camel_case(name), fields[name]) for name in fields}
+    for name, field in fields.items():
+        shape = properties[camel_case(name)]
+        if method == "PATCH" and field.allow_null and isinstance(shape.get("type"), str):
+            # It clears the field.
+            shape["type"] = [shape["type"], "null"]
     # A PATCH takes what it is given.
     needed = [camel_case(name) for name in fields if fields[name].required and method != "PATCH"]
     return {**properties, **pages}, needed
@@ -42,6 +48,9 @@ def _property(name: str, field: Any) -> dict[str, Any]:
 
 
 def _type(name: str, field: Any) -> dict[str, Any]:
+    if isinstance(field, BoundedNumber) and "oneOf" in get_override(field, "field"):
+        # A number, or a word for one, which the description names.
+        return {"type": ["integer", "string"]}
     if isinstance(field, serializers.ListField):
         return {"type": "array", "items": _type(name, field.child)}
     if isinstance(field, serializers.ListSerializer):

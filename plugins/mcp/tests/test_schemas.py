@@ -144,3 +144,20 @@ def test_each_is_a_json_schema_that_is_complete_in_itself(name: str) -> None:
     assert "$ref" not in json.dumps(schema)
     if TOOLS[name].takes not in TOLD_ELSEWHERE:
         assert all("description" in one for one in schema["properties"].values())
+
+
+@pytest.mark.parametrize(
+    ("tool", "field", "value"),
+    [
+        ("ask_for_document", "wanted", "members"),
+        ("ask_for_document", "wanted", 3),
+        ("change_activity", "date", None),
+        ("change_activity", "durationMinutes", None),
+    ],
+)
+def test_those_of_plugins_take_words_and_null_where_the_api_does(
+    tool: str, field: str, value: Any
+) -> None:
+    jsonschema.validate(value, schemas()[tool]["properties"][field])
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({}, schemas()[tool]["properties"][field])
