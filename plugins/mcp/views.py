@@ -132,7 +132,9 @@ class AssistantView(APIView):
         try:
             found = TOOLS[name].result(name, api, arguments)
         except ToolFailed as failure:
-            return _content(failure.data, str(failure), is_error=True)
+            # Names and titles among which to choose are what people wrote, too.
+            framed = [_DATA] if failure.data else []
+            return _content(failure.data, str(failure), *framed, is_error=True)
         return _content(compact(found), *([_REPLAYED] if api.was_replayed else []), _DATA)
 
 
