@@ -47,8 +47,8 @@ class ChangeViewSet(InTripViewSet):
 
         Without `since`, the response has a cursor for now, and no items. Each object is sent once
         in a response, however often it changed; a state of null means that it is gone. A trip that
-        the caller has lost is gone, and a new trip is sent as a whole. A scoped token without
-        `expenses:read` gets trips, members and invitations only.
+        the caller has lost is gone, and a new trip is sent as a whole. A scoped token gets
+        what its scopes let it read.
 
         `text/event-stream` has the changes as they happen: each is an event `change` with its
         cursor as its `id`, for ten minutes. It goes on after the `Last-Event-ID`, or else after
