@@ -77,6 +77,12 @@ def test_equal_balances_are_matched_by_lowest_id() -> None:
     assert fewest_transfers({4: -5, 3: 5, 2: -5, 1: 5}) == [Transfer(2, 1, 5), Transfer(4, 3, 5)]
 
 
+def test_the_largest_amounts_are_settled_first() -> None:
+    assert fewest_transfers({1: -20, 2: -50, 3: 40, 4: 30}) == [
+        Transfer(1, 4, 20), Transfer(2, 3, 40), Transfer(2, 4, 10),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("balances", [{1: 1}, {1: 5, 2: -4}, dict.fromkeys(range(20), -1)])
 def test_balances_that_do_not_sum_to_zero_are_refused(balances: dict[int, int]) -> None:
     with pytest.raises(ValueError, match="sum to zero"):
