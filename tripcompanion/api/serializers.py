@@ -251,7 +251,7 @@ class StrictInstant(serializers.DateTimeField):
     }
     _FORM = re.compile(
         r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
-        r"(Z|[+-][0-9]{2}:[0-9]{2})"
+        r"(Z|[+-][0-9]{2}:[0-5][0-9])"
     )
 
     def to_internal_value(self, value: Any) -> datetime:

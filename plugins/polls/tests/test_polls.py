@@ -98,6 +98,8 @@ BAD: list[tuple[str, Any]] = [
     *((name, value) for name in ("multiple", "anonymous") for value in ("true", 1)),
     *(("showsVotes", value) for value in ("never", 1, ["always"])),
     *(("closesAt", value) for value in ("2020-01-01T00:00:00Z", "soon", 1, "2026-13-01")),
+    # Python takes it for +01:00, which it never was.
+    ("closesAt", "2035-01-01T00:00:00+00:60"),
     ("state", "closed"),
 ]
 
