@@ -6,6 +6,7 @@ from io import BytesIO
 from typing import IO, Any
 
 from django.core.files import File
+from django.db import connection
 from django.http import FileResponse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -54,6 +55,8 @@ from users.throttles import ExportThrottle
 
 #: The largest file, in bytes.
 MAX_FILE_BYTES = 10 * 1024 * 1024
+#: How long the transaction of a request with an `Idempotency-Key` may wait for its file to be read.
+READING_SECONDS = 60
 #: Why a plan is refused.
 _PLANNING = [FileUnreadable, UnknownFormat, InviteInstead, LimitReached, NotFound, PermissionDenied]
 _WRITERS = {"json": json_file, "csv": csv_file, "xlsx": xlsx_file}
@@ -150,6 +153,7 @@ class ImportViewSet(InTripViewSet):
         if sent.size > MAX_FILE_BYTES:
             raise PayloadTooLarge(MAX_FILE_BYTES)
         choices = Choices(file_name=sent.name).changed(self.choices)
+        _read_patiently()
         stored = plan_import(self.caller, sent.file, choices)
         return self._planned(stored, f"/api/imports/{stored.pk}")
 
@@ -203,6 +207,7 @@ class ImportViewSet(InTripViewSet):
         The caller becomes OWNER of a new trip. People without an account become guests; accounts
         become VIEWERs.
         """
+        _read_patiently()
         return self.answer(confirm(import_id, self.caller))
 
     @operation("undoImport", needs=None, problems=[ChangedSince, NotImported, PermissionDenied])
@@ -218,6 +223,13 @@ class ImportViewSet(InTripViewSet):
         """Delete a plan, or an import that was undone. What is done can only be undone."""
         delete(import_id, self.caller)
         return self.no_content()
+
+
+def _read_patiently() -> None:
+    """Let a transaction that is open already be idle while a file is read."""
+    if connection.vendor == "postgresql" and connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{READING_SECONDS}s'")
 
 
 class ExportViewSet(InTripViewSet):

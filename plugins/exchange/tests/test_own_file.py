@@ -198,6 +198,39 @@ def test_no_transaction_waits_for_a_file(api: Api) -> None:
     assert not content.waited
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="Its transactions may be idle")
+@pytest.mark.django_db(transaction=True)
+def test_a_request_that_can_be_repeated_may_wait_for_its_file(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    """It is one transaction, of which PostgreSQL would end one that is idle for ten seconds."""
+    content = file_of(api, trip, olga)
+    waits: list[str] = []
+
+    def watch(execute: Any, *statement: Any) -> Any:
+        answer = execute(*statement)
+        if connection.in_atomic_block:
+            with connection.connection.cursor() as cursor:
+                cursor.execute("SHOW idle_in_transaction_session_timeout")
+                waits[-1:] = cursor.fetchone()
+        return answer
+
+    path, caller = "/api/imports", api(olga)
+    for action in ("?asNewTrip=true", "confirm"):
+        waits.append("")
+        with connection.execute_wrapper(watch):
+            answer = caller.generic(
+                "POST",
+                path + action,
+                content,
+                "application/json",
+                headers={"Idempotency-Key": action},
+            )
+        assert answer.status_code < 300, answer.content
+        path, content = f"/api/imports/{answer.json()['id']}/", b""
+    assert waits == ["1min", "1min"]
+
+
 # -- A file as the body ---------------------------------------------------------------------------
 
 
