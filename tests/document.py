@@ -6,10 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
+from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile, gettempdir
 from typing import Any
 from uuid import UUID
 
+import orjson
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
@@ -93,7 +96,15 @@ def parse_yaml(text: str | bytes) -> Any:
 def read_document() -> dict[str, Any]:
     """`openapi.yaml` as it stands; with other plugins than the usual ones, what it would be."""
     if not has_other_plugins():
-        return parse_yaml((ROOT / "openapi.yaml").read_bytes())
+        text = (ROOT / "openapi.yaml").read_bytes()
+        # To parse it takes more than a second of each process.
+        name = f"tripcompanion_openapi_{sha256(text).hexdigest()}_{os.getuid()}.json"
+        kept = Path(gettempdir(), name)
+        if not kept.exists():
+            with NamedTemporaryFile(dir=kept.parent, delete=False) as file:
+                file.write(orjson.dumps(parse_yaml(text)))
+            Path(file.name).rename(kept)
+        return orjson.loads(kept.read_bytes())
     # Not above: the fuzzer reads the file without settings.
     from tripcompanion.openapi.document import document as generated  # noqa: PLC0415 -- see above
 

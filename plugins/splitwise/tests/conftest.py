@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 
 import jsonschema
 import pytest
-import yaml
 from rest_framework.test import APIClient
 
-from tests.document import ROOT
+from tests.document import ROOT, parse_yaml
 from tests.scoped import ALL, script_of
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
@@ -19,7 +18,7 @@ from users.models import User
 
 BASE = "/api/v3.0"
 FORM = "application/x-www-form-urlencoded"
-DOCUMENT = yaml.safe_load((ROOT / "plugins" / "splitwise" / "openapi.yaml").read_text())
+DOCUMENT = parse_yaml((ROOT / "plugins" / "splitwise" / "openapi.yaml").read_bytes())
 
 
 @cache
