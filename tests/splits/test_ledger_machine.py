@@ -263,6 +263,7 @@ class Trip(Histories):
 def test_whatever_happens_the_books_are_what_the_rules_say(
     api: Api, olga: User, ed: User, vera: User, ada: User
 ) -> None:
+    """T104: The ledger is consistent after random operations."""
     bert = UserFactory(name="Bert Beside", email="bert@example.com")
     soaking = settings.get_current_profile_name() == "soak"
     budget = settings(max_examples=8, stateful_step_count=25, derandomize=True, database=None)
