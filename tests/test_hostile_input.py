@@ -45,38 +45,47 @@ NO_PATH_TEXT = (
     *("\x00", "a\x00b", "\ud800", "a" * 4000, "' OR 1=1--", "%", "_", "*", "<script>", "a\nb"),
     *("\U0001f9f3", "..", "ß" * 8, "２３４５６７８９", "K@example.com", "\r\nX: y", "../..", "%00"),
 )
-#: Filters count as absent if they are empty, as a form sends them.
-FILTERS = {"paid"}
 #: By format, enum or type of a query parameter; each is refused.
 QUERIES = {
     "boolean": ("", "1", "yes", "TRUE", "null", "[]", "\x00", "\ud800"),
     "integer": (
         *("0", "-1", "1.5", "1e3", "abc", "", " 1", "1_0", "１", "٣", str(2**63), "9" * 400),
-        *("\x00", "\ud800", "true", "[]"),
+        *("\x00", "\ud800", "true", "[]", "+1", "1,2", "null", "9" * 5000),
     ),
     "array": ("\x00", "\ud800"),
     "uuid": ("", "7", "0" * 32, f"{{{UUID(int=1)}}}", f"{UUID(int=1)} ", "\x00", "\ud800"),
     "number": ("abc", "NaN", "Infinity", "1e999", "1,5", "0x1", "\x00", "\ud800", "[]"),
     "int64": (
         *("0", "-1", "1.5", "1e3", "abc", "1_0", "１", "٣", str(2**63), "9" * 400),
-        *(" 7", "0007", "\x00", "\ud800"),
+        *("", " 7", "0007", "\x00", "\ud800"),
     ),
-    "date-time": ("0", "today", "2026-02-30T10:00:00Z", "2026-05-14 ", "\x00", "\ud800"),
+    "date-time": ("", "0", "today", "2026-02-30T10:00:00Z", "2026-05-14 ", "\x00", "\ud800"),
     "date": (
         *("0", "today", "2026-02-30", "2026-13-01", "2026-5-4", "20260514", "05/14/2026"),
         *("14/05/2026", "14.05.2026", "May 14, 2026", "２０２６-０５-１４", "0000-01-01", "\x00"),
+        *("", "10000-01-01", "2026-05-14T00:00"),
     ),
     "enum": (
         *("food", "UNKNOWN", "ＦＯＯＤ", "eur", "\x00", "\ud800", "A" * 5000, "'", "id"),
         *("-password", "amount,", ",amount", "amount,,createdAt", ",", "-", "--amount"),
-        "amount, createdAt",
+        *("amount, createdAt", "food,other", "__class__", ""),
     ),
     "text": ("x" * 256, "\x00", "a\x00b", "a\nb", "\x7f", "\x85", "\ud800"),
 }
 
 
 def query_rule(parameter: dict[str, Any]) -> str:
-    return json.dumps([parameter["name"], parameter["schema"]], sort_keys=True)
+    may_be_empty = parameter.get("allowEmptyValue")
+    return json.dumps([parameter["name"], parameter["schema"], may_be_empty], sort_keys=True)
+
+
+def beyond(schema: dict[str, Any], choices: list[str]) -> list[str]:
+    """What is just outside of the bounds of the schema."""
+    item = resolved(schema.get("items", {}))
+    found = [last.swapcase() for last in choices[-1:]]
+    found += [str(schema["minimum"] - 1)] if "minimum" in schema else []
+    found += [str(schema["maximum"] + 1)] if "maximum" in schema else []
+    return found + (["x" * (item["maxLength"] + 1)] if "maxLength" in item else [])
 
 
 #: The last operation with a parameter of this name and schema, which is sent all hostile values.
@@ -319,13 +328,16 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
     faults = []
     for parameter in operation.parameters("query"):
         schema = resolved(parameter["schema"])
-        choices = schema.get("enum") or schema.get("items", {}).get("enum")
+        choices = schema.get("enum") or schema.get("items", {}).get("enum", [])
         kind = "enum" if choices else schema.get("format")
-        texts = QUERIES[kind or schema["type"].replace("string", "text")]
+        texts = QUERIES[kind or schema["type"].replace("string", "text")] + (
+            *beyond(schema, choices),
+        )
         if operation is not LAST_WITH[query_rule(parameter)]:
             texts = texts[1:2]
         for text, language in zip(texts, cycle(("en", "es"))):
-            if not text and parameter["name"] in FILTERS:
+            if not text and parameter.get("allowEmptyValue"):
+                # As a form sends it.
                 continue
             query = f"?{parameter['name']}={quote(text, safe='', errors='surrogatepass')}"
             query += operation.required_query("&", but=parameter["name"])
