@@ -16,9 +16,7 @@ from splits.reports.audit import differences
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
-from tests.scoped import script_of
 from tests.test_costs import remaining
-from tests.users.logins import bearer
 from tests.walked import answers
 from trips.models import Trip
 from users.models import User
@@ -54,19 +52,6 @@ def test_prune_beside_a_merge_takes_nothing_from_it(trip: Trip, olga: User, gran
     DeletedEntry.objects.all().delete()
     entry.rename(grandma.pk, olga.pk)
     assert not DeletedEntry.objects.exists()
-
-
-@pytest.mark.parametrize("missing", ["trips:write", "expenses:read", "expenses:write"])
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_a_token_needs_the_scopes_of_all_that_a_merge_shows_and_changes(
-    trip: Trip, olga: User, ed: User, grandma: User, missing: str, dry_run: bool
-) -> None:
-    path = f"/api/trips/{trip.pk}/guests/{grandma.pk}/merge"
-    body = {"userId": ed.pk, "dryRun": dry_run}
-    scopes = {"trips:write", "expenses:read", "expenses:write"}
-    lacking = bearer(script_of(olga, *scopes - {missing}).token)
-    problem_of(lacking.post(path, body), 403, "insufficient_scope")
-    assert bearer(script_of(olga, *scopes).token).post(path, body).status_code == 200
 
 
 def test_the_entries_of_both_are_those_of_one(
