@@ -93,10 +93,6 @@ def test_one_of_several_who_are_owed_may_pay_it_off(
     assert ledger.pay(split, vera)["paid"]
 
 
-def test_an_admin_may_pay_any_split(ledger: Ledger, expense: Json, ada: User, ed: User) -> None:
-    assert ledger.pay(ledger.split(expense, ed), ada)["paid"]
-
-
 def test_paying_one_of_two_splits_between_the_same_two_leaves_the_other_open(
     ledger: Ledger, expense: Json, olga: User, ed: User
 ) -> None:

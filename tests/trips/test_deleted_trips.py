@@ -98,7 +98,7 @@ def test_a_deleted_trip_is_nowhere(
     delete(api, lived, olga)
     paths = (
         *("", "/members", "/expenses", "/expenses?deleted=true", "/settlements", "/balances"),
-        *("/settle-up", f"/members/{ed.pk}"),
+        *("/settle-up", f"/members/{ed.pk}", f"/balances/{ed.pk}"),
         f"/expenses/{expense.pk}",
         *all_of("PLACES"),
     )

@@ -135,15 +135,6 @@ def test_an_administrator_who_is_no_member_has_nothing_to_leave(
     assert trip.members.present().count() == 3
 
 
-def test_removing_who_is_no_member_is_404_whether_or_not_they_exist(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
-    client = api(olga)
-    answers = [client.delete(f"/api/trips/{trip.pk}/members/{pk}") for pk in (sam.pk, 10**15)]
-    assert [response.status_code for response in answers] == [404, 404]
-    assert answers[0].content == answers[1].content
-
-
 def test_who_left_can_come_back_with_another_role(
     api: Api, trip: Trip, olga: User, ed: User, go: Any
 ) -> None:

@@ -146,7 +146,7 @@ OF_A_USER = [row for row in ROWS if "users/{user_id}" in row.route and row.own !
 def test_what_is_for_oneself_is_403_whether_or_not_the_account_exists(
     api: Api, trip: Trip, sam: User, olga: User, row: Row
 ) -> None:
-    """T08, T10: What is for oneself and ADMINs is refused to others, for any id alike."""
+    """T08, T10, T11: What is for oneself and ADMINs is refused to others, for any id alike."""
     client, good = api(sam), row.body(Scene(trip, sam, own=False))
     before = everything_stored()
     for body in (good, {}, WRONG):

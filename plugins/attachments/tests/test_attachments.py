@@ -152,21 +152,6 @@ def test_one_that_is_deleted_while_it_is_read_is_not_found(
     assert api(olga).get(made["url"]).status_code == 404
 
 
-def test_viewers_attach_to_what_they_paid_and_nobody_to_a_strangers(
-    api: Any, trip: Trip, dinner: Expense, olga: User, vera: User, sam: User
-) -> None:
-    own = spend(trip, 900, paid_by=olga, among=[olga], paid_by_user={vera.pk: 900})
-    statuses = [
-        send(api(who), f"/api/expenses/{expense.pk}/attachments", PDF).status_code
-        for who, expense in ((vera, dinner), (vera, own), (sam, own))
-    ]
-    assert statuses == [403, 201, 404]
-    assert send(api(vera), f"/api/trips/{trip.pk}/attachments", PDF).status_code == 403
-    [made] = Attachment.objects.all()
-    assert api(sam).get(f"{made.path}/content").status_code == 404
-    assert api(None).get(f"{made.path}/content").status_code == 401
-
-
 def test_a_refused_upload_leaves_no_file(
     api: Any, olga: User, sam: User, dinner: Expense, folder: Path, settings: Settings
 ) -> None:

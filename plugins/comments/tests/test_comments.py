@@ -89,15 +89,6 @@ def test_the_author_and_owners_delete_a_comment(
     assert ledger.comments(expense) == []
 
 
-def test_a_comment_is_found_under_its_own_expense_only(ledger: Ledger, olga: User) -> None:
-    expense, other = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
-    comment = ledger.comment(expense, olga)
-    elsewhere = f"/api/expenses/{other['id']}/comments/{comment['id']}"
-    problem_of(ledger.answer(olga, "put", elsewhere, {"text": "x"}), 404)
-    problem_of(ledger.answer(olga, "delete", elsewhere), 404)
-    assert ledger.comments(expense) == [comment]
-
-
 def test_a_repeated_key_writes_one_comment(ledger: Ledger, olga: User) -> None:
     expense = ledger.spend(olga, 60, olga)
     path, key = f"/api/expenses/{expense['id']}/comments", {"Idempotency-Key": "once"}

@@ -20,7 +20,6 @@ from plugins.passkeys.models import MAX_PASSKEYS, Passkey
 from plugins.passkeys.relying_party import relying_party
 from plugins.passkeys.tests.authenticator import ATTESTED, PRESENT, VERIFIED, Authenticator
 from tests.document import ROOT, problem_of
-from tests.scoped import ALL, script_of
 from tests.users.logins import bearer, is_alive, log_in
 from tripcompanion.database.models import ThrottleCounter
 from trips.deletion import delete_account
@@ -348,12 +347,6 @@ def test_a_passkey_is_added_soon_after_a_log_in(olga: User, clock: Any) -> None:
     assert not Passkey.objects.exists()
 
 
-def test_a_scoped_token_has_nothing_to_do_with_passkeys(owner: Owner, olga: User) -> None:
-    script = bearer(script_of(olga, *ALL).token)
-    for method, path in (("get", ""), ("post", ""), ("post", "/options"), ("delete", "/1")):
-        problem_of(getattr(script, method)(f"{OWN}{path}"), 403, "insufficient_scope")
-
-
 def test_an_account_has_at_most_twenty(owner: Owner, olga: User) -> None:
     credential = Authenticator().create(owner.options())
     Passkey.objects.bulk_create(
@@ -378,13 +371,6 @@ def test_a_passkey_is_added_to_one_account(owner: Owner, ed: User) -> None:
     other = Owner(ed)
     problem_of(other.add(owner.authenticator.create(other.options())), 400, "invalid")
     assert other.rows() == []
-
-
-def test_nobody_removes_the_passkey_of_somebody_else(owner: Owner, ed: User) -> None:
-    path = f"{OWN}/{owner.rows()[0]['id']}"
-    assert Owner(ed).client.delete(path).status_code == 404
-    assert owner.client.delete(path).status_code == 204
-    refused(owner.log_in())
 
 
 def test_log_ins_count_as_those_with_a_password(owner: Owner, limits: Callable[..., None]) -> None:

@@ -548,14 +548,6 @@ def test_a_merge_of_two_who_are_both_named_adds_up(
     assert audit() == ""
 
 
-def test_a_recurrence_is_not_in_another_trip(
-    ledger_in: Any, post: Any, rent: Json, olga: User
-) -> None:
-    started = made(post, olga, rent)
-    other = ledger_in("EUR")
-    assert other.answer(olga, "get", f"recurring/{started['id']}").status_code == 404
-
-
 def test_a_trip_has_only_so_many(
     post: Any, rent: Json, olga: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
