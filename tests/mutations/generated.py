@@ -14,7 +14,6 @@ from tests.trips.rows import ROWS
 from tests.walked import all_of
 from trips.roles import TABLE, Access
 
-_CELLS = ("_ANY", "_OWN", "_NONE")
 #: Not a test that reads the table itself: the change must be detected over HTTP.
 _ROLE_TEST = "tests/test_permissions.py::test_each_caller_may_do_what_the_table_says"
 #: Of what no endpoint asks for alone.

@@ -57,16 +57,6 @@ def test_the_same_payer_and_participants_keep_them(
     assert ledger.expense(expense)["splits"] == expense["splits"]
 
 
-def test_a_put_of_what_was_read_keeps_them(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
-    body = ledger.expense_body(100, ed, description="Lunch", paidByUserId=olga.pk)
-    response = ledger.answer(olga, "put", f"expenses/{expense['id']}", body)
-    assert response.status_code == 200
-    assert response.json()["splits"] == expense["splits"]
-    assert response.json()["description"] == "Lunch"
-
-
 def test_other_money_without_a_division_is_refused_with_the_reason(
     ledger: Ledger, expense: Json, olga: User, ed: User
 ) -> None:

@@ -20,8 +20,6 @@ from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
-START = date(2026, 5, 14)
-
 
 def test_a_calendar_has_the_trip_and_what_is_planned(
     ledger: Ledger, link: Any, read: Any, plan: Plan, trip: Trip

@@ -138,15 +138,6 @@ ENDS: dict[str, Callable[[User], Any]] = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_links_end_with_what_ends_all_sessions(link: Any, read: Any, ed: User, end: str) -> None:
-    links = [link(ed), link(ed, OWN)]
-    ENDS[end](ed)
-    assert [read(each).status_code for each in links] == [404, 404]
-    User.objects.filter(pk=ed.pk).update(is_active=True)
-    assert [read(each).status_code for each in links] == [404, 404]
-
-
 def test_links_end_with_the_account(ledger: Ledger, link: Any, read: Any, ed: User) -> None:
     links = [link(ed), link(ed, OWN)]
     answer = ledger.answer(ed, "delete", "/api/users/me", {"password": PASSWORD})

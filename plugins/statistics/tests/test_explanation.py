@@ -130,13 +130,3 @@ def test_money_in_another_currency_counts_in_that_of_the_trip(
     yen = {**sides, "amount": 5000, "currency": "JPY", "exchangeRate": "0.00625"}
     assert ledger.answer(ed, "post", "settlements", yen).status_code == 201
     assert lines(ledger, ed, ed)[0]["sent"] == 31.25
-
-
-def test_it_is_hidden_in_another_trip_and_after_the_deletion(
-    ledger: Ledger, ledger_in: Any, olga: User, ed: User
-) -> None:
-    other = ledger_in("EUR")
-    other.trip.members.filter(user=ed).delete()
-    assert other.answer(olga, "get", f"balances/{ed.pk}").status_code == 404
-    assert ledger.answer(olga, "delete", ledger.url).status_code == 204
-    assert ledger.answer(ed, "get", f"balances/{ed.pk}").status_code == 404

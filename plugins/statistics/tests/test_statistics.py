@@ -23,16 +23,13 @@ from splits.models.individual_splits import remove_split
 from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, acting_as_owner, add_guest, join, spend
-from tests.scoped import script_of
 from tests.splits.histories import HISTORIES
 from tests.splits.ledger import Json, Ledger, exact
 from tests.trips.budgets import with_budgets
-from tests.users.logins import bearer
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_major
 from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
-from users.scopes import Scope
 
 #: The trip is from 14 to 18 May.
 FIRST, SECOND, LAST = date(2026, 5, 14), date(2026, 5, 15), date(2026, 5, 18)
@@ -491,33 +488,12 @@ def test_after_a_merge_the_part_of_the_guest_is_the_members(
 # -- Who may read it, and what is refused -------------------------------------------------------
 
 
-def test_a_script_needs_both_scopes(trip: Trip, olga: User) -> None:
-    both = [Scope.TRIPS_READ, Scope.EXPENSES_READ]
-    for scopes, status in (([both[0]], 403), ([both[1]], 403), (both, 200)):
-        script = bearer(script_of(olga, *scopes).token)
-        assert script.get(f"/api/trips/{trip.pk}/statistics").status_code == status
-
-
-@pytest.mark.parametrize(
-    "day", ["", "soon", "2026-02-30", "2026-5-1", "10000-01-01", "0000-01-01", "2026-05-14T00:00"]
-)
-def test_what_is_no_day_is_refused(api: Api, trip: Trip, olga: User, day: str) -> None:
-    response = api(olga).get(f"/api/trips/{trip.pk}/statistics", {"asOf": day})
-    assert list(problem_of(response, 400, "invalid")["errors"]) == ["asOf"]
-
-
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
 def test_a_day_far_away_is_none_or_all_of_the_trip(
     api: Api, trip: Trip, olga: User, day: str
 ) -> None:
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert statistics(api, trip, olga, day)["total"] == (10 if day > "2026" else 0)
-
-
-@pytest.mark.parametrize("by", ["", "Category", "year", "category,day", "\x00", "__class__"])
-def test_what_is_no_kind_of_group_is_refused(api: Api, trip: Trip, olga: User, by: str) -> None:
-    response = api(olga).get(f"/api/trips/{trip.pk}/statistics", {"by": by})
-    assert list(problem_of(response, 400, "invalid")["errors"]) == ["by"]
 
 
 # -- Three representations ----------------------------------------------------------------------

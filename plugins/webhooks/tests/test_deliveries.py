@@ -4,13 +4,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from io import StringIO
 from threading import BoundedSemaphore, Event, active_count
 from typing import Any
 
 import pytest
 import time_machine
-from django.core.management import call_command
 from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
@@ -372,22 +370,6 @@ def test_a_worker_whose_lease_has_passed_to_another_changes_nothing(
         assert slow.next() is None
         slow.release()
     assert (list(WebhookDelivery.objects.values()), list(Webhook.objects.values())) == after
-
-
-def test_the_log_ends_after_a_month(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
-    record(api, olga, trip)
-    deliver()
-    record(api, olga, trip)
-    receiver.answer = status(500)
-    deliver()
-    WebhookDelivery.objects.update(created_at=timezone.now() - timedelta(days=31))
-    said = StringIO()
-    call_command("prune", stdout=said)
-    assert "1 webhook deliveries" in said.getvalue()
-    # One that still waits is not lost.
-    assert [row["state"] for row in log_of(api, olga, hook)] == ["waiting"]
 
 
 def test_t196_a_slow_receiver_delays_no_other_account(
