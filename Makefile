@@ -16,7 +16,7 @@ export PORT DEBUG
 .DELETE_ON_ERROR:
 .PHONY: help run serve demo development test test-all check static short-fuzz \
 	short-chaos lint format schema screenshots messages soak soak-concurrent fuzz fuzz-files fuzz-imports \
-	mutate test-core plugins-out lines chaos backup-drill \
+	mutate mutate-pure test-core plugins-out lines chaos backup-drill \
 	cluster compose bench bench-profile trace lock audit-deps clean test-next test-uncompiled clients release node
 
 help: ## List the targets
@@ -151,6 +151,9 @@ fuzz-imports: .venv/.dev ## Import files that were damaged at random for MINUTES
 mutate: .venv/.dev ## Remove every guard in turn and report the failing test (ARGS="--only trips")
 	@$(BIN)/python -m tests.mutations $(ARGS)
 
+mutate-pure: .venv/.dev .venv/mutants/.installed ## Change each line of the arithmetic with mutmut (ARGS="splits.money*")
+	@$(BIN)/python -m tests.mutations.pure $(ARGS)
+
 bench: .venv/.dev .venv/production/.installed ## Measure the service against a baseline (ARGS="--seconds 0.3 --only page")
 	@$(BIN)/python -m benchmarks $(ARGS) $(if $(ARGS),,&& $(BIN)/python -m benchmarks.importing && \
 		$(BIN)/python -m benchmarks.waiting && $(BIN)/python -m benchmarks.searching && \
@@ -215,6 +218,8 @@ lock: ## Lock the versions of pyproject.toml (ARGS=--upgrade selects the newest;
 		--all-extras --group dev --constraints requirements-extras.txt
 	uv pip compile $(LOCK_OPTIONS) --output-file clients/requirements.txt $(ARGS) \
 		--group clients --constraints requirements-dev.txt
+	uv pip compile $(LOCK_OPTIONS) --output-file requirements-mutants.txt $(ARGS) \
+		--group mutants --constraints requirements-dev.txt
 	uv pip compile $(subst 3.11,3.13,$(LOCK_OPTIONS)) $(ARGS) \
 		--output-file clients/requirements-3.13.txt --group clients-newer
 
@@ -245,9 +250,9 @@ clean: ## Remove .venv, node_modules and all caches; the database is kept
 
 # A module is compiled when it is first imported; pip would compile all, which takes as long again.
 INSTALL = echo 'Installing $(1)' && if command -v uv >/dev/null; \
-	then uv pip install --quiet --python $(BIN)/python --require-hashes -r $(1); \
+	then uv pip install --quiet --python $(BIN)/python --require-hashes $(2) -r $(1); \
 	else $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		--require-hashes -r $(1); fi
+		--require-hashes $(2) -r $(1); fi
 
 .venv/.runtime: requirements.txt | .venv/bin/python
 	@$(call INSTALL,requirements.txt)
@@ -262,6 +267,10 @@ INSTALL = echo 'Installing $(1)' && if command -v uv >/dev/null; \
 .venv/production/.installed: requirements.txt | .venv/bin/python
 	@.venv/bin/python -m venv --clear .venv/production
 	@$(call INSTALL,requirements.txt)
+	@touch $@
+
+.venv/mutants/.installed: requirements-mutants.txt | .venv/bin/python
+	@$(call INSTALL,requirements-mutants.txt,--target .venv/mutants)
 	@touch $@
 
 .venv/clients/.installed: BIN := .venv/clients/bin

@@ -13,8 +13,6 @@ import argparse
 import os
 import secrets
 import shlex
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -28,7 +26,7 @@ from urllib.parse import urlsplit
 import django
 
 from tests.mutations.catalogue import all_mutants
-from tests.mutations.mutant import ROOT, Mutant
+from tests.mutations.mutant import Mutant, copy_checkout
 from tests.mutations.report import record, recorded, table
 from tests.mutations.warm import WarmPytest
 
@@ -46,16 +44,6 @@ class Outcome(NamedTuple):
 def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-def copy_checkout(target: Path) -> None:
-    """Copy all files that git tracks or does not ignore."""
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for name in filter(None, names.split("\0")):
-        if (ROOT / name).exists():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
 
 
 class Bench(NamedTuple):
