@@ -44,8 +44,10 @@ from users.models import Role, Session, User
 from users.passwords import SmallServerArgon2
 from users.tokens import token_pair
 
-#: No test depends on how fast the machine is. The second profile is the one of `make soak`.
-PATIENT: Any = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+#: No test depends on how fast the machine is, and tests with a database clean up after themselves.
+#: The second profile is the one of `make soak`.
+_UNCHECKED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+PATIENT: Any = {"deadline": None, "suppress_health_check": _UNCHECKED}
 hypothesis_settings.register_profile("patient", **PATIENT)
 hypothesis_settings.register_profile("soak", max_examples=30, stateful_step_count=60, **PATIENT)
 hypothesis_settings.load_profile("patient")

@@ -77,7 +77,6 @@ def turn():
 @schemathesis.pytest.from_fixture("operation").parametrize()
 @settings(
     max_examples=RANDOM,
-    deadline=None,
     derandomize=True,
     # One world for all examples of an operation, so that they meet what earlier ones left.
     suppress_health_check=list(HealthCheck),

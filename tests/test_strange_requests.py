@@ -24,7 +24,7 @@ BROKEN = ("%00", "a%00b", "%0a", "%0D%0A", "%1f", "%7F", "%C2%85", "%ED%A0%80", 
 EXAMPLES = 150 if connection.vendor == "sqlite" else 50
 #: In the admin site, a browser would get a page instead of the problem document.
 NO_PAGE = {"Accept": "*/*"}
-ALL = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+ALL = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture

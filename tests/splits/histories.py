@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from django.core.management import call_command
 from django.db import transaction
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 from rest_framework.response import Response
@@ -22,11 +22,7 @@ from trips.roles import Access, Can, Capability, TripRole, access_of
 from users.models import User
 
 #: For histories over the API, which take a second each; `make soak` plays more of them.
-HISTORIES = settings(
-    max_examples=30 if settings.get_current_profile_name() == "soak" else 4,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+HISTORIES = settings(max_examples=30 if settings.get_current_profile_name() == "soak" else 4)
 ROLES = [TripRole.OWNER, TripRole.EDITOR, TripRole.EDITOR, TripRole.VIEWER]
 DECIMALS = {"EUR": 2, "JPY": 0, "KWD": 3}
 #: Chooses among as many things as there are at that moment.

@@ -139,7 +139,6 @@ def test_whatever_is_closed_opens_again_as_the_rules_say(
         lambda: Closings(api, [olga, ed, bert, vera], ada),
         settings=settings(
             settings() if soaking else budget,
-            deadline=None,
             phases=[Phase.reuse, Phase.generate, Phase.shrink],
             suppress_health_check=list(HealthCheck),
         ),

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from splits.models.division import Division, Money, SplitType
@@ -52,7 +52,6 @@ def test_the_parts_are_within_one_unit_of_what_everybody_had(
 
 
 @given(bills(), st.randoms(), st.integers(0, 99))
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_the_order_of_the_items_changes_no_part(items: Items, order: Any, seed: int) -> None:
     lines = list(items.lines)
     order.shuffle(lines)

@@ -271,7 +271,6 @@ def test_whatever_happens_the_books_are_what_the_rules_say(
         lambda: Trip(api, [olga, ed, bert, vera], ada),
         settings=settings(
             settings() if soaking else budget,
-            deadline=None,
             phases=[Phase.reuse, Phase.generate, Phase.shrink],
             suppress_health_check=list(HealthCheck),
         ),

@@ -229,7 +229,6 @@ def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
     account=st.integers(0, 3),
 )
 @settings(
-    deadline=None,
     max_examples=EXAMPLES,
     phases=[Phase.reuse, Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),

@@ -31,7 +31,7 @@ def assert_stored_as_used(expense: Expense, rate: Decimal) -> None:
 per_euro = st.decimals(Decimal("0.000001"), Decimal(10**5), places=6)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 @given(per_euro, per_euro)
 def test_any_two_rates_make_one_that_is_stored_as_it_is_used(
     expense: Expense, source: Decimal, target: Decimal

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
@@ -123,11 +123,7 @@ ENTRY = st.tuples(
 @pytest.mark.either
 @pytest.mark.django_db
 @given(st.lists(ENTRY, min_size=1, max_size=14), st.integers(1, 14))
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=40)
 def test_together_is_the_same_as_one_by_one(
     olga: User, ed: User, vera: User, drawn: list[Any], size: int
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.exchange.models import Import, ImportedRow
@@ -132,9 +132,7 @@ Damage = Callable[[str, random.Random], bytes]
 
 FUZZ = settings(
     # `make fuzz-imports` takes the profile, and many more.
-    max_examples=500 if settings.get_current_profile_name() == "soak" else 50,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=500 if settings.get_current_profile_name() == "soak" else 50
 )
 
 

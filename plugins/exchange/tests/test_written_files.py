@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.exchange.formats.reading import TripDescription
@@ -29,9 +29,6 @@ from plugins.exchange.tests.reading import PlannedRow, claimed, planned_rows, re
 from tripcompanion.currency.amounts import to_major
 
 pytestmark = [pytest.mark.once, pytest.mark.soak]
-
-#: On a busy machine, too.
-PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def is_right(row: PlannedRow, moved: Any, keys: Any, currency: str, within: int = 1) -> bool:
@@ -60,7 +57,6 @@ def rows_of(trip: TripDescription, group_bills: Any) -> Any:
         currencies=("EUR", "JPY", "KWD"), payers=3, kinds=("expense", "payment"), steps={"KWD": 10}
     )
 )
-@PATIENT
 def test_every_balance_of_the_table_of_splitwise_is_right(group: Group) -> None:
     trip = read(csv_writers.splitwise(group))
     assert trip.format == "splitwise_csv"
@@ -86,7 +82,6 @@ def test_every_balance_of_the_table_of_splitwise_is_right(group: Group) -> None:
         names=names_of_people().filter(lambda name: ";" not in name),
     )
 )
-@PATIENT
 def test_everything_in_settle_up_is_exact(group: Group) -> None:
     trip = read(csv_writers.settle_up(group))
     assert trip.format == "settle_up"
@@ -113,7 +108,6 @@ API_KINDS = ("expense", "payment", "deleted")
     groups(currencies=("EUR", "JPY", "KWD"), payers=4, kinds=API_KINDS, steps={"KWD": 10}),
     st.integers(1, 6),
 )
-@PATIENT
 def test_balances_of_the_api_of_splitwise_are_exact(group: Group, size: int) -> None:
     pages = paged(group, size)
     trip = read(json_writers.splitwise_api(group, pages))
@@ -160,7 +154,6 @@ def shown_by_spliit(bill: Bill, ids: dict[str, str], key: str) -> dict[str, int]
 
 
 @given(OF_SPLIIT, st.booleans())
-@PATIENT
 def test_parts_of_spliit_are_those_it_shows(group: Group, has_ids: bool) -> None:
     trip = read(json_writers.spliit(group, has_ids))
     assert trip.format == "spliit_json"
@@ -174,7 +167,6 @@ def test_parts_of_spliit_are_those_it_shows(group: Group, has_ids: bool) -> None
 
 
 @given(OF_SPLIIT, st.booleans())
-@PATIENT
 def test_cells_of_spliit_are_exact_where_they_say_who_paid(group: Group, is_old: bool) -> None:
     trip = read(csv_writers.spliit(group, is_old, group.currency))
     assert trip.format == "spliit_csv"
@@ -211,7 +203,6 @@ IHATEMONEY = groups(
 
 
 @given(IHATEMONEY, st.sampled_from([6, 7]), st.booleans(), st.sampled_from(["json", "csv"]))
-@PATIENT
 def test_weights_of_ihatemoney_divide_if_they_are_known(
     group: Group, version: int, has_currency: bool, kind: str
 ) -> None:
@@ -252,7 +243,6 @@ def weighted(bill: Bill, group: Group) -> Bill:
     st.sampled_from([1, 3, 7]),
     st.booleans(),
 )
-@PATIENT
 def test_weights_of_cospend_divide(group: Group, part: int, has_currencies: bool) -> None:
     texts = [csv_writers.php(to_major(bill.amount, bill.currency) / part) for bill in group.bills]
     unit = to_major(1, group.currency)
@@ -341,7 +331,6 @@ def with_items(bill: Bill, items: list[Items]) -> dict[str, Fraction]:
 
 
 @given(abrechnungen())
-@PATIENT
 def test_accounts_of_abrechnung_have_the_parts_of_people(found: Any) -> None:
     group, events, items = found
     trip = read(json_writers.abrechnung(group, events, items))
@@ -384,7 +373,6 @@ def between_two(friend: str, currencies: Any = ("EUR", "JPY", "KWD")) -> Any:
 
 
 @given(FRIENDS.map(known_as), st.sampled_from(".,"), st.data())
-@PATIENT
 def test_the_two_of_a_file_of_splitpro_are_exact(friend: str, mark: str, data: Any) -> None:
     rows = data.draw(st.lists(between_two(friend), min_size=1, max_size=6))
     trip = read(csv_writers.splitpro(rows, friend, mark), f"{friend}.csv")
@@ -410,7 +398,6 @@ def debts(
 
 
 @given(st.data())
-@PATIENT
 def test_debts_of_splitpro_are_exact_in_each_group_and_outside(data: Any) -> None:
     people = NAMES[: data.draw(st.integers(2, 5))]
     with_first = [(people[0], name) for name in people[1:]]
@@ -436,7 +423,6 @@ def test_debts_of_splitpro_are_exact_in_each_group_and_outside(data: Any) -> Non
 
 
 @given(groups(is_of_one_currency=True, has_originals=True), st.booleans())
-@PATIENT
 def test_entries_of_tricount_are_exact(group: Group, is_local_foreign: bool) -> None:
     trip = read(json_writers.tricount(group, is_local_foreign))
     assert trip.format == "tricount"

@@ -34,10 +34,7 @@ FILES: dict[str, Any] = {
 @pytest.mark.parametrize("name", FILES)
 @given(data=st.data())
 @settings(
-    max_examples=4,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
+    max_examples=4, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
 )
 def test_a_trip_has_the_balances_of_its_plan(
     name: str, imported: Any, api: Any, olga: Any, data: Any

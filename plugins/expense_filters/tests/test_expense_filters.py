@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies
+from hypothesis import given, settings, strategies
 
 from tests.cast import Api
 from tests.document import problem_of
@@ -109,9 +109,7 @@ def test_a_search_finds_greek_words_in_both_cases(ledger: Ledger, olga: User, qu
 
 
 @given(text=strategies.text(strategies.characters(codec="utf-8"), max_size=255))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 def test_no_search_is_an_error(ledger: Ledger, olga: User, text: str) -> None:
     response = ledger.answer(olga, "get", f"expenses?{urlencode({'search': text, 'tag': text})}")
     assert response.status_code in {200, 400}

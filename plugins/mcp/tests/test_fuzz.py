@@ -57,7 +57,7 @@ def messages(draw: Any) -> tuple[dict[str, Any], dict[str, str]]:
     return {**body, "params": params}, headers
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(message=messages())
 def test_every_message_is_answered(
     stored_world: World, message: tuple[dict[str, Any], dict[str, str]], db: None

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.recurring.rules import MAX_YEARS, dates_of
@@ -63,11 +63,7 @@ _starts = st.integers(-400, 3700) | st.text(max_size=10) | st.none()
 
 
 @pytest.mark.soak
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=150)
 @given(_rules | st.text(max_size=40), _starts, st.booleans())
 def test_a_rule_is_refused_or_has_few_dates(
     ledger: Ledger, olga: User, rule: str, starts: Any, is_preview: bool

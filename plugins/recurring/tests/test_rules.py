@@ -35,7 +35,7 @@ def rules(draw: st.DrawFn) -> str:
     return ";".join(parts)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(rules(), st.dates(date(2020, 1, 1), date(2030, 12, 31)))
 def test_the_dates_are_those_of_dateutil(rule: str, starts_on: date) -> None:
     start = datetime(starts_on.year, starts_on.month, starts_on.day)  # noqa: DTZ001 -- rules have dates

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings, strategies
+from hypothesis import given, settings, strategies
 
 from plugins.saved_filters import models
 from plugins.saved_filters.models import (
@@ -161,9 +161,7 @@ def test_what_the_list_would_refuse_or_ignore_is_not_saved(
         max_size=5,
     )
 )
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40)
 def test_what_is_saved_can_be_used_and_saved_again(
     ledger: Ledger, olga: User, pairs: list[tuple[str, str]]
 ) -> None:

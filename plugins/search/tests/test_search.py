@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings, strategies
+from hypothesis import given, settings, strategies
 
 from plugins.search.serializers import MAX_WORDS
 from plugins.search.words import KEPT_CODES, MAX_SNIPPET_CHARS, separators, snippet, words_of
@@ -98,9 +98,7 @@ def test_a_query_has_ten_words_at_most(api: Api, olga: User, find: Any) -> None:
 
 
 @given(q=strategies.text(min_size=1, max_size=255))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 def test_no_query_breaks_it(api: Api, trip: Trip, olga: User, q: str) -> None:
     try:
         sent = quote(q)

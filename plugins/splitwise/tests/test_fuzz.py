@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.splitwise.tests.conftest import BASE, FORM, urlencode
@@ -28,9 +28,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(path=st.sampled_from(PATHS), body=st.dictionaries(NAMES, VALUES, max_size=8))
 def test_no_form_breaks_the_service(
     calling: Any, trip: Any, olga: Any, path: str, body: dict[str, str]

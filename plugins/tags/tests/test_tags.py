@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import HealthCheck, given, settings, strategies
+from hypothesis import given, settings, strategies
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.tags.models import rename_tag
@@ -104,9 +104,7 @@ TAGS = strategies.lists(strategies.sampled_from(["a", "A", "b", "B", "c", "ß", 
 
 @pytest.mark.slow
 @given(lists=strategies.lists(TAGS, max_size=5), old=strategies.sampled_from("abc"))
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25)
 def test_a_rename_leaves_no_old_name_and_no_tag_twice(
     ledger: Ledger, olga: User, lists: list[list[str]], old: str
 ) -> None:

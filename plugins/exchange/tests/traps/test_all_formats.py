@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.exchange.description import UnreadableFile
@@ -86,7 +86,6 @@ def test_a_minus_may_stand_behind() -> None:
 
 
 @given(st.decimals(min_value=-(10**9), max_value=10**9, places=2), st.sampled_from(",."))
-@settings(deadline=None)
 def test_numbers_are_read_in_every_way_of_writing(value: Decimal, mark: str) -> None:
     thousands = "." if mark == "," else ","
     text = f"{value:,.2f}".replace(",", "#").replace(".", mark).replace("#", thousands)
