@@ -30,5 +30,5 @@ def many(trip: Any, _olga: Any, people: list[Any], _expense: Any) -> dict[str, i
 
 def constrained(trip: Any, olga: Any) -> dict[str, Any]:
     for member in trip.members.all():
-        ArchivedTrip.add(trip, member.user)
+        ArchivedTrip.objects.create(trip=trip, user=member.user)
     return {"archived": ArchivedTrip.objects.filter(trip=trip).exclude(user=olga)}
