@@ -92,6 +92,30 @@ def test_a_search_reads_an_index_or_what_the_caller_may_see(
     assert mine.description == "Boat w7x"
 
 
+def test_a_search_in_one_trip_does_not_read_all_trips_backwards(
+    api: Api, trip: Trip, olga: User
+) -> None:
+    spend(trip, 100, paid_by=olga, among=[olga], description="Boat")
+    path = f"/api/search?q=boat&type=expense&tripId={trip.pk}"
+    plans = []
+
+    def ask() -> None:
+        # Otherwise a table with one row is read as a whole.
+        with connection.cursor() as cursor:
+            cursor.execute("SET enable_seqscan = off")
+            cursor.execute("SET enable_sort = off")
+        api(olga).get(path)
+
+    try:
+        plans += [plan_of(*one) for one in statements_of(ask)]
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET enable_seqscan")
+            cursor.execute("RESET enable_sort")
+    assert plans
+    assert not any("Backward using splits_expense_pkey" in text for text in plans), plans
+
+
 def test_missing_and_unfinished_indexes_are_made_and_others_dropped() -> None:
     make_indexes()
     wanted = dict.fromkeys(wanted_indexes(), True)
