@@ -245,9 +245,12 @@ def _spent(
     kind: str, trip: Param, user: Param, until: Param = _UNTIL, day: Param = _DAY
 ) -> QuerySet[Expense, Any]:
     """By a column: how many expenses, what was spent, what by the day, and the part of `user`."""
-    rows = _until(until, trip=trip).alias(own=of(user, "splits__participant"))
+    same = {"trip": OuterRef("trip"), "expense": OuterRef("pk")}
+    own = Split.objects.filter(participant=user, **same).values("amount_minor")
+    # Not a join: without statistics of the trip, PostgreSQL compares each expense with each split.
+    rows = _until(until, trip=trip).alias(own_minor=Subquery(own))
     by_then = halves_of(prefix="then_", only=Q(expense_date__lte=day))
-    halves = halves_of() | by_then | halves_of("own__amount_minor", "own_")
+    halves = halves_of() | by_then | halves_of("own_minor", "own_")
     return rows.values_list(_column(kind)).annotate(Count("pk"), **halves)
 
 
