@@ -16,6 +16,7 @@ from tests.cast import Api
 from tests.compiled_only import compiled_only
 from tests.factories import spend
 from tests.trips.bodies import dinner
+from tests.wide import copies
 from trips.models import Trip
 from users.models import User
 
@@ -271,3 +272,40 @@ def test_the_last_page_computes_nothing_of_the_pages_before(
         [[[whole]]] = cursor.fetchall()
     reads = [n for n in nodes(whole["Plan"]) if n.get("Relation Name") == "splits_payer"]
     assert [node["Actual Loops"] for node in reads] == [1]
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite joins by indexes only")
+def test_without_statistics_no_request_compares_all_rows_with_each_other(
+    api: Api, trip: Trip, olga: User, ed: User
+) -> None:
+    """As of a trip that was just imported."""
+    expense, many = spend(trip, 100, paid_by=olga, among=[ed, olga]), 3_000
+    in_expense = {"expense_id": f"{copies(expense, many, number='number + n')} + n"}
+    copies(expense.payers.get(), many, **in_expense)
+    for split in expense.splits.all():
+        split_id = f"{copies(split, many, **in_expense)} + n"
+        for debt in split.debts.all():
+            copies(debt, many, split_id=split_id)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM pg_statistic WHERE starelid::regclass::text ~ '^splits_'")
+        cursor.execute(
+            "UPDATE pg_class SET reltuples = -1, relpages = 0 WHERE relname ~ '^splits_'"
+        )
+    client, path = api(ed), f"/api/trips/{trip.pk}"
+    statements, _answers = noted(
+        {
+            query: lambda query=query: client.get(f"{path}/{query}")
+            for query in ("statistics", "expenses?paid=true", "expenses?paid=false&pageSize=5")
+        }
+    )
+    for name, asked in statements.items():
+        for sql, values in asked:
+            with connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
+                [[[whole]]] = cursor.fetchall()
+            compared = sum(
+                (node["Actual Rows"] + node.get("Rows Removed by Join Filter", 0))
+                * node["Actual Loops"]
+                for node in nodes(whole["Plan"])
+            )
+            assert compared < many * 50, (name, sql, compared)

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Any
 
 from django.db import models
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Value
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value, When
 
 from plugins.words import HasWords, Lines
 from splits.models import Debt, Expense, Split
@@ -54,6 +54,16 @@ def is_open() -> Exists:
     """Condition on expenses: something of one of their splits is still owed."""
     debts = Debt.objects.open().filter(trip=OuterRef("trip"), split=OuterRef("pk"))
     return Exists(Split.objects.filter(Exists(debts), **OF_EXPENSE))
+
+
+def is_open_in(trip_id: int) -> Case:
+    """The same condition on the expenses of one trip.
+
+    PostgreSQL joins what `WHERE` has at its top. If it expects few rows, because it has no
+    statistics of the trip or `LIMIT` wants few, it compares each expense with each open debt.
+    """
+    debts = Debt.objects.open().filter(trip=trip_id, split__trip=trip_id).order_by()
+    return Case(When(pk__in=debts.values("split__expense"), then=Value(True)), default=Value(False))
 
 
 def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> Q:

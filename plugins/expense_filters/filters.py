@@ -7,12 +7,13 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
+from django.db.models.lookups import Exact
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
 
-from plugins.expense_filters.conditions import amount_between, is_open, tagged, with_words
+from plugins.expense_filters.conditions import amount_between, is_open_in, tagged, with_words
 from splits.forms import ApiFormField, one_of
 from splits.models import Expense
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS
@@ -60,14 +61,25 @@ class TrueOrFalse(django_filters.ChoiceFilter):
         super().__init__(*args, choices=choices, error_messages=one_of(words), **kwargs)
 
 
+class PaidFilter(TrueOrFalse):
+    def filter(self, qs: Rows, value: str) -> Rows:
+        if not value:
+            return qs
+        return qs.filter(Exact(is_open_in(_trip_id(self)), Value(value == "false")))
+
+
 class SearchFilter(django_filters.CharFilter):
     """Words, in the expenses of the trip that is in the path."""
 
     def filter(self, qs: Rows, value: str) -> Rows:
         if not value:
             return qs
-        trip_id = self.parent.request.parser_context["kwargs"]["trip_id"]
-        return qs.filter(with_words(value.split(), trip=trip_id))
+        return qs.filter(with_words(value.split(), trip=_trip_id(self)))
+
+
+def _trip_id(of: Any) -> int:
+    """The trip in the path of the request of a filter."""
+    return of.parent.request.parser_context["kwargs"]["trip_id"]
 
 
 def _with_tags(rows: Rows, _name: str, tags: list[str]) -> Rows:
@@ -77,10 +89,6 @@ def _with_tags(rows: Rows, _name: str, tags: list[str]) -> Rows:
 def _with_amount(rows: Rows, name: str, amount: Decimal) -> Rows:
     limits = {"minAmount": (amount, MAX_AMOUNT), "maxAmount": (-MAX_AMOUNT, amount)}[name]
     return rows.filter(amount_between("amount_minor", "trip__currency", *limits))
-
-
-def _with_paid(rows: Rows, _name: str, word: str) -> Rows:
-    return rows.filter(~is_open() if word == "true" else is_open())
 
 
 FILTERS: Mapping[str, django_filters.Filter] = {
@@ -96,7 +104,7 @@ FILTERS: Mapping[str, django_filters.Filter] = {
     ),
     "minAmount": AmountFilter(method=_with_amount, label="Of at least this amount."),
     "maxAmount": AmountFilter(method=_with_amount, label="Of at most this amount."),
-    "paid": TrueOrFalse(method=_with_paid, label="All of its splits are paid, or not."),
+    "paid": PaidFilter(label="All of its splits are paid, or not."),
     "search": SearchFilter(
         max_length=255,
         label=(
