@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models import F, Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -17,6 +17,10 @@ from trips.models.events import Event
 from users.models import User
 
 BALANCE = money_column("balance_minor", gettext_lazy("balance"))
+# It is no column of the table; without this, sorting by it is an error.
+BALANCE.admin_order_field = (
+    F("paid_minor") - F("share_minor") + F("sent_minor") - F("received_minor")
+)
 SUMS = (
     BALANCE,
     money_column("paid_minor", gettext_lazy("paid")),

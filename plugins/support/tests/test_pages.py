@@ -110,6 +110,17 @@ def test_nothing_in_the_books_can_be_added_changed_or_deleted(
     assert everything_stored() == before
 
 
+def test_members_are_sorted_by_every_column(
+    admin_client: AdminClient, trip: Trip, olga: User, ed: User
+) -> None:
+    spend(trip, 100, paid_by=olga, among=[olga, ed])
+    for column in range(1, 10):
+        assert admin_client.list(Member, f"o={column}").status_code == 200
+    creditors_last = admin_client.list(Member, "o=5").context["cl"].result_list
+    balances = [member.balance_minor for member in creditors_last]
+    assert balances == sorted(balances)
+
+
 def test_members_cannot_be_deleted(admin_client: AdminClient, trip: Trip) -> None:
     row = row_of(Member)
     answer = admin_client.client.post(admin_client.url(Member, "delete", row.pk), {"post": "yes"})
