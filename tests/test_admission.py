@@ -2,23 +2,20 @@
 
 import socket
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from io import BytesIO
 from threading import Event
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from django.core.wsgi import get_wsgi_application
-from django.test import Client
 
 from tests.document import problem_of
 from tests.locks import holding
-from tests.server import Server, running_server
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.server import running_server
+from tests.splits.journey import Journey, sign_up
 from tests.wire import Wire
 from tripcompanion.api.problems import Unavailable
 from tripcompanion.api.turns import WAIT_SECONDS, Turns
@@ -30,21 +27,19 @@ MORE = 20
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     with running_server(WEB_CONCURRENCY="1") as running:
         yield running
 
 
 @pytest.fixture
-def people(server: Server) -> Iterator[list[Traveller]]:
+def people(server):
     limits = httpx.Limits(max_connections=None)
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False, limits=limits) as client:
         yield [sign_up(client) for _number in range(4)]
 
 
-def test_t191_too_many_requests_of_one_account_are_refused_at_once(
-    server: Server, people: list[Traveller]
-) -> None:
+def test_t191_too_many_requests_of_one_account_are_refused_at_once(server, people):
     """T191: One caller holds 64 threads and half of the connections at most."""
     owner, stranger, *_others = people
     journey = Journey.start(owner)
@@ -80,16 +75,14 @@ def test_t191_too_many_requests_of_one_account_are_refused_at_once(
     journey.adds_up()
 
 
-def test_a_request_that_gets_no_connection_in_time_is_a_503(
-    monkeypatch: pytest.MonkeyPatch, client: Client, db: None
-) -> None:
+def test_a_request_that_gets_no_connection_in_time_is_a_503(monkeypatch, client, db):
     monkeypatch.setattr(wsgi, "WAIT_SECONDS", 0.05)
     dispatcher = wsgi.Dispatcher(get_wsgi_application(), 1)
     dispatcher._connections.get()
     answered: list[tuple[str, dict[str, str]]] = []
     environ = {**client._base_environ(), "PATH_INFO": "/api/trips", "wsgi.input": BytesIO()}
 
-    def start(status: str, headers: list[tuple[str, str]], *_error: object) -> None:
+    def start(status, headers, *_error):
         answered.append((status, dict(headers)))
 
     body = b"".join(dispatcher(environ, start))
@@ -100,11 +93,11 @@ def test_a_request_that_gets_no_connection_in_time_is_a_503(
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
-def test_who_waits_without_a_connection_holds_up_nobody(client: Client, method: str) -> None:
+def test_who_waits_without_a_connection_holds_up_nobody(client, method):
     """T239: A request that waits for another service has no share of its caller or its trip."""
     waits, goes_on = Event(), Event()
 
-    def application(environ: dict[str, Any], start: Any) -> list[bytes]:
+    def application(environ, start):
         if not waits.is_set():
             with without_connection():
                 waits.set()
@@ -115,7 +108,7 @@ def test_who_waits_without_a_connection_holds_up_nobody(client: Client, method: 
     dispatcher = wsgi.Dispatcher(application, 1)
     request = {"REQUEST_METHOD": method, "PATH_INFO": "/api/trips/1"}
 
-    def ask() -> bytes:
+    def ask():
         environ = {**client._base_environ(), **request, "wsgi.input": BytesIO()}
         return b"".join(dispatcher(environ, lambda *_head: None))
 
@@ -129,10 +122,10 @@ def test_who_waits_without_a_connection_holds_up_nobody(client: Client, method: 
         assert first.result() == b"done"
 
 
-def test_who_has_had_a_turn_waits_behind_those_who_were_waiting() -> None:
+def test_who_has_had_a_turn_waits_behind_those_who_were_waiting():
     turns, had = Turns(1), []
 
-    def wait(number: int) -> None:
+    def wait(number):
         with turns.acquired(time.monotonic() + 10):
             had.append(number)
 
@@ -146,7 +139,7 @@ def test_who_has_had_a_turn_waits_behind_those_who_were_waiting() -> None:
     assert had == [0, 1, 2, 3, 4, 5]
 
 
-def test_a_turn_that_comes_too_late_goes_to_the_next() -> None:
+def test_a_turn_that_comes_too_late_goes_to_the_next():
     turns = Turns(1)
     with turns.acquired(time.monotonic() + 10):
         with pytest.raises(Unavailable), turns.acquired(time.monotonic() + 0.01):
@@ -157,7 +150,7 @@ def test_a_turn_that_comes_too_late_goes_to_the_next() -> None:
 
 
 @pytest.mark.slow
-def test_t190_a_body_that_trickles_is_given_up(server: Server) -> None:
+def test_t190_a_body_that_trickles_is_given_up(server):
     """T190: A body and the reader of a response have a limited time."""
     with Wire.to(server.url) as wire:
         wire.send("POST /api/trips", "Content-Type: application/json", "Content-Length: 100000")
@@ -181,7 +174,7 @@ SLOW_READERS = MOST_AT_ONCE + MORE
 LARGE = ("/api/schema", "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js")
 
 
-def slowly_reading(stack: ExitStack, server: Server, path: str) -> Wire:
+def slowly_reading(stack, server, path):
     """A client that reads nothing; on both sides there is little room for what it did not read."""
     wire = stack.enter_context(Wire(socket.socket()))
     wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
@@ -193,9 +186,7 @@ def slowly_reading(stack: ExitStack, server: Server, path: str) -> Wire:
 
 
 @pytest.mark.parametrize("path", LARGE)
-def test_t191_slow_readers_of_one_address_do_not_hold_all_threads(
-    server: Server, people: list[Traveller], path: str
-) -> None:
+def test_t191_slow_readers_of_one_address_do_not_hold_all_threads(server, people, path):
     with ExitStack() as stack:
         for _number in range(SLOW_READERS):
             slowly_reading(stack, server, path)
@@ -210,14 +201,14 @@ def test_t191_slow_readers_of_one_address_do_not_hold_all_threads(
         time.sleep(0.5)
 
 
-def status_of_another(server: Server) -> int:
+def status_of_another(server):
     with Wire.to(server.url) as another:
         another.send("GET /api/nothing")
         return another.head().status
 
 
 @pytest.mark.slow
-def test_t190_a_response_in_memory_is_given_up(server: Server) -> None:
+def test_t190_a_response_in_memory_is_given_up(server):
     with ExitStack() as stack:
         wire = slowly_reading(stack, server, LARGE[0])
         started = time.monotonic()
@@ -230,9 +221,7 @@ def test_t190_a_response_in_memory_is_given_up(server: Server) -> None:
 
 
 @pytest.mark.parametrize(("line", "status"), [("POST /api/trips", 429), ("GET /api/health", 429)])
-def test_a_request_with_an_unread_body_is_not_followed_by_another(
-    server: Server, people: list[Traveller], line: str, status: int
-) -> None:
+def test_a_request_with_an_unread_body_is_not_followed_by_another(server, people, line, status):
     """Of one address without an account, whose bodies do not arrive."""
     with ExitStack() as stack:
         for _number in range(MOST_AT_ONCE):

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.once
     ("amount", "currency", "minor"),
     [("12.345", "EUR", 1235), ("12.344", "EUR", 1234), ("0.005", "EUR", 1), ("0.5", "JPY", 1)],
 )
-def test_an_entered_amount_is_rounded_half_up(amount: str, currency: str, minor: int) -> None:
+def test_an_entered_amount_is_rounded_half_up(amount, currency, minor):
     assert minor_units("amount", Decimal(amount), currency) == minor
     assert minor_units("amount", -Decimal(amount), currency, signed=True) == -minor
 
@@ -28,7 +28,7 @@ def test_an_entered_amount_is_rounded_half_up(amount: str, currency: str, minor:
         ("-0.004", True, "Must not be 0."),
     ],
 )
-def test_what_rounds_to_nothing_or_below_is_refused(amount: str, signed: bool, text: str) -> None:
+def test_what_rounds_to_nothing_or_below_is_refused(amount, signed, text):
     with pytest.raises(ValidationError) as refused:
         minor_units("items.0.amount", Decimal(amount), "EUR", signed=signed)
     assert refused.value.detail == {"items.0.amount": [text]}
@@ -37,6 +37,6 @@ def test_what_rounds_to_nothing_or_below_is_refused(amount: str, signed: bool, t
 @pytest.mark.parametrize(
     ("currency", "shown"), [("EUR", "-1.20"), ("JPY", "-120"), ("KWD", "-0.120")]
 )
-def test_all_decimals_of_a_currency_are_shown(currency: str, shown: str) -> None:
+def test_all_decimals_of_a_currency_are_shown(currency, shown):
     assert [str(one) for one in all_to_major([-120], currency)] == [shown]
     assert str(to_major(-120, currency)) == shown

@@ -4,20 +4,15 @@ import json
 import re
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import commands as core_commands
-from rest_framework.test import APIClient
 
 from splits.models import Debt, Settlement
-from tests.cast import Api
 from tests.document import usual_plugins
 from tests.sources import CORE, PACKAGES, ROOT, shipped
 from tests.walked import all_of
 from tripcompanion.plugin import plugins
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -28,7 +23,7 @@ LEDGER = (ROOT / "splits" / "README.md").read_text()
 Pairs = set[tuple[str, str, Decimal]]
 
 
-def steps() -> list[dict[str, str]]:
+def steps():
     """The rows of the worked example, by the head of the column."""
     head, _rule, *rows = (
         [cell.strip() for cell in line.split("|")]
@@ -37,30 +32,30 @@ def steps() -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
-def pairs(text: str) -> Pairs:
+def pairs(text):
     """`Vera to Ed 6.67, …` as a set."""
     found = re.findall(r"(\w+) to (\w+) ([0-9.]+)", text)
     return {(debtor, creditor, Decimal(amount)) for debtor, creditor, amount in found}
 
 
-def exact(response: Any) -> Any:
+def exact(response):
     """The answer, with amounts as the digits that were sent."""
     return json.loads(response.content, parse_float=Decimal)
 
 
-def first_name(user: User | dict[str, Any]) -> str:
+def first_name(user):
     return (user["name"] if isinstance(user, dict) else user.name).split()[0]
 
 
 class Example:
     """The trip of the example: its people by first name, and what they do and see over HTTP."""
 
-    def __init__(self, trip: Trip, people: list[User], client: APIClient) -> None:
+    def __init__(self, trip, people, client):
         self.trip, self.client = trip, client
         self.people = {first_name(user): user for user in people}
         self.path = f"/api/trips/{trip.pk}"
 
-    def play(self, step: str) -> None:
+    def play(self, step):
         """Do what the first cell of a row says."""
         if handed := re.fullmatch(r"(?:Plan: )?(\w+) hands (\w+) ([0-9.]+)", step):
             sender, receiver, amount = handed.groups()
@@ -85,19 +80,19 @@ class Example:
             ],
         )
 
-    def _post(self, name: str, **body: Any) -> None:
+    def _post(self, name, **body):
         answer = self.client.post(f"{self.path}/{name}", body)
         assert answer.status_code == 201, answer.content
 
-    def balances(self) -> dict[str, Decimal]:
+    def balances(self):
         rows = exact(self.client.get(f"{self.path}/balances"))
         return {first_name(row["user"]): row["balance"] for row in rows}
 
-    def plan(self) -> Pairs:
+    def plan(self):
         rows = exact(self.client.get(f"{self.path}/settle-up"))
         return {(first_name(row["from"]), first_name(row["to"]), row["amount"]) for row in rows}
 
-    def open_amounts(self, api: Api) -> dict[str, Decimal]:
+    def open_amounts(self, api):
         """What each person still owes, by their pending debts and by their total debt."""
         amounts = {}
         for name, user in self.people.items():
@@ -107,14 +102,14 @@ class Example:
             assert Decimal(total.content.decode()) == amounts[name]
         return amounts
 
-    def open_debts(self) -> Pairs:
+    def open_debts(self):
         rows = Debt.objects.open().filter(trip=self.trip).select_related("debtor", "creditor")
         return {
             (first_name(row.debtor), first_name(row.creditor), Decimal(row.open_minor) / 100)
             for row in rows
         }
 
-    def credit(self) -> Pairs:
+    def credit(self):
         rows = Settlement.objects.with_credit().filter(trip=self.trip).with_details()
         return {
             (first_name(row.sender), first_name(row.receiver), Decimal(row.credit_minor) / 100)
@@ -123,11 +118,11 @@ class Example:
 
 
 @pytest.fixture
-def example(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Example:
+def example(trip, olga, ed, vera, api):
     return Example(trip, [olga, ed, vera], api(olga))
 
 
-def test_the_worked_example_is_what_the_api_does(example: Example, api: Api) -> None:
+def test_the_worked_example_is_what_the_api_does(example, api):
     assert len(steps()) == 5
     for step in steps():
         example.play(step["Step"])
@@ -141,7 +136,7 @@ def test_the_worked_example_is_what_the_api_does(example: Example, api: Api) -> 
         }, step
 
 
-def test_the_plan_of_the_example_is_the_plan(example: Example) -> None:
+def test_the_plan_of_the_example_is_the_plan(example):
     planned = [step["Step"] for step in steps() if step["Step"].startswith("Plan: ")]
     for step in steps():
         if step["Step"] == planned[0]:
@@ -152,7 +147,7 @@ def test_the_plan_of_the_example_is_the_plan(example: Example) -> None:
     )
 
 
-def test_the_parts_that_the_example_names_are_the_splits(example: Example) -> None:
+def test_the_parts_that_the_example_names_are_the_splits(example):
     text = " ".join(LEDGER.split())
     parts = re.search(r"divides into ([0-9.]+) for Olga, .* ([0-9.]+) each for Ed and Vera", text)
     example.play(steps()[0]["Step"])
@@ -162,7 +157,7 @@ def test_the_parts_that_the_example_names_are_the_splits(example: Example) -> No
     assert amounts == {"Olga": olga, "Ed": each, "Vera": each}
 
 
-def test_every_folder_has_its_place_in_the_tree() -> None:
+def test_every_folder_has_its_place_in_the_tree():
     folders = {
         path.parent.name
         for package in (*FOLDERS, "tests")
@@ -174,7 +169,7 @@ def test_every_folder_has_its_place_in_the_tree() -> None:
 
 
 @usual_plugins
-def test_everything_in_the_tree_exists() -> None:
+def test_everything_in_the_tree_exists():
     folders = (*FOLDERS, "docs")
     files = {path.name for folder in folders for path in (ROOT / folder).rglob("*")}
     files |= {path.name for path in ROOT.iterdir()} | {
@@ -184,21 +179,21 @@ def test_everything_in_the_tree_exists() -> None:
     assert [name for name in named if name not in files] == []
 
 
-def test_the_layers_are_those_that_import_linter_checks() -> None:
+def test_the_layers_are_those_that_import_linter_checks():
     configuration = (ROOT / "pyproject.toml").read_text()
     contracts = re.findall(r"^name = \"(serving > .+)\"$", configuration, re.M)
     assert len(contracts) == 1
     assert f"`{contracts[0]}`" in " ".join(DOCUMENT.split())
 
 
-def test_no_command_of_djangos_core_is_replaced() -> None:
+def test_no_command_of_djangos_core_is_replaced():
     ours = {path.stem for app in FOLDERS for path in (ROOT / app).rglob("commands/[a-z]*.py")}
     core = {path.stem for path in Path(core_commands.__file__).parent.glob("[a-z]*.py")}
     assert "migrate_safely" in ours
     assert ours & core == set()
 
 
-def test_commands_lock_a_trip_together_with_the_question_who_may() -> None:
+def test_commands_lock_a_trip_together_with_the_question_who_may():
     """`lock_trip` alone asks nothing; it is for joining, `If-Match`, and what the service does."""
     names = (app.name for app in plugins() if app.name.partition(".")[0] not in CORE)
     of_plugins = [path for name in names for path in shipped(name.replace(".", "/"))]

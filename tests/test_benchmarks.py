@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -32,7 +31,7 @@ SIZE = 20
 
 @pytest.mark.slow
 @compiled_only  # otherwise wide pages take so much memory that the worker is replaced
-def test_a_small_run_finds_no_wrong_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_small_run_finds_no_wrong_answer(capsys):
     database = ["--sqlite"] if connection.vendor == "sqlite" else []
     status = main(["--sizes", str(SIZE), "--seconds", "0.01", "--rounds", "1", *database])
     said = capsys.readouterr().out
@@ -41,7 +40,7 @@ def test_a_small_run_finds_no_wrong_answer(capsys: pytest.CaptureFixture[str]) -
         assert f"| {name} | {SIZE} |" in said
 
 
-def ask(request: Request) -> Answer:
+def ask(request):
     response = Client().generic(
         request.method,
         request.path,
@@ -52,7 +51,7 @@ def ask(request: Request) -> Answer:
     return Answer(request, response.status_code, response.content)
 
 
-def twisted(value: Any) -> Any:
+def twisted(value):
     """The same answer with its last number changed, however deep that is; None without one."""
     if isinstance(value, float | int) and not isinstance(value, bool):
         return value + 1
@@ -69,7 +68,7 @@ def twisted(value: Any) -> Any:
 
 
 @usual_plugins
-def test_a_wrong_figure_is_noticed(db: None) -> None:
+def test_a_wrong_figure_is_noticed(db):
     fill(SIZE)
     reference, world = Reference(SIZE), World.find(SIZE, ask)
     for name, operation in OPERATIONS.items():
@@ -80,7 +79,7 @@ def test_a_wrong_figure_is_noticed(db: None) -> None:
         assert not operation.is_right(reference, world, wrong), name
 
 
-def test_ratios_and_growth_are_those_of_the_medians() -> None:
+def test_ratios_and_growth_are_those_of_the_medians():
     answer = Answer(Request("GET", "/"), 200, b"")
     rows = {}
     for size, times_ms in ((100, (3, 4, 90)), (10_000, (6, 6, 90))):
@@ -103,7 +102,7 @@ def test_ratios_and_growth_are_those_of_the_medians() -> None:
 
 @usual_plugins
 @pytest.mark.once
-def test_the_moves_between_files_are_as_documented(tmp_path: Path) -> None:
+def test_the_moves_between_files_are_as_documented(tmp_path):
     database = shutil.copy(migrated_database("sqlite://"), tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.trace"],
@@ -123,7 +122,7 @@ def test_the_moves_between_files_are_as_documented(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="COPY is PostgreSQL's")
 @pytest.mark.needs("pg_dump")
-def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixture[str]) -> None:
+def test_growth_writes_a_ledger_without_differences(capsys):
     with home(sqlite=False) as place:
         measure_growth(place, 0.002)
     said = capsys.readouterr().out
@@ -134,7 +133,7 @@ def test_growth_writes_a_ledger_without_differences(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.slow
-def test_importing_measures_both_steps_of_each_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_importing_measures_both_steps_of_each_file(capsys):
     """One size, because times of so few rows say nothing about growth."""
     with home(sqlite=connection.vendor == "sqlite") as place:
         status = measure_importing(place, [100])

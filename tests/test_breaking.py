@@ -113,7 +113,7 @@ BREAKS_NONE: list[tuple[str, Any]] = [
 ]
 
 
-def changed(place: str, value: Any) -> dict[str, Any]:
+def changed(place, value):
     """The old document with another value at a place; in a list, a new number adds it."""
     document: Any = deepcopy(OLD)
     *parents, last = place.split(".")
@@ -130,14 +130,14 @@ def changed(place: str, value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("place", "value", "line"), BREAKS, ids=[row[2] for row in BREAKS])
-def test_a_break_is_named_once(place: str, value: Any, line: str) -> None:
+def test_a_break_is_named_once(place, value, line):
     assert Comparison(OLD, changed(place, value)).run() == [line]
 
 
 @pytest.mark.parametrize(("place", "value"), BREAKS_NONE, ids=[row[0] for row in BREAKS_NONE])
-def test_an_addition_breaks_nothing(place: str, value: Any) -> None:
+def test_an_addition_breaks_nothing(place, value):
     assert Comparison(OLD, changed(place, value)).run() == []
 
 
-def test_a_document_breaks_nothing_of_its_own() -> None:
+def test_a_document_breaks_nothing_of_its_own():
     assert Comparison(OLD, deepcopy(OLD)).run() == []

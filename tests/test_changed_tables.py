@@ -1,7 +1,5 @@
 """Tables that change under a running service: reads are repeated, a write may be asked to be."""
 
-from collections.abc import Iterator
-
 import httpx
 import psycopg
 import pytest
@@ -9,7 +7,7 @@ from django.conf import settings
 
 from tests.compiled_only import compiled_only
 from tests.document import problem_of
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, sign_up, split_path
 from tests.walked import all_of
 
@@ -21,7 +19,7 @@ UNKNOWN_PAYER = {"paidByUserId": 10**15}
 
 
 @pytest.fixture(scope="module")
-def single() -> Iterator[Server]:
+def single():
     """One thread, so that every request meets the statements of those before.
 
     Not in development, where Django logs every statement and none is kept.
@@ -32,7 +30,7 @@ def single() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def journey(single: Server) -> Iterator[Journey]:
+def journey(single):
     with httpx.Client(base_url=single.url, timeout=30, trust_env=False) as http:
         yield Journey.start(sign_up(http))
 
@@ -40,7 +38,7 @@ def journey(single: Server) -> Iterator[Journey]:
 _lengths = iter(range(3000, 4000))
 
 
-def change(server: Server, *columns: str) -> None:
+def change(server, *columns):
     """Give text columns another type, so that no kept statement fits any more."""
     with psycopg.connect(server.environment["DATABASE_URL"], autocommit=True) as other:
         for column in columns:
@@ -62,9 +60,7 @@ def change(server: Server, *columns: str) -> None:
         *((place, "splits_expense.category") for place in all_of("PLACES")),
     ],
 )
-def test_a_read_is_repeated_when_its_table_has_changed(
-    single: Server, journey: Journey, path: str, column: str
-) -> None:
+def test_a_read_is_repeated_when_its_table_has_changed(single, journey, path, column):
     journey.spend(30, journey.owner)
     url = f"{journey.path}{path}"
     before = journey.owner.done("GET", url)
@@ -75,7 +71,7 @@ def test_a_read_is_repeated_when_its_table_has_changed(
 
 
 @compiled_only
-def test_a_write_is_refused_once_and_then_done(single: Server, journey: Journey) -> None:
+def test_a_write_is_refused_once_and_then_done(single, journey):
     owner, debtor = journey.owner, sign_up(journey.owner.http)
     journey.admit(debtor)
     path = split_path(journey.spend(60, debtor)["splits"][0])
@@ -91,7 +87,7 @@ def test_a_write_is_refused_once_and_then_done(single: Server, journey: Journey)
     assert owner.done("GET", path)["paid"]
 
 
-def test_a_refused_write_hinders_none_after_it(journey: Journey) -> None:
+def test_a_refused_write_hinders_none_after_it(journey):
     """Psycopg lets the server forget all statements when a transaction is rolled back."""
     owner, path = journey.owner, f"{journey.path}/expenses"
     right, wrong = (journey.expense_body(30, owner, **more) for more in ({}, UNKNOWN_PAYER))
@@ -109,9 +105,7 @@ def test_a_refused_write_hinders_none_after_it(journey: Journey) -> None:
         ["trips_member.role"],
     ],
 )
-def test_an_expense_is_recorded_at_the_second_try_at_the_latest(
-    single: Server, journey: Journey, columns: list[str]
-) -> None:
+def test_an_expense_is_recorded_at_the_second_try_at_the_latest(single, journey, columns):
     body = journey.expense_body(30, journey.owner)
     path = f"{journey.path}/expenses"
     assert journey.owner.call("POST", path, body).status_code == 201

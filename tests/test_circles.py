@@ -1,9 +1,7 @@
 """No files import each other in a circle, not even for their types."""
 
 import ast
-from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
@@ -12,15 +10,15 @@ from tests.sources import ROOT, shipped
 pytestmark = pytest.mark.once
 
 
-def modules() -> dict[str, Path]:
+def modules():
     return {name_of(path): path for path in shipped()}
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(path):
     """What a file imports anywhere in it, also below `if TYPE_CHECKING`."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -34,7 +32,7 @@ def imported(path: Path) -> Iterator[str]:
 MODULES = modules()
 
 
-def circle_in(imports: dict[str, set[str]]) -> list[str]:
+def circle_in(imports):
     """The files of one circle; none if there is no circle."""
     try:
         TopologicalSorter(imports).prepare()
@@ -43,7 +41,7 @@ def circle_in(imports: dict[str, set[str]]) -> list[str]:
     return []
 
 
-def test_no_file_leads_back_to_itself() -> None:
+def test_no_file_leads_back_to_itself():
     imports = {name: MODULES.keys() & {*imported(path)} - {name} for name, path in MODULES.items()}
     assert len(imports) > 200
     assert circle_in(imports) == []

@@ -1,7 +1,6 @@
 """What a client sends twice with one `clientId` is created once, whatever it is."""
 
 from functools import partial
-from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -10,10 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from tests.document import OPERATIONS, Operation, has_other_plugins, problem_of
-from tests.hostile import World
+from tests.document import OPERATIONS, has_other_plugins, problem_of
 from tests.own_data import own_data
-from tests.server import Server
 from tests.splits.journey import Journey, answers_at_once, sign_up
 from trips.models import JournalEntry, Member
 from trips.models.client_ids import ClientId
@@ -34,32 +31,32 @@ CREATE = [
 
 
 @pytest.fixture
-def world(db: None, stored_world: World) -> World:
+def world(db, stored_world):
     return stored_world.with_new_client()
 
 
-def client_of(name: str) -> APIClient:
+def client_of(name):
     client = APIClient()
     session = Session.start(User.objects.filter(name=name).latest("pk"))
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {token_pair(session).token}")
     return client
 
 
-def body_of(world: World, operation: Operation) -> dict[str, Any]:
+def body_of(world, operation):
     return {**world.bodies[str(operation)][0], "clientId": CLIENT_ID}
 
 
-def other(body: dict[str, Any]) -> dict[str, Any]:
+def other(body):
     """The same with another text."""
     names = {"text", "title", "name", "description"} & body.keys() or {"note"}
     return {**body, **dict.fromkeys(names, "Another")}
 
 
-def is_taken(answer: Any) -> bool:
+def is_taken(answer):
     return problem_of(answer, 409)["code"] == "client_id_taken"
 
 
-def test_they_are_those_of_the_contract() -> None:
+def test_they_are_those_of_the_contract():
     assert {str(operation) for operation in CREATE if operation.method == "POST"} >= {
         *("POST /api/trips", f"POST {EXPENSES}", f"POST {TRIP}/settlements"),
         f"POST {TRIP}/guests",
@@ -67,9 +64,7 @@ def test_they_are_those_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("operation", CREATE, ids=str)
-def test_the_same_again_creates_nothing_and_answers_with_what_is_there(
-    world: World, operation: Operation
-) -> None:
+def test_the_same_again_creates_nothing_and_answers_with_what_is_there(world, operation):
     url, body = world.url(operation), body_of(world, operation)
     made = world.client.post(url, body)
     assert (made.status_code, made.json()["clientId"]) == (201, CLIENT_ID), made.content
@@ -88,9 +83,7 @@ def test_the_same_again_creates_nothing_and_answers_with_what_is_there(
 
 
 @pytest.mark.parametrize("operation", CREATE, ids=str)
-def test_of_somebody_else_it_is_taken_but_trips_are_those_of_their_creator(
-    world: World, operation: Operation
-) -> None:
+def test_of_somebody_else_it_is_taken_but_trips_are_those_of_their_creator(world, operation):
     # Olga is not in the trips of Ed.
     url, body = world.url(operation), {**body_of(world, operation), "defaultDivision": None}
     if url != "/api/trips":
@@ -104,9 +97,7 @@ def test_of_somebody_else_it_is_taken_but_trips_are_those_of_their_creator(
 
 
 @pytest.mark.parametrize("operation", CREATE, ids=str)
-def test_of_what_is_deleted_it_stays_taken_until_that_is_restored(
-    world: World, operation: Operation
-) -> None:
+def test_of_what_is_deleted_it_stays_taken_until_that_is_restored(world, operation):
     url, body = world.url(operation), body_of(world, operation)
     path = world.client.post(url, body)["Location"]
     assert world.client.delete(path).status_code == 204
@@ -118,9 +109,7 @@ def test_of_what_is_deleted_it_stays_taken_until_that_is_restored(
 
 
 @pytest.mark.parametrize("operation", CREATE, ids=str)
-def test_what_is_deleted_and_changes_and_the_own_data_have_it(
-    world: World, operation: Operation
-) -> None:
+def test_what_is_deleted_and_changes_and_the_own_data_have_it(world, operation):
     changes = world.client.get("/api/changes").json()
     url, body = world.url(operation), body_of(world, operation)
     made = world.client.post(url, body)
@@ -137,7 +126,7 @@ def test_what_is_deleted_and_changes_and_the_own_data_have_it(
 
 
 @pytest.mark.parametrize("operation", CREATE, ids=str)
-def test_without_one_no_statement_asks_for_it(world: World, operation: Operation) -> None:
+def test_without_one_no_statement_asks_for_it(world, operation):
     body = body_of(world, operation)
     del body["clientId"]
     with CaptureQueriesContext(connection) as queries:
@@ -145,13 +134,13 @@ def test_without_one_no_statement_asks_for_it(world: World, operation: Operation
     assert not [query for query in queries if ClientId._meta.db_table in query["sql"]]
 
 
-def test_it_counts_for_one_kind_in_one_place(world: World) -> None:
+def test_it_counts_for_one_kind_in_one_place(world):
     for operation in CREATE:
         answer = world.client.post(world.url(operation), body_of(world, operation))
         assert answer.status_code == 201, operation
 
 
-def test_it_never_changes_and_a_copy_and_a_preview_have_none(world: World) -> None:
+def test_it_never_changes_and_a_copy_and_a_preview_have_none(world):
     [create] = [op for op in CREATE if op.path == EXPENSES]
     url, body = world.url(create), body_of(world, create)
     assert world.client.post(f"{url}/preview", body).status_code == 200
@@ -166,7 +155,7 @@ def test_it_never_changes_and_a_copy_and_a_preview_have_none(world: World) -> No
     assert "clientId" not in file.content.decode()
 
 
-def test_one_id_at_once_records_one_expense(server: Server) -> None:
+def test_one_id_at_once_records_one_expense(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         owner, member = sign_up(http), sign_up(http)
         journey = Journey.start(owner)
@@ -186,9 +175,7 @@ def test_one_id_at_once_records_one_expense(server: Server) -> None:
 
 
 @pytest.mark.parametrize("operation", [op for op in CREATE if op.path != "/api/trips"], ids=str)
-def test_who_may_not_create_does_not_learn_what_was_created(
-    world: World, operation: Operation
-) -> None:
+def test_who_may_not_create_does_not_learn_what_was_created(world, operation):
     url, body = world.url(operation), body_of(world, operation)
     assert world.client.post(url, body).status_code == 201
     sent = [{**body, "clientId": pk} for pk in (CLIENT_ID, str(uuid4()))]
@@ -196,7 +183,7 @@ def test_who_may_not_create_does_not_learn_what_was_created(
     assert found in [[403, 403], [409, 201]]
 
 
-def test_a_trip_that_its_creator_has_left_is_gone_for_them(world: World) -> None:
+def test_a_trip_that_its_creator_has_left_is_gone_for_them(world):
     [create] = [op for op in CREATE if op.path == "/api/trips"]
     body = {**body_of(world, create), "defaultDivision": None}
     made = world.client.post("/api/trips", body)

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,19 +16,19 @@ TYPES = (CLIENTS / "typescript" / "dist" / "schema.d.ts").read_text()
 STALE = "run `make clients` and commit clients/typescript"
 
 
-def contents(package: str) -> Any:
+def contents(package):
     return json.loads((CLIENTS / package).read_text())
 
 
 @usual_plugins
-def test_the_typescript_client_has_the_operations_of_the_document() -> None:
+def test_the_typescript_client_has_the_operations_of_the_document():
     body = re.search(r"^export interface operations {\n(.*?)^}$", TYPES, re.M | re.S)[1]
     found = set(re.findall(r"^    (\w+): {$", body, re.M))
     assert found == {operation.spec["operationId"] for operation in OPERATIONS}, STALE
 
 
 @usual_plugins
-def test_the_typescript_client_has_the_objects_of_the_document() -> None:
+def test_the_typescript_client_has_the_objects_of_the_document():
     body = re.search(r"^    schemas: {\n(.*?)^    };$", TYPES, re.M | re.S)[1]
     found = {}
     for name, fields in re.findall(r"^        (\w+): {\n(.*?)^        };$", body, re.M | re.S):
@@ -42,17 +40,17 @@ def test_the_typescript_client_has_the_objects_of_the_document() -> None:
     }, STALE
 
 
-def test_the_typescript_client_has_the_version_of_the_document() -> None:
+def test_the_typescript_client_has_the_version_of_the_document():
     assert contents("typescript/package.json")["version"] == DOCUMENT["info"]["version"]
 
 
-def test_npm_packages_come_from_the_configured_registry() -> None:
+def test_npm_packages_come_from_the_configured_registry():
     packages = contents("package-lock.json")["packages"]
     addresses = {about["resolved"] for about in packages.values() if "resolved" in about}
     assert addresses == {"typescript"}
 
 
-def test_without_a_current_node_the_target_says_so_in_one_line(tmp_path: Path) -> None:
+def test_without_a_current_node_the_target_says_so_in_one_line(tmp_path):
     node = tmp_path / "node"
     node.write_text("#!/bin/sh\necho 'unknown option' >&2; exit 1\n")
     node.chmod(0o755)

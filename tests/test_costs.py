@@ -1,7 +1,6 @@
 """A request counts as what it costs: a body by its objects, an export by its time."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import pytest
 import time_machine
@@ -10,12 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from splits.reports.balances import Plan
-from tests.cast import Api
-from tests.document import Operation, operations, resolved
+from tests.document import operations, resolved
 from tests.factories import spend
 from tripcompanion.api.throttling import requests_of
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -26,7 +22,7 @@ MANY = 1_000
 WITH_OWN_LIMIT = {"changeImport", "createWebhook", "planImport", "updateWebhook"}
 
 
-def remaining(response: Any) -> int:
+def remaining(response):
     return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])
 
 
@@ -41,11 +37,11 @@ def remaining(response: Any) -> int:
         ({"amounts": dict.fromkeys(map(str, range(100)), 1)}, 5),
     ],
 )
-def test_objects_and_values_are_counted(body: Any, requests: int) -> None:
+def test_objects_and_values_are_counted(body, requests):
     assert requests_of(body) == requests
 
 
-def lists_in(schema: Any, depth: int = 0) -> Iterator[tuple[list[str], Any]]:
+def lists_in(schema, depth=0):
     """The path of every list and map in the schema of a body, and what fills it."""
     schema = resolved(schema)
     for part in (*schema.get("allOf", ()), *schema.get("oneOf", ()), *schema.get("anyOf", ())):
@@ -60,7 +56,7 @@ def lists_in(schema: Any, depth: int = 0) -> Iterator[tuple[list[str], Any]]:
             yield [name, *path], filled
 
 
-def with_lists() -> list[Any]:
+def with_lists():
     return [
         pytest.param(operation, path, filled, id=f"{operation} {'.'.join(path)}")
         for operation in operations()
@@ -70,9 +66,7 @@ def with_lists() -> list[Any]:
 
 
 @pytest.mark.parametrize(("operation", "path", "filled"), with_lists())
-def test_every_documented_list_is_counted(
-    api: Api, olga: User, limits: Limits, operation: Operation, path: list[str], filled: Any
-) -> None:
+def test_every_documented_list_is_counted(api, olga, limits, operation, path, filled):
     body = filled
     for name in reversed(path):
         body = {name: body}
@@ -90,15 +84,15 @@ def test_every_documented_list_is_counted(
     assert len(captured) == 1
 
 
-def test_there_are_lists_in_bodies() -> None:
+def test_there_are_lists_in_bodies():
     assert len(with_lists()) > 20
 
 
-def inserted(captured: CaptureQueriesContext) -> list[str]:
+def inserted(captured):
     return [one["sql"] for one in captured if one["sql"].startswith("INSERT")]
 
 
-def payment_of_all(trip: Trip) -> dict[str, Any]:
+def payment_of_all(trip):
     [transfer] = Plan(trip).transfers
     return {
         "fromUserId": transfer.sender.pk,
@@ -117,8 +111,8 @@ def payment_of_all(trip: Trip) -> dict[str, Any]:
     ],
 )
 def test_what_goes_through_many_entries_counts_as_several(
-    api: Api, trip: Trip, olga: User, ed: User, limits: Limits, method: str, path: str, body: Any
-) -> None:
+    api, trip, olga, ed, limits, method, path, body
+):
     limits(user="10/min")
     for _expense in range(200):
         spend(trip, 100, paid_by=olga, among=[ed])

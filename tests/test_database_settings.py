@@ -1,7 +1,5 @@
 """DATABASE_URL and DATABASE_POOLER: Django's settings, and what is refused."""
 
-from typing import Any
-
 import pytest
 
 from tripcompanion.database.connections import connection_settings
@@ -13,13 +11,13 @@ POOLED = {"prepare": False, "pooler": "transaction"}
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def environment(monkeypatch):
     """What the settings change in the environment is restored after the test."""
     monkeypatch.setenv("PGTZ", "Asia/Tokyo")
     monkeypatch.delenv("PGOPTIONS", raising=False)
 
 
-def connected(url: str = URL, timeout_seconds: int = 5, **others: Any) -> dict[str, Any]:
+def connected(url=URL, timeout_seconds=5, **others):
     values = {"pool_size": 4, "prepare": True, "pooler": "none"} | others
     return connection_settings(url, timeout_seconds=timeout_seconds, **values)
 
@@ -36,7 +34,7 @@ def connected(url: str = URL, timeout_seconds: int = 5, **others: Any) -> dict[s
         ("[::1]:5433,[::2]", ("::1,::2", "5433,5432")),
     ],
 )
-def test_several_hosts_are_libpqs_to_choose_from(hosts: str, meant: tuple[str, str]) -> None:
+def test_several_hosts_are_libpqs_to_choose_from(hosts, meant):
     query = "target_session_attrs=read-write&sslmode=require"
     database = connected(f"postgres://user:p%40s%2Cs@{hosts}/trips?{query}")
     assert (database["HOST"], database["PORT"]) == meant
@@ -46,7 +44,7 @@ def test_several_hosts_are_libpqs_to_choose_from(hosts: str, meant: tuple[str, s
     assert (options["target_session_attrs"], options["sslmode"]) == ("read-write", "require")
 
 
-def test_a_comma_elsewhere_is_no_second_host() -> None:
+def test_a_comma_elsewhere_is_no_second_host():
     database = connected(
         "postgres://user:pass,word@db.example.com:5433/trips,1?application_name=a,b"
     )
@@ -57,13 +55,13 @@ def test_a_comma_elsewhere_is_no_second_host() -> None:
 @pytest.mark.parametrize(
     "rest", ["one:5432,two:port/trips", "one,two/trips?port=1,2,3", "one,two/trips?unknown=1"]
 )
-def test_hosts_that_libpq_would_refuse_are_refused_in_one_line(rest: str) -> None:
+def test_hosts_that_libpq_would_refuse_are_refused_in_one_line(rest):
     with pytest.raises(SystemExit, match="DATABASE_URL must look like") as refused:
         connected(f"postgres://user:password1@{rest}")
     assert "password1" not in str(refused.value)
 
 
-def test_without_a_pooler_the_session_has_the_time_outs() -> None:
+def test_without_a_pooler_the_session_has_the_time_outs():
     options = connected()["OPTIONS"]
     assert options["options"].split() == [
         *("-c", "jit=off", "-c", "statement_timeout=5s", "-c", "lock_timeout=2s"),
@@ -73,7 +71,7 @@ def test_without_a_pooler_the_session_has_the_time_outs() -> None:
     assert not {"is_pooled", "local_settings"} & options.keys()
 
 
-def test_with_a_pooler_each_transaction_has_them_and_the_session_nothing() -> None:
+def test_with_a_pooler_each_transaction_has_them_and_the_session_nothing():
     options = connected(**POOLED)["OPTIONS"]
     assert "options" not in options
     assert options["prepare_threshold"] is None
@@ -88,7 +86,7 @@ def test_with_a_pooler_each_transaction_has_them_and_the_session_nothing() -> No
     )
 
 
-def test_with_a_pooler_commands_set_nothing_so_that_every_statement_can_run() -> None:
+def test_with_a_pooler_commands_set_nothing_so_that_every_statement_can_run():
     options = connected(timeout_seconds=0, **POOLED)["OPTIONS"]
     assert (options["is_pooled"], options["local_settings"]) == (True, {})
     assert "wait_seconds" not in options
@@ -103,16 +101,14 @@ def test_with_a_pooler_commands_set_nothing_so_that_every_statement_can_run() ->
         (f"{URL}?assume_role=trips", POOLED, "DATABASE_URL sets assume_role"),
     ],
 )
-def test_what_a_pooler_cannot_keep_is_refused_in_one_line(
-    url: str, others: dict[str, Any], reason: str
-) -> None:
+def test_what_a_pooler_cannot_keep_is_refused_in_one_line(url, others, reason):
     with pytest.raises(SystemExit, match=reason) as refused:
         connected(url, **others)
     assert "\n" not in str(refused.value)
     assert "password" not in str(refused.value)
 
 
-def test_options_of_the_environment_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_of_the_environment_are_refused_too(monkeypatch):
     monkeypatch.setenv("PGOPTIONS", "-c jit=on")
     assert connected()
     with pytest.raises(SystemExit, match="PGOPTIONS cannot be used"):

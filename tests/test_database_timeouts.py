@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +20,7 @@ from django.db.models.signals import pre_migrate
 from tests import citus
 from tests.document import problem_of
 from tests.postgres import wait_for_lock
-from tests.server import ROOT, Server, running_server
+from tests.server import ROOT, running_server
 from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.skipif(
@@ -32,13 +31,13 @@ ACCOUNT = {"email": "olga@example.com", "password": "four-green-suitcases"}
 
 
 @pytest.fixture(scope="module")
-def impatient() -> Iterator[Server]:
+def impatient():
     with running_server(DATABASE_TIMEOUT="1") as server:
         yield server
 
 
 @contextmanager
-def held(server: Server, *statements: str) -> Iterator[psycopg.Connection]:
+def held(server, *statements):
     """Somebody else has run the statements in a transaction that stays open."""
     with psycopg.connect(server.environment["DATABASE_URL"]) as other:
         for statement in statements:
@@ -47,7 +46,7 @@ def held(server: Server, *statements: str) -> Iterator[psycopg.Connection]:
         other.rollback()
 
 
-def test_a_lock_that_is_not_had_is_503_soon_and_hinders_nobody_else(impatient: Server) -> None:
+def test_a_lock_that_is_not_had_is_503_soon_and_hinders_nobody_else(impatient):
     with httpx.Client(base_url=impatient.url, timeout=20) as client:
         assert client.post("/api/users/register", json=ACCOUNT).status_code == 201
         with held(impatient, "LOCK TABLE users_session IN ACCESS EXCLUSIVE MODE"):
@@ -63,7 +62,7 @@ def test_a_lock_that_is_not_had_is_503_soon_and_hinders_nobody_else(impatient: S
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_a_lock_that_is_not_had_is_no_error_in_the_log(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_lock_that_is_not_had_is_no_error_in_the_log(capfd):
     """Whoever sends many writes at once makes them, and could fill the log with errors."""
     with (
         running_server(DATABASE_TIMEOUT="4", LOG_FORMAT="json") as server,
@@ -84,7 +83,7 @@ def test_a_lock_that_is_not_had_is_no_error_in_the_log(capfd: pytest.CaptureFixt
 
 @pytest.mark.slow
 @pytest.mark.django_db
-def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> None:
+def test_the_server_ends_statements_and_idle_transactions(impatient):
     """The connections say so themselves, while commands wait as long as they like."""
     shown = "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
     program = f"from django.db import connection as c; u = c.cursor(); u.execute({shown!r});"
@@ -98,12 +97,12 @@ def test_the_server_ends_statements_and_idle_transactions(impatient: Server) -> 
 
 @pytest.mark.slow
 @citus.unapplies_migrations
-def test_three_that_migrate_at_once_do_it_once() -> None:
+def test_three_that_migrate_at_once_do_it_once():
     with running_server() as server:
         server.manage("migrate", "splits", "zero", "--verbosity", "0")
         outcomes: list[Any] = []
 
-        def migrate() -> None:
+        def migrate():
             outcomes.append(server.manage("migrate_safely"))
 
         threads = [threading.Thread(target=migrate) for _one in range(3)]
@@ -119,7 +118,7 @@ def test_three_that_migrate_at_once_do_it_once() -> None:
 
 @pytest.mark.slow
 @citus.unapplies_migrations
-def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
+def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again():
     with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
         assert client.post("/api/users/register", json=ACCOUNT).status_code == 201
         server.manage("migrate", "kit", "zero", "--verbosity", "0")
@@ -145,7 +144,7 @@ def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again() -> None:
 MIGRATING = "SELECT pg_advisory_xact_lock(7219004)"
 
 
-def advisory_locks(server: Server) -> int:
+def advisory_locks(server):
     with psycopg.connect(server.environment["DATABASE_URL"]) as other:
         found = other.execute(
             "SELECT count(*) FROM pg_locks JOIN pg_database ON database = pg_database.oid"
@@ -155,7 +154,7 @@ def advisory_locks(server: Server) -> int:
 
 
 @pytest.mark.slow
-def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient: Server) -> None:
+def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient):
     with ThreadPoolExecutor(1) as pool, held(impatient, MIGRATING):
         waiting = pool.submit(impatient.manage, "migrate_safely", "--wait", "2")
         failed = waiting.exception(timeout=30)
@@ -170,7 +169,7 @@ def test_a_migration_that_waits_too_long_for_another_says_so_in_a_line(impatient
 
 
 @pytest.mark.slow
-def test_a_migration_waits_longer_than_a_statement_may_take(impatient: Server) -> None:
+def test_a_migration_waits_longer_than_a_statement_may_take(impatient):
     """Its time-outs are those of the service here, of 1 s each."""
     with held(impatient, MIGRATING):
         migrating = subprocess.Popen(
@@ -200,7 +199,7 @@ call_command("migrate_safely")
 
 
 @pytest.mark.slow
-def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient: Server) -> None:
+def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient):
     with pytest.raises(subprocess.CalledProcessError):
         impatient.manage("shell", "--no-imports", "-c", _KILLED)
     impatient.manage("migrate_safely", "--wait", "10")
@@ -208,11 +207,11 @@ def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient: Server) -> 
 
 
 @pytest.mark.django_db
-def test_the_lock_of_a_migration_belongs_to_a_transaction() -> None:
+def test_the_lock_of_a_migration_belongs_to_a_transaction():
     """One of a session would stay with the server connection of a pooler, for whoever is next."""
     gates: list[Any] = []
 
-    def noted(**_sent: Any) -> None:
+    def noted(**_sent):
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT state, query FROM pg_stat_activity"

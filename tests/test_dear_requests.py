@@ -4,7 +4,7 @@ With SQLite, the time of the database is that of the process.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import inf
@@ -35,7 +35,7 @@ GENERAL = (600, 60)
 TRIP = "/api/trips/{trip_id}"
 
 
-def expense(wide: Wide, people: int = PEOPLE, **more: Any) -> dict[str, Any]:
+def expense(wide, people=PEOPLE, **more):
     ids = list(wide.trip.members.values_list("user", flat=True)[:people])
     body = {"description": "Boat", "amount": 62.53, "expenseDate": "2026-05-14", **more}
     return {**body, "splitType": "EQUAL", "participantUserIds": ids}
@@ -84,13 +84,13 @@ DEAR: dict[str, tuple[str, str, Callable[[Wide], Any], tuple[int, int]]] = {
 
 
 @pytest.fixture(autouse=True)
-def _one_window() -> Iterator[None]:
+def _one_window():
     with time_machine.travel(datetime(2026, 5, 14, 12, 0, 20, tzinfo=UTC), tick=False):
         yield
 
 
 @pytest.fixture
-def wide(db: None, settings: Any) -> Wide:
+def wide(db, settings):
     settings.ROOT_URLCONF = urlconf()
     settings.QUOTA_TRIPS = 10_000
     made = wide_account(2, PEOPLE)
@@ -114,19 +114,17 @@ def wide(db: None, settings: Any) -> Wide:
 class Timed:
     """The service, as a client of the tests calls it; `spent` is its least processor time."""
 
-    def __init__(self, handler: Any) -> None:
+    def __init__(self, handler):
         self._handler, self.spent = handler, inf
 
-    def __call__(self, environ: Any) -> Any:
+    def __call__(self, environ):
         started = time.thread_time()
         response = self._handler(environ)
         self.spent = min(self.spent, time.thread_time() - started)
         return response
 
 
-def test_no_dear_request_burns_a_quarter_of_a_core(
-    wide: Wide, api: Any, limits: Callable[..., None]
-) -> None:
+def test_no_dear_request_burns_a_quarter_of_a_core(wide, api, limits):
     """T209: No account keeps a quarter of a processor busy."""
     limits(user="600/min", export="60/hour", **{"import": "30/hour"})
     # It covers a third of the debts.
@@ -154,14 +152,14 @@ def test_no_dear_request_burns_a_quarter_of_a_core(
 
 
 @contextmanager
-def undone() -> Iterator[None]:
+def undone():
     """Undo what is written, so that each request finds the same."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
-def _charged(call: Callable[[], Any], client: Any, quota: int) -> int:
+def _charged(call, client, quota):
     """How many requests of an unused window a request counts as."""
     cache.clear()
     ThrottleCounter.objects.all().delete()
@@ -174,5 +172,5 @@ def _charged(call: Callable[[], Any], client: Any, quota: int) -> int:
     return quota - 1 - _left(client.get("/api/users/me"))
 
 
-def _left(response: Any) -> int:
+def _left(response):
     return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])

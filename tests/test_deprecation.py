@@ -3,7 +3,6 @@
 from datetime import date
 
 import pytest
-from django.test import Client
 
 from splits.views import CategoryViewSet
 from tripcompanion.api.viewsets import Deprecation
@@ -15,15 +14,13 @@ GOES = Deprecation(since=date(2026, 7, 1), until=date(2027, 1, 1))
 
 
 @pytest.fixture
-def _deprecated(monkeypatch: pytest.MonkeyPatch) -> None:
+def _deprecated(monkeypatch):
     monkeypatch.setattr(CategoryViewSet, "deprecated", {"list": GOES})
 
 
 @pytest.mark.usefixtures("_deprecated")
 @pytest.mark.parametrize(("query", "status"), [("", 200), ("?nothing=1", 400)])
-def test_each_response_says_since_when_and_until_when(
-    client: Client, query: str, status: int
-) -> None:
+def test_each_response_says_since_when_and_until_when(client, query, status):
     response = client.get(f"/api/categories{query}")
     assert response.status_code == status
     assert response.headers["Deprecation"] == "@1782864000"
@@ -31,7 +28,7 @@ def test_each_response_says_since_when_and_until_when(
 
 
 @pytest.mark.usefixtures("_deprecated")
-def test_the_document_marks_it_and_nothing_else(client: Client) -> None:
+def test_the_document_marks_it_and_nothing_else(client):
     _generated.cache_clear()
     paths = client.get("/api/schema?format=json").json()["paths"]
     _generated.cache_clear()
@@ -45,6 +42,6 @@ def test_the_document_marks_it_and_nothing_else(client: Client) -> None:
     assert paths["/api/categories"]["get"]["deprecated"] is True
 
 
-def test_what_stays_has_no_such_header(client: Client) -> None:
+def test_what_stays_has_no_such_header(client):
     response = client.get("/api/categories")
     assert not {"Deprecation", "Sunset"} & {*response.headers}

@@ -28,13 +28,13 @@ LOADED = re.compile(
 SCRIPT = "<script>alert('x')</script>"
 
 
-def loaded_by(page: str) -> list[str]:
+def loaded_by(page):
     """Addresses of everything that the page loads."""
     found = (next(filter(None, groups)) for groups in LOADED.findall(page))
     return [unescape(address) for address in found if not address.startswith("data:")]
 
 
-def assert_self_contained(client, path: str, page: str) -> None:
+def assert_self_contained(client, path, page):
     """Everything that `page` at `path` loads is served here, with what those files load."""
     addresses = [urljoin(path, address) for address in loaded_by(page)]
     assert addresses
@@ -62,7 +62,7 @@ def browser(olga):
     return browser
 
 
-def csrf_header(browser: Client) -> dict[str, str]:
+def csrf_header(browser):
     return {"X-CSRFToken": browser.cookies["csrftoken"].value}
 
 

@@ -2,14 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.document import DOCUMENT, OPERATIONS, Operation, has_other_plugins, problem_of, resolved
-from tests.hostile import World, without_null
+from tests.document import DOCUMENT, OPERATIONS, has_other_plugins, problem_of, resolved
+from tests.hostile import without_null
 from tests.stored import rolled_back
 from tests.trips.bodies import dinner
 
@@ -21,22 +19,22 @@ PATCHES = [op for op in OPERATIONS if op.method == "PATCH"]
 
 
 @pytest.fixture
-def world(db: None, stored_world: World) -> World:
+def world(db, stored_world):
     return stored_world.with_new_client()
 
 
-def is_valid(operation: Operation, body: Any) -> bool:
+def is_valid(operation, body):
     schema = {**operation.body, "components": DOCUMENT["components"]}
     return Draft202012Validator(schema).is_valid(body)
 
 
-def posting(path: str) -> Operation:
+def posting(path):
     [operation] = [op for op in OPERATIONS if str(op) == f"POST {path}"]
     return operation
 
 
 @pytest.mark.parametrize("operation", MAKES, ids=str)
-def test_the_link_of_what_is_made_leads_to_its_location(world: World, operation: Operation) -> None:
+def test_the_link_of_what_is_made_leads_to_its_location(world, operation):
     [link] = operation.spec["responses"]["201"]["links"].values()
     [reader] = [op for op in OPERATIONS if op.spec["operationId"] == link["operationId"]]
     if operation.takes_form or str(operation) == "POST /api/imports":
@@ -56,7 +54,7 @@ def test_the_link_of_what_is_made_leads_to_its_location(world: World, operation:
         assert reader.url(values) == made["Location"]
 
 
-def _value(expression: str, path: Any, answer: Any) -> Any:
+def _value(expression, path, answer):
     if name := expression.removeprefix("$request.path.") * expression.startswith("$request.path."):
         return path[name]
     for name in expression.removeprefix("$response.body#/").split("/"):
@@ -64,7 +62,7 @@ def _value(expression: str, path: Any, answer: Any) -> Any:
     return answer
 
 
-def test_every_operation_that_makes_what_can_be_read_has_a_link() -> None:
+def test_every_operation_that_makes_what_can_be_read_has_a_link():
     paths = {op.path for op in OPERATIONS if op.method == "GET"}
     for operation in OPERATIONS:
         if operation.method == "POST" and "201" in operation.spec["responses"]:
@@ -74,13 +72,13 @@ def test_every_operation_that_makes_what_can_be_read_has_a_link() -> None:
 
 
 @pytest.mark.parametrize("operation", SENDS_ADDRESS, ids=str)
-def test_an_address_is_named_as_such_where_it_is_checked(operation: Operation) -> None:
+def test_an_address_is_named_as_such_where_it_is_checked(operation):
     schema = without_null(operation.body["properties"]["email"])
     is_checked = str(operation) != "POST /api/users/login"
     assert (schema.get("format") == "email") is is_checked
 
 
-def empty_places(schema: Any, body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def empty_places(schema, body, path=()):
     """Where the lists are in a body."""
     schema = without_null(schema)
     if isinstance(body, list):
@@ -93,7 +91,7 @@ def empty_places(schema: Any, body: Any, path: tuple[Any, ...] = ()) -> Iterator
 @pytest.mark.parametrize(
     "operation", [op for op in OPERATIONS if "properties" in (op.body or {})], ids=str
 )
-def test_a_list_may_be_empty_where_the_document_says_so(world: World, operation: Operation) -> None:
+def test_a_list_may_be_empty_where_the_document_says_so(world, operation):
     for body in world.bodies[str(operation)]:
         for path in empty_places(operation.body, body):
             changed = json.loads(json.dumps(body))
@@ -108,7 +106,7 @@ def test_a_list_may_be_empty_where_the_document_says_so(world: World, operation:
 
 
 @pytest.mark.parametrize("zero", [0, -0.0, "0", "0.00", "-0"])
-def test_an_amount_of_nothing_is_refused_as_documented(world: World, zero: Any) -> None:
+def test_an_amount_of_nothing_is_refused_as_documented(world, zero):
     olga = world.ids["userId"]
     expense = dinner(amount=zero, participantUserIds=[olga])
     settlement = {"fromUserId": olga, "toUserId": world.member_id, "amount": zero}
@@ -129,7 +127,7 @@ def test_an_amount_of_nothing_is_refused_as_documented(world: World, zero: Any) 
             assert is_valid(operation, good), good
 
 
-def test_one_of_two_fields_is_sent_as_documented(world: World) -> None:
+def test_one_of_two_fields_is_sent_as_documented(world):
     operation = posting("/api/trips/{tripId}/members")
     [one, other] = (
         {name: body[name] for name in body if name != "role"}
@@ -145,7 +143,7 @@ def test_one_of_two_fields_is_sent_as_documented(world: World) -> None:
             assert world.send(operation, json.dumps(body).encode()).status_code == 201
 
 
-def test_keys_of_retries_have_the_pattern_of_the_document(world: World) -> None:
+def test_keys_of_retries_have_the_pattern_of_the_document(world):
     patterns = {
         parameter["schema"]["pattern"]
         for operation in OPERATIONS
@@ -160,9 +158,7 @@ def test_keys_of_retries_have_the_pattern_of_the_document(world: World) -> None:
 
 
 @pytest.mark.parametrize("operation", PATCHES, ids=str)
-def test_null_is_refused_where_an_object_cannot_be_without(
-    world: World, operation: Operation
-) -> None:
+def test_null_is_refused_where_an_object_cannot_be_without(world, operation):
     """What can be cleared, or has a default, is described so."""
     for name, schema in operation.body["properties"].items():
         if without_null(schema) != resolved(schema):
@@ -173,7 +169,7 @@ def test_null_is_refused_where_an_object_cannot_be_without(
         assert document["errors"].keys() == {name}
 
 
-def test_what_an_object_cannot_be_without() -> None:
+def test_what_an_object_cannot_be_without():
     bodies = {str(op).rpartition("/")[2]: op.body["properties"] for op in PATCHES}
     needed = {
         "{tagName}": {"name"},

@@ -3,20 +3,15 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests.cast import Api
-from tests.document import OPERATIONS, Operation, operation_at, require_valid
+from tests.document import OPERATIONS, operation_at, require_valid
 from tests.factories import PASSWORD, UserFactory
-from tests.hostile import World
 from tests.security.environment import no_connections
 from tests.stored import rolled_back
 from tests.trips.rows import ROWS
 from tests.walked import all_of, answers
-from users.models import User
 
 #: They show a new secret, once.
 SHOWS_SECRET = {*all_of("SHOWS_SECRET")}
@@ -30,10 +25,10 @@ FOR_ALL = {"GET /api/currencies", "GET /api/categories"}
 class Caller:
     """A client that holds every answer against the document."""
 
-    def __init__(self, client: Any, answered: set[str]) -> None:
+    def __init__(self, client, answered):
         self.client, self.answered = client, answered
 
-    def __call__(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+    def __call__(self, method, path, body=None, status=200):
         response = getattr(self.client, method.lower())(f"/api/{path}", body)
         assert response.status_code == status, response.content
         operation = operation_at(method, f"/api/{path}")
@@ -44,12 +39,12 @@ class Caller:
 
 
 @pytest.fixture
-def world(db: None, stored_world: World) -> World:
+def world(db, stored_world):
     return stored_world.with_new_client()
 
 
 @pytest.mark.either
-def test_every_operation_answers_as_documented(world: World, api: Api) -> None:
+def test_every_operation_answers_as_documented(world, api):
     """T48, T105, T109, T128: A response has its headers and no secret; only the database is called.
 
     No address in a body is opened. The first success of each row of `tests.trips.rows` is held
@@ -76,12 +71,12 @@ def test_every_operation_answers_as_documented(world: World, api: Api) -> None:
     assert answered >= {str(operation) for operation in OPERATIONS}
 
 
-def _statuses(row: Any) -> Iterator[int]:
+def _statuses(row):
     for statuses in (row.statuses, row.own):
         yield from (statuses or {}).values()
 
 
-def require_guarded(operation: Operation, response: Any) -> None:
+def require_guarded(operation, response):
     """Every answer says what browsers and caches may do with it."""
     headers = response.headers
     assert headers["X-Content-Type-Options"] == "nosniff"
@@ -98,7 +93,7 @@ def require_guarded(operation: Operation, response: Any) -> None:
         assert is_private or str(operation) in FOR_ALL, operation
 
 
-def require_no_secret(operation: Operation, response: Any) -> None:
+def require_no_secret(operation, response):
     if response.headers.get("Content-Type") == "application/json":
         named = {"secret"} if str(operation) in SHOWS_SECRET else set()
         found = {key for key in keys(response.json()) if SECRET.search(key)}
@@ -106,7 +101,7 @@ def require_no_secret(operation: Operation, response: Any) -> None:
         assert PASSWORD not in response.content.decode()
 
 
-def keys(value: Any) -> Iterator[str]:
+def keys(value):
     """The names in all objects of an answer."""
     if isinstance(value, dict):
         yield from value
@@ -115,11 +110,9 @@ def keys(value: Any) -> Iterator[str]:
             yield from keys(item)
 
 
-def test_every_operation_refuses_as_documented(api: Api, ada: User) -> None:
-    def refusals(operation: Operation) -> Iterator[Any]:
-        def send(
-            client: Any, body: bytes = b"", content_type: str = "application/json", **headers: Any
-        ) -> Any:
+def test_every_operation_refuses_as_documented(api, ada):
+    def refusals(operation):
+        def send(client, body=b"", content_type="application/json", **headers):
             url = operation.url(defaultdict(lambda: 999_999))
             return client.generic(operation.method, url, body, content_type, **headers)
 

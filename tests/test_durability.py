@@ -3,7 +3,7 @@
 import pytest
 from django.conf import settings
 
-from tests.server import Server, running_server
+from tests.server import running_server
 
 SHOW = """
 import json, sys
@@ -17,13 +17,13 @@ sys.stdout.write(json.dumps(found))
 """
 
 
-def shown(server: Server, *questions: str) -> str:
+def shown(server, *questions):
     program = SHOW.format(questions=questions)
     return server.manage("shell", "--no-imports", "-c", program).stdout
 
 
 @pytest.mark.slow
-def test_a_commit_waits_for_the_disk() -> None:
+def test_a_commit_waits_for_the_disk():
     with running_server(durable=True) as server:
         if settings.DATABASE_URL.startswith("sqlite"):
             # 2 is FULL; a log that is only written back now and then loses the last commits.

@@ -16,7 +16,7 @@ from tests.server import ROOT
 @pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite stores nothing else"
 )
-def test_a_database_of_another_encoding_is_refused() -> None:
+def test_a_database_of_another_encoding_is_refused():
     name = f"tripcompanion_ascii_{secrets.token_hex(4)}"
     url = urlunsplit(urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}"))
     with administrator(settings.DATABASE_URL) as server:

@@ -2,8 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -18,7 +16,7 @@ pytestmark = pytest.mark.once
 FILE = ROOT / "docs" / "error-codes.md"
 
 
-def documented() -> dict[str, tuple[int, str]]:
+def documented():
     """Status and meaning by code."""
     found = {}
     for status, section in re.findall(
@@ -31,19 +29,19 @@ def documented() -> dict[str, tuple[int, str]]:
 
 
 @usual_plugins
-def test_the_document_is_what_the_classes_say() -> None:
+def test_the_document_is_what_the_classes_say():
     if os.environ.get("WRITE_ERROR_CODES"):
         FILE.write_text(error_codes.document())
     assert FILE.read_text() == error_codes.document()
 
 
-def test_every_code_has_a_meaning_that_people_can_read() -> None:
+def test_every_code_has_a_meaning_that_people_can_read():
     for code, (_status, meaning) in documented().items():
         assert re.fullmatch(r"[A-Z`].{10,}\.", meaning), code
         assert not re.search(r"`[A-Z_]{3,}`", meaning), code
 
 
-def test_every_code_that_the_sources_name_is_documented() -> None:
+def test_every_code_that_the_sources_name_is_documented():
     named = {code for _kind, _status, code in server._REFUSALS}
     for path in shipped():
         source = path.read_text()
@@ -54,13 +52,13 @@ def test_every_code_that_the_sources_name_is_documented() -> None:
     assert named <= documented().keys()
 
 
-def test_every_code_that_the_api_document_shows_has_its_status() -> None:
+def test_every_code_that_the_api_document_shows_has_its_status():
     shown = set(problems_in(API))
     assert len(shown) > 20
     assert shown <= {(code, status) for code, (status, _meaning) in documented().items()}
 
 
-def problems_in(part: Any) -> Iterator[tuple[str, int]]:
+def problems_in(part):
     """Code and status of every problem document in the examples of `part`."""
     if isinstance(part, dict) and {"code", "status", "requestId"} <= part.keys():
         if isinstance(part["code"], str):

@@ -1,6 +1,5 @@
 """Every header with every method on every path: a clear answer, and never a 5xx (T210)."""
 
-from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -9,7 +8,6 @@ from django.test import Client, override_settings
 
 from tests import strange
 from tests.document import ANY_IDS, METHODS, OPERATIONS
-from tests.hostile import World
 from tests.stored import rolled_back
 from tests.walked import all_of, urlconf
 
@@ -33,14 +31,14 @@ VALUES = {
 OTHER_METHODS = ("head", "options", "trace", "query")
 
 
-def paths() -> Iterator[str]:
+def paths():
     """Every path of our documents, of pages and of the doors beside them, each once."""
     yield from {operation.path: None for operation in OPERATIONS}
     yield from all_of("PATHS")
     yield from (*strange.PAGES, "/", "/api", "/nothing")
 
 
-def methods_of(path: str) -> list[str]:
+def methods_of(path):
     """Those that a path has, and one that it has not: all of these are refused in one place."""
     served = [op.method.lower() for op in OPERATIONS if op.path == path]
     if not served:
@@ -48,7 +46,7 @@ def methods_of(path: str) -> list[str]:
     return [*served, next(name for name in METHODS if name not in served), *OTHER_METHODS[:2]]
 
 
-def test_the_table_has_every_header_of_the_document() -> None:
+def test_the_table_has_every_header_of_the_document():
     assert {*VALUES} >= NAMED - {"Accept-Language", "X-Request-ID"}
 
 
@@ -60,9 +58,7 @@ def test_the_table_has_every_header_of_the_document() -> None:
     ],
 )
 @override_settings(ROOT_URLCONF=urlconf())
-def test_no_header_is_an_error_of_the_server(
-    db: None, stored_world: World, who: str, header: str
-) -> None:
+def test_no_header_is_an_error_of_the_server(db, stored_world, who, header):
     """T210: No header on any path is an error of the service."""
     world = stored_world.with_new_client()
     client: Any = world.client if who == "somebody" else Client(raise_request_exception=False)

@@ -4,22 +4,18 @@ A plugin that is installed beside the checkout is tested, too; see docs/plugins.
 """
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
 from django.urls import get_resolver
 
-from tests.cast import Api
 from tests.scoped import ALL, script_of
 from tests.users.logins import bearer
 from tripcompanion.api.url_map import routes_of
 from tripcompanion.plugin import plugins
-from trips.models import Trip
 from trips.roles import TABLE, Access, TripRole
 from trips.viewsets import InTripViewSet
-from users.models import User
 from users.permissions import scopes_for
 
 pytestmark = pytest.mark.either
@@ -35,17 +31,17 @@ class Action(NamedTuple):
     view: Any
     name: str
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.method} /{self.route}"
 
-    def answer(self, client: Any, trip: Trip) -> Any:
+    def answer(self, client, trip):
         """What it answers in `trip`; other ids are of nothing."""
         named = {"trip_id": trip.pk}
         path = re.sub(r"<\w+:(\w+)>", lambda m: str(named.get(m[1], MISSING)), self.route)
         return client.generic(self.method, f"/{path}")
 
 
-def actions() -> Iterator[Action]:
+def actions():
     """The actions of the routes below a trip."""
     get_resolver()
     for route, callback in routes_of(None):
@@ -58,12 +54,12 @@ def actions() -> Iterator[Action]:
 ACTIONS = list(actions())
 
 
-def test_nobody_gets_in_without_a_token(api: Api, trip: Trip) -> None:
+def test_nobody_gets_in_without_a_token(api, trip):
     for action in ACTIONS:
         assert action.answer(api(None), trip).status_code == 401, action
 
 
-def test_a_stranger_finds_nothing(api: Api, trip: Trip, sam: User) -> None:
+def test_a_stranger_finds_nothing(api, trip, sam):
     client = api(sam)
     for action in ACTIONS:
         # A body may be refused before anything is looked up.
@@ -71,9 +67,9 @@ def test_a_stranger_finds_nothing(api: Api, trip: Trip, sam: User) -> None:
         assert action.answer(client, trip).status_code in allowed, action
 
 
-def test_a_scoped_token_needs_the_scope(trip: Trip, olga: User) -> None:
+def test_a_scoped_token_needs_the_scope(trip, olga):
     @cache
-    def client_without(scopes: frozenset[str]) -> Any:
+    def client_without(scopes):
         return bearer(script_of(olga, *(name for name in ALL if name not in scopes)).token)
 
     for action in ACTIONS:
@@ -82,7 +78,7 @@ def test_a_scoped_token_needs_the_scope(trip: Trip, olga: User) -> None:
         assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope"), action
 
 
-def test_a_role_may_do_what_the_table_says(api: Api, trip: Trip, vera: User) -> None:
+def test_a_role_may_do_what_the_table_says(api, trip, vera):
     client = api(vera)
     for action in ACTIONS:
         can = action.view.needs[action.name]
@@ -94,7 +90,7 @@ def test_a_role_may_do_what_the_table_says(api: Api, trip: Trip, vera: User) -> 
             assert action.answer(client, trip).status_code in {400, 403, 415, 428}, action
 
 
-def test_what_a_plugin_adds_has_words() -> None:
+def test_what_a_plugin_adds_has_words():
     for app in plugins():
         for event, sentence in app.events().items():
             assert "." in event
@@ -104,7 +100,7 @@ def test_what_a_plugin_adds_has_words() -> None:
             assert all(map(str, mail))
 
 
-def test_the_document_says_what_may_be_null_in_the_export(olga: User) -> None:
+def test_the_document_says_what_may_be_null_in_the_export(olga):
     wrong = []
     for rows in (rows for app in plugins() for rows in app.personal_data()):
         columns = {column.name: column for column in rows.of(olga).model._meta.concrete_fields}

@@ -4,15 +4,12 @@ import json
 import re
 from base64 import b64decode
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from tests.chromium import chromium, front_end
 from tests.document import ROOT
-from tests.server import Server
 from tests.splits.journey import fresh_email
 
 pytestmark = pytest.mark.once
@@ -85,22 +82,20 @@ $("pre").textContent = JSON.stringify(seen);
 """
 
 
-def call(server: Server, token: str, method: str, path: str, body: Any = None) -> Any:
+def call(server, token, method, path, body=None):
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     url = f"{server.url}/api{path}"
     answer = httpx.request(method, url, json=body, headers=headers).raise_for_status()
     return answer.json() if answer.content else None
 
 
-def register(server: Server, name: str) -> dict[str, Any]:
+def register(server, name):
     body = {"name": name, "email": fresh_email(), "password": PASSWORD}
     return call(server, "", "POST", "/users/register", body)
 
 
 @pytest.mark.needs("chromium")
-def test_the_page_records_every_split_type_pays_and_draws_the_balances(
-    server: Server, tmp_path: Path
-) -> None:
+def test_the_page_records_every_split_type_pays_and_draws_the_balances(server, tmp_path):
     olga, ed = (register(server, name) for name in ("Olga", "Ed"))
     api = partial(call, server, olga["token"])
     lisbon = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
@@ -133,9 +128,7 @@ def test_the_page_records_every_split_type_pays_and_draws_the_balances(
 
 
 @pytest.mark.needs("chromium")
-def test_the_page_shows_at_once_what_is_recorded_in_another_browser(
-    server: Server, tmp_path: Path
-) -> None:
+def test_the_page_shows_at_once_what_is_recorded_in_another_browser(server, tmp_path):
     olga = register(server, "Olga")
     api = partial(call, server, olga["token"])
     trip = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
@@ -175,7 +168,7 @@ BESIDE = """
 
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("width", [390, 1280])
-def test_an_error_is_shown_beside_the_button(server: Server, tmp_path: Path, width: int) -> None:
+def test_an_error_is_shown_beside_the_button(server, tmp_path, width):
     olga = register(server, "Olga")
     trip = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
     trip |= {"startDate": "2026-05-14", "endDate": "2026-05-18"}
@@ -183,7 +176,7 @@ def test_an_error_is_shown_beside_the_button(server: Server, tmp_path: Path, wid
     for number in range(20):
         call(server, olga["token"], "POST", f"{path}/guests", {"name": f"Guest {number}"})
 
-    def press(button: str, said: str) -> None:
+    def press(button, said):
         page.run(f"document.querySelector({button!r}).scrollIntoView({{block: 'center'}})")
         page.click(button)
         text = page.wait_for("document.querySelector('[role=alert]')?.innerText")
@@ -212,7 +205,7 @@ def test_an_error_is_shown_beside_the_button(server: Server, tmp_path: Path, wid
         press("#trips button", "Not found.")
 
 
-def test_the_guide_quotes_the_client_that_people_copy() -> None:
+def test_the_guide_quotes_the_client_that_people_copy():
     client = (ROOT / "docs" / "examples" / "client.ts").read_text()
     guide = (ROOT / "docs" / "front-end.md").read_text()
     quoted = re.findall(r"^```ts\n(.*?)^```$", guide, re.M | re.S)

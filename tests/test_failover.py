@@ -1,8 +1,6 @@
 """Several database servers: a standby takes over, and a COMMIT that no standby confirms."""
 
 import secrets
-from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +17,6 @@ from tests.clusters import (
     wait_until,
 )
 from tests.document import problem_of
-from tests.postgres import Cluster
 
 pytestmark = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
@@ -27,21 +24,19 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def folders() -> Iterator[list[Path]]:
+def folders():
     with homes(2) as made:
         yield made
 
 
 @pytest.fixture
-def primary(folders: list[Path]) -> Iterator[Cluster]:
+def primary(folders):
     with new_cluster(folders[0]) as cluster:
         yield cluster
 
 
 @pytest.mark.slow
-def test_a_promoted_standby_is_used_without_a_restart(
-    folders: list[Path], primary: Cluster
-) -> None:
+def test_a_promoted_standby_is_used_without_a_restart(folders, primary):
     with stopped_at_the_end(primary.standby(folders[1])) as standby:
         url = urlsplit(primary.url)
         # The first host is a standby, so it is passed over.
@@ -67,13 +62,13 @@ def test_a_promoted_standby_is_used_without_a_restart(
             assert "No migrations to apply" in server.manage("migrate_safely").stdout
 
 
-def waiting_for_a_standby(primary: Cluster) -> int:
+def waiting_for_a_standby(primary):
     found = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
     return int(run(primary, found)[0][0])
 
 
 @pytest.mark.slow
-def test_a_commit_that_no_standby_confirms_ends_soon_and_says_so(primary: Cluster) -> None:
+def test_a_commit_that_no_standby_confirms_ends_soon_and_says_so(primary):
     with serving(primary.url) as (_server, owner):
         run(primary, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         run(primary, "SELECT pg_reload_conf()")

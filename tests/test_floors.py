@@ -5,7 +5,6 @@ Any app may name `AUTH_USER_MODEL`, as Django's own do.
 
 import ast
 import tomllib
-from collections.abc import Iterable, Iterator
 
 import pytest
 from django.apps import apps
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.once
 HISTORY = {"users.0002_mail_of_1_0_0 -> trips", "users.0002_mail_of_1_0_0 -> splits"}
 
 
-def floors() -> dict[str, int]:
+def floors():
     """The packages in the layers that import-linter checks; the lowest is 0."""
     configuration = tomllib.loads((ROOT / "pyproject.toml").read_text())
     layers = configuration["tool"]["importlinter"]["contracts"][0]["layers"]
@@ -34,7 +33,7 @@ def floors() -> dict[str, int]:
 FLOORS = floors()
 
 
-def floor_of(module: str) -> int | None:
+def floor_of(module):
     """The floor of the package that contains the module; None if it is not ours."""
     names = [name for name in FLOORS if f"{module}.".startswith(f"{name}.")]
     return max((FLOORS[name] for name in names), default=None)
@@ -46,7 +45,7 @@ APPS = {
 }
 
 
-def relations() -> Iterator[tuple[str, str, str]]:
+def relations():
     """The foreign keys: each with its app, and the app to which it leads."""
     for model in apps.get_models():
         for field in model._meta.get_fields():
@@ -56,14 +55,14 @@ def relations() -> Iterator[tuple[str, str, str]]:
                 yield f"{model._meta.label}.{field.name}", model._meta.app_label, label
 
 
-def dependencies() -> Iterator[tuple[str, str, str]]:
+def dependencies():
     for (app, name), migration in MigrationLoader(None).disk_migrations.items():
         for dependency in migration.dependencies:
             if not hasattr(dependency, "setting"):
                 yield f"{app}.{name} -> {dependency[0]}", app, dependency[0]
 
 
-def climbing(found: Iterable[tuple[str, str, str]]) -> set[str]:
+def climbing(found):
     return {
         name
         for name, app, label in found
@@ -71,17 +70,17 @@ def climbing(found: Iterable[tuple[str, str, str]]) -> set[str]:
     }
 
 
-def test_no_model_points_up() -> None:
+def test_no_model_points_up():
     assert APPS.keys() >= {"users", "trips", "splits", "mail", "kit"}
     assert len(list(relations())) > 20
     assert climbing(relations()) == set()
 
 
-def test_no_migration_depends_on_a_higher_app_but_for_history() -> None:
+def test_no_migration_depends_on_a_higher_app_but_for_history():
     assert climbing(dependencies()) == HISTORY
 
 
-def test_no_model_of_a_higher_app_is_looked_up() -> None:
+def test_no_model_of_a_higher_app_is_looked_up():
     found = []
     for module, path in MODULES.items():
         floor = floor_of(module)

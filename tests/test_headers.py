@@ -2,13 +2,12 @@
 
 import pytest
 from django.test import Client
-from pytest_django.fixtures import Settings
 
 pytestmark = pytest.mark.once
 
 
 @pytest.mark.parametrize("path", ["/api/docs", "/api/session/login", "/admin/login/"])
-def test_a_page_loads_from_here_only(db: None, path: str) -> None:
+def test_a_page_loads_from_here_only(db, path):
     policy = Client(headers={"Accept": "text/html"}).get(path)["Content-Security-Policy"]
     assert policy.startswith("default-src 'self'; script-src 'self'; ")
     assert "frame-ancestors 'none'" in policy
@@ -16,15 +15,13 @@ def test_a_page_loads_from_here_only(db: None, path: str) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "value"), [(0, None), (31_536_000, "max-age=31536000")])
-def test_https_is_remembered_if_that_was_chosen(
-    db: None, settings: Settings, seconds: int, value: str | None
-) -> None:
+def test_https_is_remembered_if_that_was_chosen(db, settings, seconds, value):
     settings.SECURE_HSTS_SECONDS = seconds
     headers = Client().get("/api/health", secure=True).headers
     assert headers.get("Strict-Transport-Security") == value
 
 
-def test_static_files_may_be_kept(db: None) -> None:
+def test_static_files_may_be_kept(db):
     response = Client().get("/static/admin/css/base.css")
     assert b"".join(response.streaming_content)
     response.close()

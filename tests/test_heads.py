@@ -2,16 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.proxy import HAPROXY, haproxy
-from tests.server import Server, running_server
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.server import running_server
+from tests.splits.journey import Journey, sign_up
 from tests.wire import HOST, Wire
 
 pytestmark = pytest.mark.once
@@ -45,15 +43,13 @@ CLIENTS, TURNS = 16, 40
 
 
 @pytest.fixture(scope="module")
-def owner(server: Server) -> Iterator[Traveller]:
+def owner(server):
     with httpx.Client(base_url=server.url, timeout=20) as http:
         yield sign_up(http)
 
 
 @pytest.mark.parametrize(("path", "status"), PATHS)
-def test_nothing_follows_the_head_and_the_connection_stays(
-    server: Server, path: str, status: int
-) -> None:
+def test_nothing_follows_the_head_and_the_connection_stays(server, path, status):
     with Wire.to(server.url) as wire:
         wire.send(f"HEAD {path}")
         head = wire.head()
@@ -71,7 +67,7 @@ def test_nothing_follows_the_head_and_the_connection_stays(
         assert head.fields[name] == full.fields[name], name
 
 
-def test_pipelined_answers_stay_in_step(server: Server) -> None:
+def test_pipelined_answers_stay_in_step(server):
     lines = [f"{method} {path}" for path, _status in PATHS for method in ("HEAD", "GET")]
     request = "".join(f"{line} HTTP/1.1\r\n{HOST}\r\n\r\n" for line in lines)
     with Wire.to(server.url) as wire:
@@ -84,9 +80,7 @@ def test_pipelined_answers_stay_in_step(server: Server) -> None:
         assert wire.received == b""
 
 
-def test_what_belongs_to_somebody_and_what_is_unchanged_has_no_body_either(
-    server: Server, owner: Traveller
-) -> None:
+def test_what_belongs_to_somebody_and_what_is_unchanged_has_no_body_either(server, owner):
     url = f"/api{Journey.start(owner).path}"
     authorization = f"Authorization: {owner.headers['Authorization']}"
     with Wire.to(server.url) as wire:
@@ -106,9 +100,7 @@ def test_what_belongs_to_somebody_and_what_is_unchanged_has_no_body_either(
 
 
 @pytest.mark.parametrize(("fields", "status"), REFUSED, ids=lambda value: str(value)[:40])
-def test_a_refused_head_ends_the_connection(
-    server: Server, fields: tuple[str, ...], status: int
-) -> None:
+def test_a_refused_head_ends_the_connection(server, fields, status):
     """Whatever follows it is taken for no answer to another request."""
     with Wire.to(server.url) as wire:
         wire.send("HEAD /api/health", *fields)
@@ -118,7 +110,7 @@ def test_a_refused_head_ends_the_connection(
         assert wire.rest() == b""
 
 
-def test_a_refused_body_of_head_has_no_answer_of_its_own(server: Server) -> None:
+def test_a_refused_body_of_head_has_no_answer_of_its_own(server):
     with Wire.to(server.url) as wire:
         wire.send("HEAD /api/health", "Content-Length: 2000000")
         assert wire.head().status == 413
@@ -126,7 +118,7 @@ def test_a_refused_body_of_head_has_no_answer_of_its_own(server: Server) -> None
 
 
 @pytest.mark.slow
-def test_the_server_does_not_complain_of_a_missing_body(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_server_does_not_complain_of_a_missing_body(capfd):
     with running_server() as own, Wire.to(own.url) as wire:
         for path, status in PATHS:
             wire.send(f"HEAD {path}")
@@ -140,8 +132,8 @@ def test_the_server_does_not_complain_of_a_missing_body(capfd: pytest.CaptureFix
 
 
 @HAPROXY
-def test_clients_of_a_proxy_get_their_own_answers(server: Server, tmp_path: Path) -> None:
-    def ask(url: str, number: int) -> Counter[tuple[str, int]]:
+def test_clients_of_a_proxy_get_their_own_answers(server, tmp_path):
+    def ask(url, number):
         seen: Counter[tuple[str, int]] = Counter()
         with httpx.Client(base_url=url, timeout=20, trust_env=False) as http:
             for turn in range(TURNS):

@@ -1,50 +1,46 @@
 """Messages say what to do, not only what is wrong."""
 
 import gzip
-from typing import Any
 
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.trips.bodies import dinner
 from tests.users.logins import log_in
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 HOW = "Send the header as Authorization: Bearer <token>."
 
 
-def detail(response: Any, status: int) -> str:
+def detail(response, status):
     return problem_of(response, status)["detail"]
 
 
 @pytest.mark.parametrize("amount", ["10,50", "1.000,50", "1 000.50", "1'000"])
-def test_an_amount_with_a_comma(api: Api, trip: Trip, olga: User, amount: str) -> None:
+def test_an_amount_with_a_comma(api, trip, olga, amount):
     body = dinner(olga, amount=amount)
     errors = problem_of(api(olga).post(f"/api/trips/{trip.pk}/expenses", body), 400)["errors"]
     text = "A number has a point before its decimals, and no other separators: 10.50."
     assert errors == {"amount": [text]}
 
 
-def test_a_list_that_is_none(api: Api, trip: Trip, olga: User) -> None:
+def test_a_list_that_is_none(api, trip, olga):
     body = dinner(participantUserIds="7", payers=[7])
     errors = problem_of(api(olga).post(f"/api/trips/{trip.pk}/expenses", body), 400)["errors"]
     assert errors["participantUserIds"] == ["Must be a list."]
     assert "Must be an object." in str(errors)
 
 
-def test_a_rate_that_is_not_stored(api: Api, trip: Trip, olga: User) -> None:
+def test_a_rate_that_is_not_stored(api, trip, olga):
     body = dinner(olga, currency="AED")
     refused = api(olga).post(f"/api/trips/{trip.pk}/expenses", body)
     assert detail(refused, 409) == "There is no rate from AED to EUR. Please send exchangeRate."
 
 
-def test_types_that_are_not_json(api: Api, olga: User) -> None:
+def test_types_that_are_not_json(api, olga):
     form = api(olga).generic("POST", "/api/trips", b"a=1", "application/x-www-form-urlencoded")
     how = "Send JSON: with a body in UTF-8, and Content-Type: application/json."
     assert detail(form, 415) == how
@@ -54,7 +50,7 @@ def test_types_that_are_not_json(api: Api, olga: User) -> None:
     )
 
 
-def test_tokens_that_are_sent_in_another_way(olga: User) -> None:
+def test_tokens_that_are_sent_in_another_way(olga):
     pair = log_in(olga)
     for header in (pair["token"], f"Token {pair['token']}", "Bearer", "Bearer "):
         refused = APIClient(HTTP_AUTHORIZATION=header).get("/api/users/me")
@@ -89,7 +85,7 @@ UNSET = [
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_a_request_without_a_token_says_where_to_get_one(language: str) -> None:
+def test_a_request_without_a_token_says_where_to_get_one(language):
     client = APIClient(HTTP_ACCEPT_LANGUAGE=language)
     assert detail(client.get("/api/trips"), 401) == LOG_IN[language]
     assert detail(client.delete("/api/trips/7"), 401) == LOG_IN[language]
@@ -97,7 +93,7 @@ def test_a_request_without_a_token_says_where_to_get_one(language: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("word", UNSET)
-def test_a_variable_without_a_value_is_no_token(word: str, language: str) -> None:
+def test_a_variable_without_a_value_is_no_token(word, language):
     for header in (f"Bearer {word}", f"bearer  {word} "):
         client = APIClient(HTTP_AUTHORIZATION=header, HTTP_ACCEPT_LANGUAGE=language)
         said = detail(client.get("/api/trips"), 401)
@@ -111,9 +107,7 @@ def test_a_variable_without_a_value_is_no_token(word: str, language: str) -> Non
         ("es", "no es ningún id: ponga el valor de la variable en la ruta."),
     ],
 )
-def test_a_variable_without_a_value_is_no_id_in_a_path(
-    api: Api, trip: Trip, olga: User, language: str, text: str
-) -> None:
+def test_a_variable_without_a_value_is_no_id_in_a_path(api, trip, olga, language, text):
     client = api(olga)
     for word in UNSET:
         for path in (
@@ -136,12 +130,12 @@ def test_a_variable_without_a_value_is_no_id_in_a_path(
     ],
 )
 def test_a_date_that_is_none(  # noqa: PLR0913 -- the cast
-    api: Api, trip: Trip, olga: User, language: str, no_day: str, form: str
-) -> None:
+    api, trip, olga, language, no_day, form
+):
     client, url = api(olga), f"/api/trips/{trip.pk}"
     says = {"Accept-Language": language}
 
-    def answers(day: str) -> list[str]:
+    def answers(day):
         sent = [
             client.post(f"{url}/expenses", dinner(olga, expenseDate=day), headers=says),
             client.patch(url, {"endDate": day}, headers=says),
@@ -164,7 +158,7 @@ def test_a_date_that_is_none(  # noqa: PLR0913 -- the cast
     ],
 )
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "GZIP"])
-def test_a_compressed_body(api: Api, olga: User, coding: str, language: str, text: str) -> None:
+def test_a_compressed_body(api, olga, coding, language, text):
     """T62: A compressed body is not decompressed."""
     client = api(olga)
     body = gzip.compress(b'{"title": "Lisbon"}')
@@ -178,7 +172,7 @@ def test_a_compressed_body(api: Api, olga: User, coding: str, language: str, tex
     assert client.post("/api/trips", {"title": "x"}, headers=plain).status_code == 400
 
 
-def test_a_path_and_a_host_that_do_not_exist(settings: Any) -> None:
+def test_a_path_and_a_host_that_do_not_exist(settings):
     assert detail(Client().get("/api/trps"), 404) == "There is no such path."
     assert detail(Client().get("/api/trips/0"), 404) == "Not found."
     settings.ALLOWED_HOSTS = ["api.example.com"]

@@ -2,9 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import cycle
-from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -12,7 +10,7 @@ import pytest
 from django.urls import resolve
 
 from tests.document import METHODS, OPERATIONS, Operation, problem_of, resolved
-from tests.hostile import BROKEN_LITERALS, World, fields_of, hostile, is_good, names, replaced
+from tests.hostile import BROKEN_LITERALS, fields_of, hostile, is_good, names, replaced
 from tests.stored import everything_stored, rolled_back
 from tripcompanion.api.parsing import MAX_OPEN_BYTES
 
@@ -74,12 +72,12 @@ QUERIES = {
 }
 
 
-def query_rule(parameter: dict[str, Any]) -> str:
+def query_rule(parameter):
     may_be_empty = parameter.get("allowEmptyValue")
     return json.dumps([parameter["name"], parameter["schema"], may_be_empty], sort_keys=True)
 
 
-def beyond(schema: dict[str, Any], choices: list[str]) -> list[str]:
+def beyond(schema, choices):
     """What is just outside of the bounds of the schema."""
     item = resolved(schema.get("items", {}))
     found = [last.swapcase() for last in choices[-1:]]
@@ -110,7 +108,7 @@ def unchanged(world, stored_rows):
     assert everything_stored() == stored_rows
 
 
-def fields(world: World, operation: Operation) -> Iterator[Any]:
+def fields(world, operation):
     """Each field once, with the first good body that has it: `(body, path, schema, required)`."""
     seen = set()
     for body in world.bodies[str(operation)]:
@@ -132,7 +130,7 @@ def test_the_bodies_that_the_hostile_ones_are_made_of_are_good_and_name_every_fi
         assert is_good(operation, response), body
 
 
-def rule(operation: Operation, path: tuple[Any, ...], schema: Any) -> tuple[str, str, str]:
+def rule(operation, path, schema):
     """What decides about a field: whose it is, its name, and its schema without the words."""
     whose = re.sub(r"/{\w+}$|/preview$", "", operation.path)
     if path[0] in {"create", "expense"}:
@@ -144,7 +142,7 @@ def rule(operation: Operation, path: tuple[Any, ...], schema: Any) -> tuple[str,
 
 
 @pytest.fixture(scope="module")
-def first_with(stored_world: World) -> dict[tuple[str, str, str], Operation]:
+def first_with(stored_world):
     """The first operation with the field, which is sent all hostile values.
 
     To others that have it goes one that is JSON; they share its serializer.

@@ -1,16 +1,11 @@
 """Every path answers a browser with a page, whatever the method and whoever asks."""
 
-from collections.abc import Collection, Container
-from typing import Any
-
 import pytest
 from django.test import Client
 
 from tests.document import ANY_IDS, METHODS, OPERATIONS
 from tests.factories import settle, spend
 from tests.stored import rolled_back
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -24,7 +19,7 @@ METHODS_OF = {path: {o.method.lower() for o in OPERATIONS if o.path == path} for
 
 
 @pytest.fixture
-def ids(trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+def ids(trip, olga, ed):
     """Those of a trip with an expense and a settlement; others lead nowhere."""
     expense = spend(trip, 1000, paid_by=ed, among=[olga, ed])
     return {
@@ -37,7 +32,7 @@ def ids(trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     }
 
 
-def browser_of(user: User | None, *, has_token: bool) -> Client:
+def browser_of(user, *, has_token):
     """The browser of `user`, which sends a CSRF token only if it has one."""
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     if user:
@@ -49,14 +44,7 @@ def browser_of(user: User | None, *, has_token: bool) -> Client:
     return client
 
 
-def assert_pages(
-    client: Client,
-    path: str,
-    kind: str = "text/html",
-    methods: Collection[str] = METHODS,
-    reading: Container[str] = METHODS,
-    **headers: str,
-) -> None:
+def assert_pages(client, path, kind="text/html", methods=METHODS, reading=METHODS, **headers):
     """`reading` are the methods that may read a body."""
     for method in methods:
         for body in BODIES if method in reading else BODIES[:1]:
@@ -71,9 +59,7 @@ def assert_pages(
 
 
 @pytest.mark.parametrize(("is_known", "has_token"), [(True, True), (True, False), (False, False)])
-def test_every_method_of_every_path_answers_with_a_page(
-    olga: User, ids: dict[str, Any], is_known: bool, has_token: bool
-) -> None:
+def test_every_method_of_every_path_answers_with_a_page(olga, ids, is_known, has_token):
     """Who is refused before the body is read is refused with any, and reads as others do.
 
     Of the methods that a path has not, the first is sent: all are refused in one place.

@@ -1,7 +1,6 @@
 """One rule says what an identifier is: in paths, bodies, queries and the OpenAPI document."""
 
 import re
-from typing import Any
 
 import pytest
 from django.urls import resolve
@@ -21,7 +20,7 @@ NO_ID_TEXTS = (
 )
 
 
-def is_id(value: Any) -> bool:
+def is_id(value):
     try:
         return parse_id(value) == int(value)
     except ValueError:
@@ -29,25 +28,25 @@ def is_id(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("text", NO_ID_TEXTS)
-def test_other_texts_are_no_identifiers(text: str) -> None:
+def test_other_texts_are_no_identifiers(text):
     assert not is_id(text)
     assert re.fullmatch(TEXT_SCHEMA["pattern"], text) is None
     assert resolve(f"/api/users/{text}/profile").func is error_views.not_found
 
 
 @pytest.mark.parametrize("value", [0, -1, LARGEST + 1, True, False, 1.0, None, [1], {"id": 1}])
-def test_other_values_are_no_identifiers(value: Any) -> None:
+def test_other_values_are_no_identifiers(value):
     assert not is_id(value)
 
 
 @pytest.mark.parametrize("number", [1, 7, 10**18 - 1, 10**18, LARGEST - 1, LARGEST])
-def test_whole_numbers_up_to_64_bits_are_identifiers(number: int) -> None:
+def test_whole_numbers_up_to_64_bits_are_identifiers(number):
     assert is_id(number)
     assert is_id(str(number))
     assert resolve(f"/api/users/{number}/profile").kwargs == {"user_id": number}
 
 
-def test_every_path_takes_the_largest_identifier() -> None:
+def test_every_path_takes_the_largest_identifier():
     for path in (path for path in DOCUMENT["paths"] if "Id}" in path):
         for number in (10**18, LARGEST):
             kwargs = resolve(re.sub(r"{[a-zA-Z]+Id}", str(number), path)).kwargs
@@ -55,13 +54,13 @@ def test_every_path_takes_the_largest_identifier() -> None:
 
 
 @given(st.integers(-1, 10**20) | st.integers(LARGEST - 10**6, LARGEST + 10**6))
-def test_the_pattern_of_the_document_is_the_bound(number: int) -> None:
+def test_the_pattern_of_the_document_is_the_bound(number):
     is_within = 1 <= number <= LARGEST
     assert is_id(number) is is_id(str(number)) is is_within
     assert (re.fullmatch(TEXT_SCHEMA["pattern"], str(number)) is not None) is is_within
 
 
-def test_the_document_says_the_same_everywhere() -> None:
+def test_the_document_says_the_same_everywhere():
     found = DOCUMENT["components"]["schemas"]["Id"]
     assert found["oneOf"] == [NUMBER_SCHEMA, TEXT_SCHEMA]
     assert NUMBER_SCHEMA["maximum"] == MAX_ID == LARGEST

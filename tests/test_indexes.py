@@ -13,7 +13,7 @@ NEEDED = {("splits_settlement", ("trip_id",))}
 pytestmark = pytest.mark.django_db
 
 
-def indexes() -> dict[str, list[tuple[str, ...]]]:
+def indexes():
     """The columns of the complete indexes of our tables, those of a constraint included."""
     found: dict[str, list[tuple[str, ...]]] = {}
     with connection.cursor() as cursor:
@@ -28,7 +28,7 @@ def indexes() -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
-def is_special(name: str) -> bool:
+def is_special(name):
     """Whether an index is partial, or only for LIKE."""
     if connection.vendor == "postgresql":
         query = "SELECT indexdef ~ ' WHERE |_pattern_ops' FROM pg_indexes WHERE indexname = %s"
@@ -39,7 +39,7 @@ def is_special(name: str) -> bool:
         return bool((cursor.fetchone() or [False])[0])
 
 
-def test_no_index_is_a_prefix_of_another() -> None:
+def test_no_index_is_a_prefix_of_another():
     found = indexes()
     assert len(found) > 15
     for table, columns in found.items():
@@ -52,7 +52,7 @@ def test_no_index_is_a_prefix_of_another() -> None:
 
 @pytest.mark.usefixtures("migrations")
 @pytest.mark.django_db(transaction=True)
-def test_the_index_of_a_foreign_key_can_be_dropped_and_made_again() -> None:
+def test_the_index_of_a_foreign_key_can_be_dropped_and_made_again():
     before = MigrationLoader(None).project_state()
     after = before.clone()
     operation = RemoveForeignKeyIndex("Settlement", "receiver")

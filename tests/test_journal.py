@@ -1,15 +1,11 @@
 """Nothing changes a trip without a row in its journal, and the journal tells the whole trip."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-from tests.cast import Api
 from tests.replay import assert_replayed
 from tests.splits.ledger import exact
 from tests.stored import everything_stored
-from tests.trips.access import Row, Scene, call
+from tests.trips.access import Scene, call
 from tests.trips.rows import ROWS
 from tests.walked import answers, merged
 from trips.models import JournalEntry, Trip
@@ -60,11 +56,11 @@ Cast = dict[str, User]
 
 
 @pytest.fixture
-def cast(olga: User, ed: User, vera: User, sam: User, ada: User) -> Cast:
+def cast(olga, ed, vera, sam, ada):
     return {"olga": olga, "ed": ed, "vera": vera, "sam": sam, "ada": ada}
 
 
-def trips_stored() -> dict[str, Any]:
+def trips_stored():
     """All rows of trips and their ledgers, without the journal, and who is told of it."""
     without = (JournalEntry._meta.label, "splits.Webhook")
     return {
@@ -74,7 +70,7 @@ def trips_stored() -> dict[str, Any]:
     }
 
 
-def new_events(act: Callable[[], Any]) -> list[str]:
+def new_events(act):
     """The events of the rows that `act` writes, in their order."""
     known = set(JournalEntry.objects.values_list("pk", flat=True))
     act()
@@ -84,9 +80,7 @@ def new_events(act: Callable[[], Any]) -> list[str]:
 
 @pytest.mark.either
 @pytest.mark.parametrize("row", [row for row in ROWS if row.method != "GET"], ids=str)
-def test_every_request_that_changes_a_trip_writes_what_it_did(
-    api: Api, cast: Cast, trip: Trip, row: Row
-) -> None:
+def test_every_request_that_changes_a_trip_writes_what_it_did(api, cast, trip, row):
     """T159: Every command that changes a trip writes exactly its rows of the journal."""
     caller = cast[CALLERS.get(str(row), "olga")]
     scene = Scene(trip, caller, own=caller == cast["olga"])
@@ -102,7 +96,7 @@ def test_every_request_that_changes_a_trip_writes_what_it_did(
     client, before = api(caller), trips_stored()
     statuses = []
 
-    def act() -> None:
+    def act():
         response = call(client, row.method, row.route.format(**ids), body)
         statuses.append(response.status_code)
 
@@ -113,20 +107,18 @@ def test_every_request_that_changes_a_trip_writes_what_it_did(
         assert trips_stored() == before
 
 
-def test_the_table_names_only_what_there_is() -> None:
+def test_the_table_names_only_what_there_is():
     assert set(WRITTEN) <= {str(row) for row in ROWS}
 
 
 # -- Replaying -------------------------------------------------------------------------------------
 
 
-def test_replaying_a_journal_gives_what_the_api_shows(
-    api: Api, olga: User, ed: User, vera: User, sam: User, ada: User
-) -> None:
+def test_replaying_a_journal_gives_what_the_api_shows(api, olga, ed, vera, sam, ada):
     """One of everything that can be done to a trip through the API."""
     clients = {user: api(user) for user in (olga, ed, vera, sam)}
 
-    def done(user: User, method: str, path: str, body: Any = None) -> Any:
+    def done(user, method, path, body=None):
         response = getattr(clients[user], method)(path, body)
         assert response.status_code < 300, response.content
         return exact(response) if response.content else None

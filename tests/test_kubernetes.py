@@ -1,7 +1,6 @@
 """The manifests in deploy/kubernetes are valid, and agree with the server and the compose file."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
@@ -18,11 +17,11 @@ OVERLAY = KUBERNETES / "overlays" / "production"
 VERSIONS = ("1.31", kubernetes_validate.latest_version())
 
 
-def documents(path: Path) -> list[dict[str, Any]]:
+def documents(path):
     return list(yaml.safe_load_all(path.read_text()))
 
 
-def kustomization(folder: Path) -> dict[str, Any]:
+def kustomization(folder):
     [found] = documents(folder / "kustomization.yaml")
     return found
 
@@ -33,7 +32,7 @@ RESOURCES = [
 BY_NAME = {(one["kind"], one["metadata"]["name"]): one for one in RESOURCES}
 
 
-def pod_of(resource: dict[str, Any]) -> dict[str, Any]:
+def pod_of(resource):
     spec = resource["spec"]
     return spec.get("jobTemplate", {"spec": spec})["spec"]["template"]
 
@@ -45,7 +44,7 @@ PODS = {
 }
 
 
-def settings_in(folder: Path) -> dict[str, str]:
+def settings_in(folder):
     lines = (folder / "settings.env").read_text().splitlines()
     pairs = (line.partition("=") for line in lines if not line.startswith("#"))
     return {name: value for name, _equals, value in pairs}
@@ -53,11 +52,11 @@ def settings_in(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("name", BY_NAME, ids=" ".join)
-def test_a_resource_is_valid(name: tuple[str, str], version: str) -> None:
+def test_a_resource_is_valid(name, version):
     kubernetes_validate.validate(BY_NAME[name], version, strict=True)
 
 
-def test_every_file_belongs_to_a_kustomization() -> None:
+def test_every_file_belongs_to_a_kustomization():
     for folder in (BASE, OVERLAY):
         named = kustomization(folder)
         files = {"kustomization.yaml"}
@@ -69,7 +68,7 @@ def test_every_file_belongs_to_a_kustomization() -> None:
     assert (OVERLAY / "../../base").resolve() == BASE
 
 
-def test_the_overlay_changes_what_the_base_has() -> None:
+def test_the_overlay_changes_what_the_base_has():
     named = kustomization(OVERLAY)
     assert ("Deployment", named["replicas"][0]["name"]) in BY_NAME
     images = {one["image"] for pod in PODS.values() for one in pod["spec"]["containers"]}
@@ -85,14 +84,14 @@ def test_the_overlay_changes_what_the_base_has() -> None:
     assert (patch["kind"], patch["metadata"]["name"]) in BY_NAME
 
 
-def test_settings_exist() -> None:
+def test_settings_exist():
     documented = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.M))
     for folder in (BASE, OVERLAY):
         assert settings_in(folder).keys() <= documented
 
 
 @pytest.mark.parametrize("name", PODS)
-def test_a_pod_has_no_rights(name: str) -> None:
+def test_a_pod_has_no_rights(name):
     pod = PODS[name]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert pod["securityContext"]["runAsNonRoot"] is True
@@ -106,7 +105,7 @@ def test_a_pod_has_no_rights(name: str) -> None:
     assert "memory" in container["resources"]["limits"]
 
 
-def test_a_pod_has_longer_to_stop_than_it_needs() -> None:
+def test_a_pod_has_longer_to_stop_than_it_needs():
     pod = PODS["web"]["spec"]
     [container] = pod["containers"]
     [graceful] = re.findall(
@@ -120,7 +119,7 @@ def test_a_pod_has_longer_to_stop_than_it_needs() -> None:
 
 
 @pytest.mark.parametrize("kind", ["startupProbe", "livenessProbe", "readinessProbe"])
-def test_a_probe_asks_a_host_that_is_allowed(kind: str) -> None:
+def test_a_probe_asks_a_host_that_is_allowed(kind):
     [container] = PODS["web"]["spec"]["containers"]
     asked = container[kind]["httpGet"]
     assert asked["path"] == ("/api/health/ready" if kind == "readinessProbe" else "/api/health")
@@ -129,7 +128,7 @@ def test_a_probe_asks_a_host_that_is_allowed(kind: str) -> None:
         assert header["value"] in settings_in(folder)["ALLOWED_HOSTS"].split(",")
 
 
-def test_the_jobs_are_those_of_the_compose_file() -> None:
+def test_the_jobs_are_those_of_the_compose_file():
     """All but the backup, which belongs to whoever operates the database."""
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     jobs = {name for name, one in compose.items() if "jobs" in one.get("profiles", [])}
@@ -142,7 +141,7 @@ def test_the_jobs_are_those_of_the_compose_file() -> None:
         assert PODS[name]["spec"]["containers"][0]["command"] == compose[name]["command"]
 
 
-def test_selectors_select_pods() -> None:
+def test_selectors_select_pods():
     labels = {
         name: {**pod["metadata"]["labels"], **kustomization(BASE)["labels"][0]["pairs"]}
         for name, pod in PODS.items()

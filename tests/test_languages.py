@@ -3,12 +3,10 @@
 import ast
 import io
 import re
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
 from babel.messages import mofile, pofile
-from babel.messages.catalog import Catalog
 from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from django.test import Client
 from django.utils import translation
@@ -26,7 +24,7 @@ LAZY = {"gettext_lazy": None, "ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%s|\{\w+\}")
 
 
-def texts_in_the_code() -> set[str]:
+def texts_in_the_code():
     found = set()
     for app in PACKAGES:
         for row in extract_from_dir(ROOT / app, keywords=DEFAULT_KEYWORDS | LAZY):
@@ -34,7 +32,7 @@ def texts_in_the_code() -> set[str]:
     return found
 
 
-def translation_functions() -> Iterator[tuple[str, str]]:
+def translation_functions():
     """The `gettext` functions that the code imports: the local name, and that in Django."""
     for file in shipped():
         for node in ast.walk(ast.parse(file.read_text())):
@@ -45,7 +43,7 @@ def translation_functions() -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def catalog() -> Catalog:
+def catalog():
     with (FOLDER / "django.po").open("rb") as file:
         return pofile.read_po(file, locale="es")
 
@@ -142,7 +140,7 @@ def test_the_frameworks_judgement_of_passwords_speaks_spanish(client, db, passwo
     assert english != spanish
 
 
-def all_kinds(kind: type[APIException]) -> Iterator[type[APIException]]:
+def all_kinds(kind):
     yield kind
     for narrower in kind.__subclasses__():
         yield from all_kinds(narrower)

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -20,7 +19,7 @@ WORST = (
 SHORT, LONG = 8 * 1024, 64 * 1024
 
 
-def least_seconds(act: Callable[[str], str], text: str) -> float:
+def least_seconds(act, text):
     """The processor time of the fastest of several runs, which other load disturbs least."""
     times = []
     for _run in range(5):
@@ -32,9 +31,7 @@ def least_seconds(act: Callable[[str], str], text: str) -> float:
 
 @pytest.mark.parametrize("act", [without_secrets, defused])
 @pytest.mark.parametrize("piece", WORST)
-def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(
-    act: Callable[[str], str], piece: str
-) -> None:
+def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(act, piece):
     """T189: What a stranger sends is masked in time proportional to its length.
 
     A quadratic expression takes 64 times as long.
@@ -55,11 +52,11 @@ def test_eight_times_the_length_takes_no_more_than_a_few_times_as_long_as_that(
         ("password=abc&token=def", "password=[hidden]&token=[hidden]"),
     ],
 )
-def test_addresses_tokens_and_passwords_are_masked(line: str, masked: str) -> None:
+def test_addresses_tokens_and_passwords_are_masked(line, masked):
     assert without_secrets(line) == masked
 
 
-def test_no_expression_repeats_a_group_possessively() -> None:
+def test_no_expression_repeats_a_group_possessively():
     """Python 3.11.2, which Debian 12 has, does not find what such expressions match."""
     wrong = re.compile(r"\(\?.*\)[*+?]\+")
     found = [path for path in shipped() if wrong.search(path.read_text(encoding="utf-8"))]

@@ -12,5 +12,5 @@ MOST_OF_THE_CORE = 24_776
 
 
 @usual_plugins
-def test_the_core_does_not_grow() -> None:
+def test_the_core_does_not_grow():
     assert lines()["core"] <= MOST_OF_THE_CORE

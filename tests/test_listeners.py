@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.server import Server, free_port, running_server
-from tests.wire import Head, Wire
+from tests.wire import Wire
 
 pytestmark = pytest.mark.once
 
@@ -24,7 +22,7 @@ class Listening(NamedTuple):
 
 
 @contextmanager
-def listening(folder: Path) -> Iterator[Listening]:
+def listening(folder):
     ports = [free_port() for _bind in range(3)]
     others = (f"127.0.0.1:{ports[1]}", f"[::1]:{ports[2]}", f"unix:{folder / 'server.socket'}")
     with running_server(ports[0], others) as server:
@@ -32,13 +30,13 @@ def listening(folder: Path) -> Iterator[Listening]:
 
 
 @pytest.fixture(scope="module")
-def listeners(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
+def listeners(tmp_path_factory):
     with listening(tmp_path_factory.mktemp("server")) as found:
         yield found
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_hidden_request_is_refused_on_every_listener(listeners: Listening, kind: str) -> None:
+def test_a_hidden_request_is_refused_on_every_listener(listeners, kind):
     hidden = b"0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     lengths = ("Transfer-Encoding: chunked", f"Content-Length: {len(hidden)}")
     with Wire.to(listeners.addresses[kind]) as wire:
@@ -50,9 +48,7 @@ def test_a_hidden_request_is_refused_on_every_listener(listeners: Listening, kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_listener_answers_head_and_refuses_long_bodies(
-    listeners: Listening, kind: str
-) -> None:
+def test_every_listener_answers_head_and_refuses_long_bodies(listeners, kind):
     """T132: HEAD has no body, and every listener has every guard."""
     with Wire.to(listeners.addresses[kind]) as wire:
         wire.send("HEAD /api/users/me")
@@ -66,7 +62,7 @@ def test_every_listener_answers_head_and_refuses_long_bodies(
 
 
 @pytest.mark.slow
-def test_every_listener_answers_its_open_connections_at_the_end(tmp_path: Path) -> None:
+def test_every_listener_answers_its_open_connections_at_the_end(tmp_path):
     with ExitStack() as stack:
         server, addresses = stack.enter_context(listening(tmp_path))
         wires = [stack.enter_context(Wire.to(address)) for address in addresses.values()]
@@ -82,6 +78,6 @@ def test_every_listener_answers_its_open_connections_at_the_end(tmp_path: Path) 
             assert wire.rest() == b""
 
 
-def _asked(wire: Wire) -> Head:
+def _asked(wire):
     wire.send("GET /api/health")
     return wire.answer()[0]

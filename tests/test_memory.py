@@ -5,8 +5,6 @@ Collections are rare in the server, and so thousands of rows would pile up betwe
 
 import gc
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
@@ -17,27 +15,26 @@ from rest_framework.response import Response
 from tests.compiled_only import compiled_only
 from tests.factories import spend
 from tests.walked import all_of
-from trips.models import Trip
-from users.models import Session, User
+from users.models import Session
 from users.tokens import token_pair
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def get(olga: User) -> Callable[[str], Any]:
+def get(olga):
     """The answer to a GET by Olga, as a server asks: test clients keep what they get."""
     handler = WSGIHandler()
     bearer = f"Bearer {token_pair(Session.start(olga)).token}"
 
-    def ask(path: str) -> Any:
+    def ask(path):
         request = RequestFactory().get(path, headers={"Authorization": bearer})
         return handler.get_response(request)
 
     return ask
 
 
-def held() -> Counter[str]:
+def held():
     """How many answers and rows of a trip there are in memory, by class."""
     kinds = (type(each) for each in gc.get_objects())
     return Counter(
@@ -64,9 +61,7 @@ def held() -> Counter[str]:
         "/api/users/{user}/pending-debts",
     ],
 )
-def test_an_answer_leaves_no_row_behind(
-    trip: Trip, olga: User, ed: User, get: Callable[[str], Any], path: str
-) -> None:
+def test_an_answer_leaves_no_row_behind(trip, olga, ed, get, path):
     expense = spend(trip, 6000, paid_by=ed, among=[olga, ed])
     path = path.format(trip=trip.pk, expense=expense.pk, user=olga.pk)
     assert get(path).status_code == 200  # what is compiled once, is now
@@ -80,9 +75,7 @@ def test_an_answer_leaves_no_row_behind(
         gc.enable()
 
 
-def test_a_tracer_that_looks_after_the_answer_finds_everything(
-    trip: Trip, olga: User, get: Callable[[str], Any]
-) -> None:
+def test_a_tracer_that_looks_after_the_answer_finds_everything(trip, olga, get):
     response = get(f"/api/trips/{trip.pk}")
     view, request = (response.renderer_context[name] for name in ("view", "request"))
     assert (view.action, view.kwargs) == ("retrieve", {"trip_id": trip.pk})

@@ -6,14 +6,13 @@ The first migrations of an app are exempt, because their tables are empty.
 import json
 import subprocess
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django_migration_linter.migration_linter import MigrationLinter
 from django_migration_linter.sql_analyser import analyse_sql_statements
@@ -47,7 +46,7 @@ pytestmark = [
 ]
 
 
-def linted() -> list[Migration]:
+def linted():
     graph = MigrationLoader(None).graph
     return [
         migration
@@ -56,16 +55,16 @@ def linted() -> list[Migration]:
     ]
 
 
-def name_of(migration: Migration) -> str:
+def name_of(migration):
     return f"{migration.app_label}.{migration.name}"
 
 
-def sql_of(migration: Migration) -> list[str]:
+def sql_of(migration):
     key = (migration.app_label, migration.name)
     return call_command("sqlmigrate", *key, stdout=StringIO()).splitlines()
 
 
-def by_django_migration_linter(migration: Migration) -> Iterator[str]:
+def by_django_migration_linter(migration):
     linter = MigrationLinter(no_cache=True, no_output=True)
     for errors, _excluded, warnings in (
         analyse_sql_statements(linter.sql_analyser_class, sql_of(migration), _TWICE),
@@ -74,7 +73,7 @@ def by_django_migration_linter(migration: Migration) -> Iterator[str]:
         yield from (issue.code for issue in (*errors, *warnings))
 
 
-def by_squawk(migration: Migration) -> Iterator[str]:
+def by_squawk(migration):
     statements = [line for line in sql_of(migration) if line not in {"BEGIN;", "COMMIT;"}]
     options = ["--assume-in-transaction"] if migration.atomic else ["--no-assume-in-transaction"]
     report = subprocess.run(
@@ -89,10 +88,10 @@ def by_squawk(migration: Migration) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("migration", linted(), ids=name_of)
-def test_a_migration_stops_nobody_or_has_a_reason(migration: Migration) -> None:
+def test_a_migration_stops_nobody_or_has_a_reason(migration):
     found = {*by_django_migration_linter(migration), *by_squawk(migration)}
     assert found == set(EXCEPTIONS.get(name_of(migration), ()))
 
 
-def test_no_exception_is_stale() -> None:
+def test_no_exception_is_stale():
     assert EXCEPTIONS.keys() <= {name_of(migration) for migration in linted()}

@@ -2,10 +2,8 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import httpx
 import psycopg
@@ -14,7 +12,7 @@ from django.conf import settings
 
 from tests.programs import do_without
 from tests.releases import previous_release
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, Traveller, sign_up, split_path
 
 ROUNDS = 6
@@ -25,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def previous(tmp_path_factory):
     """A checkout of the previous release, if the history has it."""
     folder = tmp_path_factory.mktemp("previous")
     if not previous_release(folder):
@@ -33,27 +31,27 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def client(server: Server) -> httpx.Client:
+def client(server):
     return httpx.Client(base_url=server.url, timeout=60)
 
 
-def readiness(server: Server) -> int:
+def readiness(server):
     return httpx.get(f"{server.url}/api/health/ready").status_code
 
 
-def through(host: httpx.Client, traveller: Traveller) -> Traveller:
+def through(host, traveller):
     return Traveller(host, traveller.id, traveller.headers)
 
 
 class Writers:
     """A thread for each host, which changes the trip; what is refused fails the test."""
 
-    def __init__(self, journey: Journey, other: Traveller) -> None:
+    def __init__(self, journey, other):
         self.journey, self.other = journey, other
         self.written: Counter[str] = Counter()
         self._ending = threading.Event()
 
-    def write(self, host: httpx.Client) -> None:
+    def write(self, host):
         """One of each kind of change of the ledger."""
         owner, other = through(host, self.journey.owner), through(host, self.other)
         mine = Journey(owner, self.journey.id)
@@ -71,12 +69,12 @@ class Writers:
         owner.done("DELETE", f"{settlements}/{paid['id']}")
         self.written[str(host.base_url)] += 1
 
-    def until_told(self, host: httpx.Client) -> None:
+    def until_told(self, host):
         while not self._ending.is_set():
             self.write(host)
 
     @contextmanager
-    def writing(self, *hosts: httpx.Client) -> Iterator[None]:
+    def writing(self, *hosts):
         with ThreadPoolExecutor(len(hosts)) as threads:
             running = [threads.submit(self.until_told, host) for host in hosts]
             try:
@@ -87,7 +85,7 @@ class Writers:
                 one.result()
         self._ending.clear()
 
-    def wait_for(self, host: httpx.Client, rounds: int) -> None:
+    def wait_for(self, host, rounds):
         """Until so many rounds more were written through this host."""
         wanted = self.written[str(host.base_url)] + rounds
         deadline = threading.Event()
@@ -99,7 +97,7 @@ class Writers:
 
 
 @pytest.mark.slow
-def test_two_versions_write_to_one_database_and_the_ledger_is_right(previous: Path) -> None:
+def test_two_versions_write_to_one_database_and_the_ledger_is_right(previous):
     with running_server(root=previous) as old, client(old) as old_host, ExitStack() as stack:
         owner, other = sign_up(old_host), sign_up(old_host)
         journey = Journey.start(owner)

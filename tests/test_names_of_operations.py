@@ -1,14 +1,13 @@
 """In every body and query of the document, a name that is not there is refused."""
 
 import json
-from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from tests.document import OPERATIONS, Operation, problem_of, resolved
-from tests.hostile import World, without_null
+from tests.document import OPERATIONS, problem_of, resolved
+from tests.hostile import without_null
 from tests.stored import everything_stored, rolled_back
 from tests.walked import all_of
 
@@ -30,11 +29,11 @@ BODILESS = [
 
 
 @pytest.fixture
-def world(db: None, stored_world: World) -> World:
+def world(db, stored_world):
     return stored_world.with_new_client()
 
 
-def objects_in(schema: Any, body: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def objects_in(schema, body, path=()):
     """Where the objects with fields are in a body, with itself."""
     schema = without_null(schema)
     if isinstance(body, list):
@@ -48,7 +47,7 @@ def objects_in(schema: Any, body: Any, path: tuple[Any, ...] = ()) -> Iterator[t
             yield from objects_in(schema["properties"].get(name, {}), value, (*path, name))
 
 
-def with_name(body: Any, path: tuple[Any, ...], name: str, value: Any = 1) -> Any:
+def with_name(body, path, name, value=1):
     """`body` with one more name in the object at `path`."""
     changed = place = deepcopy(body)
     for step in path:
@@ -58,9 +57,7 @@ def with_name(body: Any, path: tuple[Any, ...], name: str, value: Any = 1) -> An
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
-def test_an_unknown_name_in_any_object_of_any_body_is_refused(
-    world: World, operation: Operation
-) -> None:
+def test_an_unknown_name_in_any_object_of_any_body_is_refused(world, operation):
     """T212: A name that an operation does not define is refused."""
     before = everything_stored()
     for body in world.bodies[str(operation)]:
@@ -75,7 +72,7 @@ def test_an_unknown_name_in_any_object_of_any_body_is_refused(
     assert everything_stored() == before
 
 
-def objects_of(schema: Any) -> Iterator[Any]:
+def objects_of(schema):
     """The schema of an object with names, and those of all objects in it."""
     schema = resolved(schema)
     if "properties" in schema:
@@ -86,14 +83,14 @@ def objects_of(schema: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
-def test_the_document_says_where_a_body_has_no_other_names(operation: Operation) -> None:
+def test_the_document_says_where_a_body_has_no_other_names(operation):
     whole, *inner = objects_of(operation.body)
     assert whole.get("additionalProperties", True) is (str(operation) in FLEXIBLE)
     if str(operation) not in FLEXIBLE_INSIDE:
         assert all(one.get("additionalProperties", True) is not True for one in inner)
 
 
-def test_what_is_answered_may_have_more_names_in_a_later_release() -> None:
+def test_what_is_answered_may_have_more_names_in_a_later_release():
     for operation in OPERATIONS:
         for status, response in operation.spec["responses"].items():
             shown = response.get("content", {}).get("application/json", {}).get("schema", {})
@@ -118,9 +115,7 @@ OVERREACH: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
-def test_an_unknown_name_is_ignored_if_the_client_prefers_so(
-    world: World, operation: Operation
-) -> None:
+def test_an_unknown_name_is_ignored_if_the_client_prefers_so(world, operation):
     """T05, T43, T44, T45, T46, T47, T50: What a body does not define is refused, or sets nothing.
 
     Not the role of an account, nor the trip, the author, the state or the parent of a row.
@@ -140,11 +135,11 @@ def test_an_unknown_name_is_ignored_if_the_client_prefers_so(
 
 
 @pytest.mark.parametrize("operation", [op for op in OPERATIONS if str(op) != FOR_ADMINS], ids=str)
-def test_an_unknown_name_in_any_query_is_refused(world: World, operation: Operation) -> None:
+def test_an_unknown_name_in_any_query_is_refused(world, operation):
     good = world.bodies.get(str(operation))
     body = json.dumps(good[0]).encode() if good else b""
 
-    def answer(query: str, **headers: Any) -> Any:
+    def answer(query, **headers):
         with rolled_back():
             return world.send(operation, body, query=query, **headers)
 
@@ -163,7 +158,7 @@ def test_an_unknown_name_in_any_query_is_refused(world: World, operation: Operat
 
 
 @pytest.mark.parametrize("operation", BODILESS, ids=str)
-def test_an_operation_without_a_body_refuses_every_name(world: World, operation: Operation) -> None:
+def test_an_operation_without_a_body_refuses_every_name(world, operation):
     before = everything_stored()
     document = problem_of(world.send(operation, b'{"paid": true}'), 400)
     assert document["errors"].keys() == {"paid"}
@@ -177,15 +172,13 @@ def test_an_operation_without_a_body_refuses_every_name(world: World, operation:
         assert world.send(operation, b"{}").status_code == plain
 
 
-def answered_only(operation: Operation) -> set[str]:
+def answered_only(operation):
     shown = operation.spec["responses"]["200"]["content"]["application/json"]["schema"]
     return resolved(shown)["properties"].keys() - operation.body["properties"].keys()
 
 
 @pytest.mark.parametrize("operation", CHANGES, ids=str)
-def test_what_only_a_response_has_may_be_sent_back_as_it_is(
-    world: World, operation: Operation
-) -> None:
+def test_what_only_a_response_has_may_be_sent_back_as_it_is(world, operation):
     body = world.bodies[str(operation)][0]
     if "{tagName}" in operation.path:
         body = {"name": world.ids["tagName"]}

@@ -1,22 +1,19 @@
 """What a newer release wrote beside this one is shown in general words, and left as it is."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.core import mail as outgoing
 from django.core.management import call_command
 from django.db import connection
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
 from tests.trips.bodies import dinner
-from trips.models import Member, Trip
-from users.models import Mail, User
+from trips.models import Member
+from users.models import Mail
 
 
 @pytest.fixture
-def _newer_constraints(db: None) -> Iterator[None]:
+def _newer_constraints(db):
     """A newer release has put its words into the constraints."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -31,9 +28,7 @@ def _newer_constraints(db: None) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_newer_constraints")
-def test_an_unknown_role_may_do_what_the_weakest_one_may(
-    api: Api, olga: User, ed: User, vera: User, trip: Trip
-) -> None:
+def test_an_unknown_role_may_do_what_the_weakest_one_may(api, olga, ed, vera, trip):
     Member.objects.filter(trip=trip, user=ed).update(role="GUIDE")
     url = f"/api/trips/{trip.pk}"
     assert api(ed).get(url).json()["currentUserRole"] == "GUIDE"
@@ -42,9 +37,7 @@ def test_an_unknown_role_may_do_what_the_weakest_one_may(
     assert api(ed).post(f"{url}/expenses", dinner(ed)).status_code == 201
 
 
-def test_an_expense_of_an_unknown_type_keeps_its_splits(
-    api: Api, olga: User, ed: User, trip: Trip
-) -> None:
+def test_an_expense_of_an_unknown_type_keeps_its_splits(api, olga, ed, trip):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     type(expense).objects.update(split_type="BY_NIGHTS")
     url = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
@@ -58,7 +51,7 @@ def test_an_expense_of_an_unknown_type_keeps_its_splits(
 
 
 @pytest.mark.django_db
-def test_a_mail_of_a_newer_release_waits_for_it(olga: User) -> None:
+def test_a_mail_of_a_newer_release_waits_for_it(olga):
     Mail.objects.create(user=olga, letter="POLL", address=olga.email)
     call_command("send_mail_queue")
     assert outgoing.outbox == []

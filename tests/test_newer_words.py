@@ -5,9 +5,7 @@ general words or refuses clearly, and the workers leave such rows to the newer r
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -18,7 +16,6 @@ from django.test import override_settings
 from tests.admin_client import AdminClient
 from tests.cast import one_of_the_cast
 from tests.document import OPERATIONS, ROOT
-from tests.hostile import World
 from tests.stored import rolled_back
 from tests.walked import all_of, urlconf
 from users.models import Role
@@ -38,7 +35,7 @@ FILES = (*all_of("FILES"),)
 
 
 @pytest.fixture
-def world(db: None, stored_world: World) -> Iterator[World]:
+def world(db, stored_world):
     """Rows with whose words a newer release has replaced the constraints."""
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA ignore_check_constraints = ON")
@@ -46,7 +43,7 @@ def world(db: None, stored_world: World) -> Iterator[World]:
         cursor.execute("PRAGMA ignore_check_constraints = OFF")
 
 
-def requests(world: World) -> Iterator[tuple[str, str, Any]]:
+def requests(world):
     """Every operation with each of its valid bodies, what makes files, and the other doors."""
     for operation in OPERATIONS:
         for body in world.bodies.get(str(operation), [None]):
@@ -60,9 +57,7 @@ def requests(world: World) -> Iterator[tuple[str, str, Any]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "field"), COLUMNS, ids=str)
 @override_settings(ROOT_URLCONF=urlconf())
-def test_no_operation_fails_at_a_word_of_a_newer_release(
-    world: World, model: Any, field: Any
-) -> None:
+def test_no_operation_fails_at_a_word_of_a_newer_release(world, model, field):
     model._base_manager.update(**{field.name: "newer"[: field.max_length]})
     faults = []
     for method, url, body in requests(world):
@@ -75,9 +70,7 @@ def test_no_operation_fails_at_a_word_of_a_newer_release(
 
 
 @pytest.mark.parametrize(("model", "field"), COLUMNS, ids=str)
-def test_the_admin_site_shows_words_of_a_newer_release(
-    world: World, model: Any, field: Any
-) -> None:
+def test_the_admin_site_shows_words_of_a_newer_release(world, model, field):
     model._base_manager.update(**{field.name: "newer"[: field.max_length]})
     browser = AdminClient(one_of_the_cast("Ada Admin", role=Role.ADMIN))
     if model not in site._registry:

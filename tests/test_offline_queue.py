@@ -5,7 +5,6 @@ import re
 import subprocess
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
@@ -14,8 +13,7 @@ import pytest
 
 from tests.document import ROOT
 from tests.programs import do_without, found
-from tests.server import Server
-from tests.splits.journey import Traveller, sign_up
+from tests.splits.journey import sign_up
 from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.once
@@ -64,17 +62,17 @@ if (api) {
 """
 
 
-def body_of(owner: int, **fields: Any) -> dict[str, Any]:
+def body_of(owner, **fields):
     """An expense of the owner and the guest."""
     among = {"splitType": "EQUAL", "participantUserIds": [owner, "<gil.user>"]}
     return {"description": "Hut", "amount": "8.00", "expenseDate": "2026-05-14", **among, **fields}
 
 
-def made(name: str, where: str, body: dict[str, Any]) -> dict[str, Any]:
+def made(name, where, body):
     return {"name": name, "method": "POST", "path": where, "body": body}
 
 
-def changes(owner: int) -> list[dict[str, Any]]:
+def changes(owner):
     """200 of them: a trip, a guest, expenses, some changed or deleted, settlements, messages."""
     trip = "/trips/<trip>"
     done: list[dict[str, Any]] = [
@@ -95,7 +93,7 @@ def changes(owner: int) -> list[dict[str, Any]]:
     return done
 
 
-def refused(owner: int, amount: int = 0) -> list[dict[str, Any]]:
+def refused(owner, amount=0):
     """A 400, the edit of what that would have created, a 409 and a 412."""
     path = "/trips/<trip>/expenses"
     patch = {"method": "PATCH", "body": {"notes": "?"}}
@@ -108,7 +106,7 @@ def refused(owner: int, amount: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def online(owner: Traveller) -> int:
+def online(owner):
     """Send the same with a network; the id of the trip."""
     ids: dict[str, int] = {}
     for change in changes(owner.id) + refused(owner.id, 2)[:2]:
@@ -121,10 +119,10 @@ def online(owner: Traveller) -> int:
     return ids["trip"]
 
 
-def shown(owner: Traveller, trip: int) -> Any:
+def shown(owner, trip):
     """All that is in a trip, apart from ids and times; a list has its rows in any order."""
 
-    def bare(found: Any) -> Any:
+    def bare(found):
         if isinstance(found, list):
             return sorted(map(bare, found), key=str)
         if not isinstance(found, dict):
@@ -138,9 +136,7 @@ def shown(owner: Traveller, trip: int) -> Any:
     return bare(answers)
 
 
-def test_a_phone_that_is_killed_while_it_sends_ends_as_if_it_had_been_online(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_phone_that_is_killed_while_it_sends_ends_as_if_it_had_been_online(server, tmp_path):
     if not found("node") or not COMPILER.exists():
         do_without("Node.js or clients/node_modules is missing; `make clients` installs the latter")
     [code, _use] = re.findall(r"^```ts\n(.*?)^```$", PAGE.read_text(), re.M | re.S)

@@ -2,8 +2,6 @@
 
 import copy
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import openapi_spec_validator
 import pytest
@@ -17,7 +15,6 @@ from tests.document import (
     METHODS,
     OPERATIONS,
     ROOT,
-    Operation,
     contents,
     errors_of,
     has_other_plugins,
@@ -58,7 +55,7 @@ def test_the_document_and_the_url_map_have_the_same_operations():
     `test_permissions.py` has a row for each route.
     """
 
-    def routes(patterns: list[Any], prefix: str) -> Iterator[str]:
+    def routes(patterns, prefix):
         for pattern in patterns:
             path = f"{prefix}{pattern.pattern}"
             if not isinstance(pattern, URLPattern):
@@ -82,10 +79,10 @@ def test_operation_ids_read_as_the_names_of_methods():
     assert all(re.fullmatch(r"[a-z]+([A-Z][a-z]+)*", name) for name in ids)
 
 
-def undescribed() -> Iterator[str]:
+def undescribed():
     """Everything in the document that has no sentence of its own."""
 
-    def lacks(node: Any) -> bool:
+    def lacks(node):
         return not re.search(r"\w.*[.:)`]$", node.get("description", ""), re.DOTALL)
 
     for name, schema in DOCUMENT["components"]["schemas"].items():
@@ -103,7 +100,7 @@ def undescribed() -> Iterator[str]:
         yield from undescribed_in(operation, lacks)
 
 
-def undescribed_in(operation: Operation, lacks: Callable[[Any], bool]) -> Iterator[str]:
+def undescribed_in(operation, lacks):
     if lacks(operation.spec) or not operation.spec["summary"]:
         yield str(operation)
     for parameter in operation.spec.get("parameters", ()):
@@ -126,7 +123,7 @@ def test_everything_is_described():
 
 
 def test_every_error_code_has_a_meaning():
-    def kinds(base: type[APIException]) -> Iterator[type[APIException]]:
+    def kinds(base):
         for kind in base.__subclasses__():
             yield kind
             yield from kinds(kind)
@@ -153,7 +150,7 @@ def test_an_operation_without_log_in_says_so_and_no_other_does():
         ), operation
 
 
-def nodes(value: Any) -> Iterator[dict[str, Any]]:
+def nodes(value):
     """Every object inside the document, examples apart."""
     if isinstance(value, dict):
         yield value
@@ -204,7 +201,7 @@ def test_every_body_has_an_example_and_every_example_is_true():
                     assert example["message"] == example["detail"]
 
 
-def usual_refusals(operation: Operation) -> Iterator[str]:
+def usual_refusals(operation):
     headers = {parameter["name"] for parameter in operation.parameters("header")}
     yield from ("406", "503")
     if not operation.path.startswith("/api/health"):
@@ -261,7 +258,7 @@ def test_an_optional_parameter_has_no_example_that_try_it_out_would_send():
                 )
 
 
-def required_in_whole(operation: Operation) -> list[str]:
+def required_in_whole(operation):
     """What a body must have; a PATCH may leave it out, but not make it null."""
     whole = [op for op in OPERATIONS if str(op) == f"PUT {operation.path}"]
     return (whole or [operation])[0].body.get("required", [])

@@ -58,7 +58,7 @@ MALFORMED = {
 def put(api, olga):
     """Send raw bytes as Olga's profile."""
 
-    def put_profile(body: bytes, content_type: str = "application/json"):
+    def put_profile(body, content_type="application/json"):
         return api(olga).generic("PUT", f"/api/users/{olga.pk}/profile", body, content_type)
 
     return put_profile

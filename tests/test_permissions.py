@@ -2,29 +2,25 @@
 
 import re
 from collections import Counter
-from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from rest_framework.test import APIClient
 
-from tests.cast import WITH_ROLE, Api
+from tests.cast import WITH_ROLE
 from tests.document import operation_at, require_valid
 from tests.factories import TripFactory, join
 from tests.scoped import ALL, script_of
 from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
-from tests.trips.access import CALLERS, OPEN, Row, Scene, call, endpoints, promised
+from tests.trips.access import CALLERS, OPEN, Scene, call, endpoints, promised
 from tests.trips.rows import ROWS
 from tests.trips.scopes import AREAS, SCOPES_OF, scope_of, scopes_of
 from tests.users.logins import bearer
 from tests.walked import merged
 from tripcompanion.urls import API
-from trips.models import Trip
 from trips.roles import TABLE, TripRole, may_grant
 from trips.views import TripViewSet
 from trips.viewsets import InTripViewSet
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -33,7 +29,7 @@ IN_TRIP = [end for end in endpoints() if issubclass(end.view, InTripViewSet)]
 REFUSED = {401, 403, 404, 409}
 
 
-def test_roles_are_compared_where_their_table_is() -> None:
+def test_roles_are_compared_where_their_table_is():
     names = "|".join(TripRole.names)
     named = re.compile(rf"""TripRole\.({names})\b|["']({names})["']""")
     files = (
@@ -43,14 +39,12 @@ def test_roles_are_compared_where_their_table_is() -> None:
 
 
 @pytest.fixture
-def cast(request: pytest.FixtureRequest, trip: Trip, sam: User, ada: User) -> dict[str, Any]:
+def cast(request, trip, sam, ada):
     return {who: name and request.getfixturevalue(name) for who, name in CAST.items()}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_each_caller_may_do_what_the_table_says(
-    api: Api, cast: dict[str, Any], trip: Trip, row: Row
-) -> None:
+def test_each_caller_may_do_what_the_table_says(api, cast, trip, row):
     """T49, T66, T68, T74: Roles, strangers and ADMINs may do what is promised, and nothing else.
 
     The promise stands in the tests, so a changed table is noticed over HTTP.
@@ -69,14 +63,14 @@ def test_each_caller_may_do_what_the_table_says(
                 require_reason(row, response)
 
 
-def sharing_a_scene(row: Row) -> list[list[tuple[str, bool]]]:
+def sharing_a_scene(row):
     """The cells of a row; who has no right in a trip is refused in one scene."""
     cells = [*row.cells()]
     outside = [] if row.can is None else [("stranger", False), ("anonymous", False)]
     return [[cell] for cell in cells if cell not in outside] + [outside] * bool(outside)
 
 
-def require_reason(row: Row, response: Any) -> None:
+def require_reason(row, response):
     """A refusal says which it is."""
     if response.status_code in REFUSED:
         assert response["Content-Type"] == "application/problem+json"
@@ -89,13 +83,13 @@ def require_reason(row: Row, response: Any) -> None:
         assert response.json()["code"] == "forbidden"
 
 
-def request_in(scene: Scene, row: Row) -> tuple[str, str, Any]:
+def request_in(scene, row):
     """The method, the path and the body of the endpoint in the scene, whose rows are made."""
     path = row.route.format(**scene.ids(row.route))
     return row.method, path, row.body(scene)
 
 
-def answer_to(request: tuple[str, str, Any], client: APIClient, expected: int = 403) -> Any:
+def answer_to(request, client, expected=403):
     """What is answered; what shall be refused changes nothing."""
     before = expected in REFUSED and everything_stored()
     response = call(client, *request)
@@ -103,12 +97,12 @@ def answer_to(request: tuple[str, str, Any], client: APIClient, expected: int = 
     return response
 
 
-def test_every_endpoint_of_the_url_map_has_a_row_and_no_row_is_stale() -> None:
+def test_every_endpoint_of_the_url_map_has_a_row_and_no_row_is_stale():
     served = Counter(str(endpoint) for endpoint in endpoints())
     assert served == Counter(str(row) for row in ROWS)
 
 
-def test_the_table_of_roles_is_the_promised_one() -> None:
+def test_the_table_of_roles_is_the_promised_one():
     assert list(TripRole) == ["OWNER", "EDITOR", "VIEWER"]
     assert {
         can: tuple(access[role].value for role in TripRole) for can, access in TABLE.items()
@@ -119,18 +113,18 @@ def test_the_table_of_roles_is_the_promised_one() -> None:
     ("own", "granted"),
     [("OWNER", "OWNER EDITOR VIEWER"), ("EDITOR", "EDITOR VIEWER"), ("VIEWER", "VIEWER")],
 )
-def test_no_role_grants_one_above_itself(own: str, granted: str) -> None:
+def test_no_role_grants_one_above_itself(own, granted):
     assert [role for role in TripRole if may_grant(own, role)] == granted.split()
 
 
-def test_every_action_in_a_trip_declares_the_capability_of_its_row() -> None:
+def test_every_action_in_a_trip_declares_the_capability_of_its_row():
     rows = {str(row): row for row in ROWS}
     for endpoint in IN_TRIP:
         assert endpoint.action in endpoint.view.needs, endpoint
         assert endpoint.view.needs[endpoint.action] is rows[str(endpoint)].can, endpoint
 
 
-def test_no_viewset_declares_an_action_that_is_not_served() -> None:
+def test_no_viewset_declares_an_action_that_is_not_served():
     served = {(endpoint.view, endpoint.action) for endpoint in IN_TRIP}
     declared = {(view, action) for view, _action in served for action in view.needs}
     inherited = {
@@ -141,20 +135,20 @@ def test_no_viewset_declares_an_action_that_is_not_served() -> None:
     assert declared - inherited == served - inherited
 
 
-def test_every_viewset_has_its_area_and_every_route_its_scope() -> None:
+def test_every_viewset_has_its_area_and_every_route_its_scope():
     for endpoint in endpoints():
         area = AREAS[endpoint.view]
         assert area == OPEN or area == getattr(endpoint.view, "scope_prefix", None), endpoint
     assert {endpoint.view for endpoint in endpoints()} == set(AREAS)
 
 
-def test_the_scope_of_every_route_in_a_trip_opens_its_capability() -> None:
+def test_the_scope_of_every_route_in_a_trip_opens_its_capability():
     for endpoint in IN_TRIP:
         can, scope = endpoint.view.needs[endpoint.action], scope_of(endpoint)
         assert can is None or scope in SCOPES_OF[can].split(), endpoint
 
 
-def assert_out_of_scope(response: Any, scope: str | None) -> None:
+def assert_out_of_scope(response, scope):
     assert response.status_code == 403, response.content[:300]
     assert response["Content-Type"] == "application/problem+json"
     assert response.json()["code"] == "insufficient_scope"
@@ -163,9 +157,7 @@ def assert_out_of_scope(response: Any, scope: str | None) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_a_token_with_every_scope_but_a_needed_one_is_refused_everywhere(
-    trip: Trip, olga: User, row: Row
-) -> None:
+def test_a_token_with_every_scope_but_a_needed_one_is_refused_everywhere(trip, olga, row):
     """What is open stays open, and what needs a log-in is closed to a token with all scopes."""
     request = request_in(Scene(trip, olga, own=True), row)
     for scope in scopes_of(row) if scope_of(row) not in {OPEN, None} else [scope_of(row)]:
@@ -178,9 +170,7 @@ def test_a_token_with_every_scope_but_a_needed_one_is_refused_everywhere(
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if scope_of(row) not in {OPEN, None}], ids=str)
-def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(
-    cast: dict[str, Any], trip: Trip, row: Row
-) -> None:
+def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(cast, trip, row):
     """An ADMIN's token is that of a stranger, who may look and owns nothing here.
 
     The highest and the lowest role are enough: roles are looked at after scopes.
@@ -199,9 +189,7 @@ def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.can is not None], ids=str)
-def test_a_token_that_is_confined_to_another_trip_finds_nothing(
-    trip: Trip, olga: User, row: Row
-) -> None:
+def test_a_token_that_is_confined_to_another_trip_finds_nothing(trip, olga, row):
     scene = Scene(trip, olga, own=True)
     ids = scene.ids(row.route)
     url, missing = row.route.format(**ids), row.route.format(**dict.fromkeys(ids, 999_999))
@@ -216,15 +204,13 @@ def test_a_token_that_is_confined_to_another_trip_finds_nothing(
     assert everything_stored() == before
 
 
-def test_a_route_without_an_area_is_closed_to_scoped_tokens(
-    trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_route_without_an_area_is_closed_to_scoped_tokens(trip, olga, monkeypatch):
     monkeypatch.setattr(TripViewSet, "scope_prefix", None)
     response = bearer(script_of(olga, *ALL).token).get(f"/api/trips/{trip.pk}")
     assert_out_of_scope(response, None)
 
 
-def test_an_action_that_declares_nothing_has_no_route(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_that_declares_nothing_has_no_route(monkeypatch):
     actions = {"get": "retrieve", "delete": "destroy"}
     TripViewSet.as_view(actions)
     monkeypatch.delitem(TripViewSet.needs, "retrieve")
@@ -232,7 +218,7 @@ def test_an_action_that_declares_nothing_has_no_route(monkeypatch: pytest.Monkey
         TripViewSet.as_view(actions)
 
 
-def test_the_walk_sees_nested_routes_and_every_method_of_a_route() -> None:
+def test_the_walk_sees_nested_routes_and_every_method_of_a_route():
     """The tests above are worth as much as the walk."""
     found = {str(endpoint) for endpoint in endpoints()}
     assert found > {
@@ -246,9 +232,7 @@ def test_the_walk_sees_nested_routes_and_every_method_of_a_route() -> None:
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if row.can is not None and row.method != "GET"], ids=str
 )
-def test_what_the_quota_of_changes_refuses_is_documented(
-    api: Api, cast: dict[str, Any], trip: Trip, row: Row, settings: Any
-) -> None:
+def test_what_the_quota_of_changes_refuses_is_documented(api, cast, trip, row, settings):
     owner = CALLERS[0]
     scene = Scene(trip, cast[owner], row.has_own(owner))
     url, body = row.route.format(**scene.ids(row.route)), row.body(scene)

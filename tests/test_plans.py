@@ -1,7 +1,6 @@
 """With 10,000 expenses in a trip no request reads a table from end to end."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -12,13 +11,10 @@ from benchmarks.open_debts import fill
 from splits.models import Split
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
-from tests.cast import Api
 from tests.compiled_only import compiled_only
 from tests.factories import spend
 from tests.trips.bodies import dinner
 from tests.wide import copies
-from trips.models import Trip
-from users.models import User
 
 pytestmark = citus.hides_plans
 
@@ -44,9 +40,7 @@ _NODE_OF_SQLITE = re.compile(r"SCAN (\w+)")
 Statement = tuple[str, Any]
 
 
-def full_scans(
-    sql: str, values: Any = (), big: Iterable[str] = BIG, *, for_any_values: bool = True
-) -> list[str]:
+def full_scans(sql, values=(), big=BIG, *, for_any_values=True):
     """The `big` tables that the database means to read as a whole.
 
     What PostgreSQL keeps, it may plan `for_any_values` instead of these, if that costs no more. It
@@ -67,11 +61,11 @@ def full_scans(
     return sorted({*big}.intersection(scanned))
 
 
-def scans_of(call: Callable[[], Any], big: Iterable[str]) -> dict[str, list[str]]:
+def scans_of(call, big):
     """The statements of a call that read a table of `big` as a whole, with these tables."""
     written: list[tuple[str, Any]] = []
 
-    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+    def note(execute, sql, values, many, context):
         written.append((sql, values))
         return execute(sql, values, many, context)
 
@@ -87,7 +81,7 @@ def scans_of(call: Callable[[], Any], big: Iterable[str]) -> dict[str, list[str]
     return {sql: tables for sql, tables in scans.items() if tables}
 
 
-def scanned_by(cursor: Any, sql: str, values: Any) -> tuple[list[str], float]:
+def scanned_by(cursor, sql, values):
     """The tables that the plan reads as a whole, and what PostgreSQL thinks that it costs."""
     cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", values)
     [[[whole]]] = cursor.fetchall()
@@ -96,7 +90,7 @@ def scanned_by(cursor: Any, sql: str, values: Any) -> tuple[list[str], float]:
     return scans, plan["Total Cost"]
 
 
-def scanned_by_anybody(cursor: Any, sql: str, values: Any) -> tuple[list[str], float]:
+def scanned_by_anybody(cursor, sql, values):
     first, *others = sql.split("%s")
     text = first + "".join(f"${at}{other}" for at, other in enumerate(others, start=1))
     cursor.execute("SET plan_cache_mode = force_generic_plan")
@@ -109,18 +103,18 @@ def scanned_by_anybody(cursor: Any, sql: str, values: Any) -> tuple[list[str], f
         cursor.execute("RESET plan_cache_mode")
 
 
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def nodes(plan):
     yield plan
     for inner in plan.get("Plans", ()):
         yield from nodes(inner)
 
 
-def aliases(sql: str) -> dict[str, str]:
+def aliases(sql):
     """The tables of a statement by the names that it gives them."""
     return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([T-W]\d+)"?', sql)}
 
 
-def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
+def asked_of_a_long_trip(api):
     """The statements of each hot request on a long trip."""
     trip, people = long_trip()
     owner, debtor = people[:2]
@@ -149,7 +143,7 @@ def asked_of_a_long_trip(api: Api) -> dict[str, list[Statement]]:
     return statements
 
 
-def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
+def asked_of_a_closed_trip(api):
     """The statements of requests about a trip that is closed and opened, beside a long one."""
     trip = fill(CLOSED_DEBTS)
     analyse()
@@ -162,7 +156,7 @@ def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
     closed = trip.expenses.earliest("id")
     unpaid = closed.splits.get(participant=last)
 
-    def newest() -> int:
+    def newest():
         return trip.settlements.latest("id").pk
 
     statements, answers = noted(
@@ -186,14 +180,14 @@ def asked_of_a_closed_trip(api: Api) -> dict[str, list[Statement]]:
     return statements
 
 
-def noted(requests: dict[str, Any]) -> tuple[dict[str, list[Statement]], dict[str, Any]]:
+def noted(requests):
     """The statements of each request, and its answer."""
     statements: dict[str, list[Statement]] = {}
     answers = {}
     for name, request in requests.items():
         written = statements[name] = []
 
-        def note(execute: Any, sql: str, values: Any, many: bool, context: Any, to: Any = written):
+        def note(execute, sql, values, many, context, to=written):
             if _READS_OR_WRITES.match(sql):
                 to.append((sql, values))
             return execute(sql, values, many, context)
@@ -204,7 +198,7 @@ def noted(requests: dict[str, Any]) -> tuple[dict[str, list[Statement]], dict[st
     return statements, answers
 
 
-def scanning(asked: dict[str, list[Statement]]) -> dict[tuple[str, str], list[str]]:
+def scanning(asked):
     """The big tables that the statements read as a whole, by request and statement."""
     return {
         (name, sql): tables
@@ -214,7 +208,7 @@ def scanning(asked: dict[str, list[Statement]]) -> dict[tuple[str, str], list[st
     }
 
 
-def test_no_request_reads_a_table_from_end_to_end(api: Api, transactional_db: None) -> None:
+def test_no_request_reads_a_table_from_end_to_end(api, transactional_db):
     asked = asked_of_a_long_trip(api)
     assert not scanning(asked)
     _session, (sql, _values) = asked["total debt"]
@@ -225,14 +219,14 @@ def test_no_request_reads_a_table_from_end_to_end(api: Api, transactional_db: No
     assert not scanning(asked_of_a_closed_trip(api))
 
 
-def plan_of(sql: str, values: Any) -> str:
+def plan_of(sql, values):
     explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
     with connection.cursor() as cursor:
         cursor.execute(f"{explain} {sql}", values)
         return "\n".join(row[-1] for row in cursor.fetchall())
 
 
-def assert_looked_up(pending_debts: list[Statement]) -> None:
+def assert_looked_up(pending_debts):
     """Open splits are looked up and not joined.
 
     A join would read all splits there are, as soon as many debts of many people are open.
@@ -245,22 +239,20 @@ def assert_looked_up(pending_debts: list[Statement]) -> None:
 
 
 @pytest.mark.django_db
-def test_a_scan_would_be_noticed() -> None:
+def test_a_scan_would_be_noticed():
     assert full_scans("SELECT * FROM splits_debt WHERE amount_minor = 7") == ["splits_debt"]
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has statistics")
 @pytest.mark.django_db
-def test_the_debts_of_a_split_are_found_without_those_of_the_whole_trip() -> None:
+def test_the_debts_of_a_split_are_found_without_those_of_the_whole_trip():
     plan = Split.objects.with_open_amounts().filter(trip=1).explain()
     assert plan.count("USING INDEX debt_of_split (trip_id=? AND split_id=?)") == 2
 
 
 @compiled_only
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite skips rows before their columns")
-def test_the_last_page_computes_nothing_of_the_pages_before(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_the_last_page_computes_nothing_of_the_pages_before(api, trip, olga):
     for _expense in range(5):
         spend(trip, 100, paid_by=olga, among=[olga])
     statements, _answers = noted(
@@ -275,9 +267,7 @@ def test_the_last_page_computes_nothing_of_the_pages_before(
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite joins by indexes only")
-def test_without_statistics_no_request_compares_all_rows_with_each_other(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_without_statistics_no_request_compares_all_rows_with_each_other(api, trip, olga, ed):
     """As of a trip that was just imported."""
     expense, many = spend(trip, 100, paid_by=olga, among=[ed, olga]), 3_000
     in_expense = {"expense_id": f"{copies(expense, many, number='number + n')} + n"}

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -75,12 +74,12 @@ sys.exit(pytest.main([*suite, "tests/test_every_plugin.py", {test!r}]))
 """
 
 
-def test_the_page_is_short() -> None:
+def test_the_page_is_short():
     assert len(FILES) == 6
     assert sum(len(text.splitlines()) for text in FILES.values()) < 165
 
 
-def test_a_plugin_of_the_page_keeps_what_all_keep(tmp_path: Path) -> None:
+def test_a_plugin_of_the_page_keeps_what_all_keep(tmp_path):
     (tmp_path / "packing").mkdir()
     (tmp_path / "packing" / "__init__.py").touch()
     for name, text in FILES.items():

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,21 +9,21 @@ import pytest
 from tests.checkout import LOAD, SECRET, run, with_event
 from tests.sources import CORE, ROOT, shipped
 from tests.test_circles import imported
-from tripcompanion.plugin import Plugin, plugins
+from tripcompanion.plugin import plugins
 
 pytestmark = pytest.mark.once
 
 OPTIONAL = [app for app in plugins() if app.name not in CORE]
 
 
-def texts(path: Path) -> Iterator[str]:
+def texts(path):
     """The strings in a file, docstrings included."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
-def test_the_core_names_no_plugin() -> None:
+def test_the_core_names_no_plugin():
     named = re.compile(r"\bplugins[./]\w+")
     found = {
         f"{path.relative_to(ROOT)}: {name}"
@@ -36,14 +35,14 @@ def test_the_core_names_no_plugin() -> None:
     assert found == set()
 
 
-def test_no_test_of_the_core_names_a_plugin() -> None:
+def test_no_test_of_the_core_names_a_plugin():
     named = re.compile("|".join(rf"\bplugins[./]{app.label}\b" for app in OPTIONAL) or "(?!)")
     files = (ROOT / "tests").rglob("*.py")
     assert [str(path) for path in files if named.search(path.read_text())] == []
 
 
 @pytest.mark.parametrize("app", OPTIONAL, ids=lambda app: app.label)
-def test_a_plugin_imports_only_what_it_requires(app: Plugin) -> None:
+def test_a_plugin_imports_only_what_it_requires(app):
     folder = Path(app.path).relative_to(ROOT).as_posix()
     found = {
         ".".join(name.split(".")[:2])
@@ -56,12 +55,12 @@ def test_a_plugin_imports_only_what_it_requires(app: Plugin) -> None:
 
 
 @pytest.mark.parametrize("app", OPTIONAL, ids=lambda app: app.label)
-def test_what_a_plugin_requires_is_installed_before_it(app: Plugin) -> None:
+def test_what_a_plugin_requires_is_installed_before_it(app):
     names = [other.name for other in OPTIONAL]
     assert all(names.index(name) < names.index(app.name) for name in app.requires)
 
 
-def test_without_what_it_requires_the_service_does_not_start(project: Path) -> None:
+def test_without_what_it_requires_the_service_does_not_start(project):
     app = next(app for app in OPTIONAL if app.requires)
     code = f"{LOAD}; import django; django.setup()"
     done = run(project, "-c", code, SECRET_KEY=SECRET, PLUGINS=app.name)
@@ -72,9 +71,7 @@ def test_without_what_it_requires_the_service_does_not_start(project: Path) -> N
 
 
 @pytest.mark.parametrize("event", ["storm.seen_from_the_beach", "storm", "Storm.seen"])
-def test_with_an_event_that_no_column_takes_the_service_does_not_start(
-    project: Path, event: str
-) -> None:
+def test_with_an_event_that_no_column_takes_the_service_does_not_start(project, event):
     names = with_event(project, event)
     code = f"{LOAD}; import django; django.setup()"
     done = run(project, "-c", code, SECRET_KEY=SECRET, PLUGINS=names)
@@ -83,7 +80,7 @@ def test_with_an_event_that_no_column_takes_the_service_does_not_start(
     assert line.startswith(f"Configuration error: PLUGINS: plugins.weather has the event {event};")
 
 
-def test_the_core_starts_alone(project: Path) -> None:
+def test_the_core_starts_alone(project):
     done = run(project, "manage.py", "check", SECRET_KEY=SECRET, PLUGINS="")
     assert done.returncode == 0, done.stderr
 
@@ -108,7 +105,7 @@ print(sorted(names), {client.get(url).status_code for url in urls})
 """
 
 
-def test_the_core_alone_shows_its_rows_in_the_admin_site(project: Path) -> None:
+def test_the_core_alone_shows_its_rows_in_the_admin_site(project):
     variables = {"DATABASE_URL": "sqlite://:memory:", "ALLOWED_HOSTS": "testserver"}
     done = run(project, "-c", f"{LOAD}\n{ADMIN_SITE}", SECRET_KEY=SECRET, PLUGINS="", **variables)
     names = ["splits_expense", "splits_settlement", "trips_member", "trips_trip", "users_user"]

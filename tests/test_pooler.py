@@ -3,7 +3,6 @@
 import secrets
 import subprocess
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -16,11 +15,11 @@ from django.conf import settings
 from django.db import OperationalError, connection
 
 from tests.own_rows import see_only_what_is_mine
-from tests.pgbouncer import POOL_SIZE, PREPARING, Pooled, pgbouncer, version
+from tests.pgbouncer import POOL_SIZE, PREPARING, pgbouncer, version
 from tests.postgres import wait_for_lock
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.soak.chapter import play_chapters
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.splits.journey import Journey, sign_up
 from tests.walked import all_of
 
 pytestmark = [
@@ -37,13 +36,13 @@ ROUNDS = 15
 
 
 @pytest.fixture(scope="module")
-def pooled() -> Iterator[Pooled]:
+def pooled():
     with pgbouncer() as database:
         yield database
 
 
 @pytest.fixture(scope="module", params=["unprepared", "prepared"])
-def prepare(request: pytest.FixtureRequest, pooled: Pooled) -> bool:
+def prepare(request, pooled):
     """Whether statements are prepared, which an old PgBouncer does not support."""
     if request.param == "prepared" and version() < PREPARING:
         pytest.skip("This PgBouncer does not support prepared statements.")
@@ -51,18 +50,18 @@ def prepare(request: pytest.FixtureRequest, pooled: Pooled) -> bool:
 
 
 @pytest.fixture(scope="module")
-def environment(pooled: Pooled, prepare: bool) -> dict[str, str]:
+def environment(pooled, prepare):
     return pooled.environment | {"DATABASE_PREPARE": str(prepare).lower()}
 
 
 @pytest.fixture(scope="module")
-def server(environment: dict[str, str]) -> Iterator[Server]:
+def server(environment):
     with running_server(**environment, DEBUG="false") as running:
         yield running
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(pooled: Pooled, server: Server) -> Iterator[None]:
+def nothing_stays(pooled, server):
     """After each test, no server connection has kept anything of a client."""
     yield
     kept = """
@@ -81,12 +80,12 @@ def nothing_stays(pooled: Pooled, server: Server) -> Iterator[None]:
 
 
 @contextmanager
-def traveller(server: Server) -> Iterator[Traveller]:
+def traveller(server):
     with httpx.Client(base_url=server.url, timeout=30, trust_env=False) as http:
         yield sign_up(http)
 
 
-def test_many_requests_of_many_clients_are_answered_with_their_own_rows(server: Server) -> None:
+def test_many_requests_of_many_clients_are_answered_with_their_own_rows(server):
     with ThreadPoolExecutor(THREADS) as pool:
         clients = [
             pool.submit(see_only_what_is_mine, server.url, ROUNDS) for _thread in range(THREADS)
@@ -95,9 +94,7 @@ def test_many_requests_of_many_clients_are_answered_with_their_own_rows(server: 
 
 
 @pytest.mark.slow
-def test_random_histories_of_many_clients_are_recorded_as_they_happened(
-    pooled: Pooled, environment: dict[str, str]
-) -> None:
+def test_random_histories_of_many_clients_are_recorded_as_they_happened(pooled, environment):
     findings = []
     with running_server(**environment) as server:
         # The judge reads the log of every entry, for which it needs a direct connection.
@@ -107,7 +104,7 @@ def test_random_histories_of_many_clients_are_recorded_as_they_happened(
     assert [str(finding) for finding in findings] == []
 
 
-def test_an_audit_and_an_export_read_everything(server: Server) -> None:
+def test_an_audit_and_an_export_read_everything(server):
     with traveller(server) as owner:
         journey = Journey.start(owner)
         for amount in range(1, 6):
@@ -138,9 +135,7 @@ sys.stdout.write(f"{len(outside)} {outside == inside}")
 """
 
 
-def test_rows_are_read_in_chunks_outside_and_inside_of_a_transaction(
-    pooled: Pooled, server: Server
-) -> None:
+def test_rows_are_read_in_chunks_outside_and_inside_of_a_transaction(pooled, server):
     for _user in range(2):
         with traveller(server):
             pass
@@ -183,7 +178,7 @@ sys.stdout.write(str(found))
 """
 
 
-def test_waits_are_limited_in_and_outside_of_transactions(pooled: Pooled, server: Server) -> None:
+def test_waits_are_limited_in_and_outside_of_transactions(pooled, server):
     with traveller(server) as owner, psycopg.connect(pooled.direct_url) as other:
         other.execute("SELECT id FROM users_user FOR UPDATE")
         program = _TIME_OUTS.replace("{id}", str(owner.id))
@@ -193,14 +188,14 @@ def test_waits_are_limited_in_and_outside_of_transactions(pooled: Pooled, server
     assert shown.stdout == str([canceled, canceled, not_available, [("10s",)], ["3s"]])
 
 
-def test_without_a_time_out_a_command_takes_as_long_as_it_likes(server: Server) -> None:
+def test_without_a_time_out_a_command_takes_as_long_as_it_likes(server):
     program = "import sys; from tripcompanion.compiled import fetch_all as f;"
     program += "sys.stdout.write(str(f('SELECT 1 FROM pg_sleep(%s)', [3])))"
     shown = server.manage("shell", "--no-imports", "-c", program, DATABASE_TIMEOUT="0")
     assert shown.stdout == "[(1,)]"
 
 
-def test_after_an_idempotency_key_a_lock_is_waited_for_as_before(server: Server) -> None:
+def test_after_an_idempotency_key_a_lock_is_waited_for_as_before(server):
     with traveller(server) as owner:
         key, journey = {"Idempotency-Key": secrets.token_hex(8)}, Journey.start(owner)
         body = journey.expense_body(7, owner)
@@ -216,12 +211,12 @@ def test_after_an_idempotency_key_a_lock_is_waited_for_as_before(server: Server)
 # -- Migrations -----------------------------------------------------------------------------------
 
 
-def migrated(server: Server) -> str:
+def migrated(server):
     return server.manage("migrate_safely", "--wait", "20").stdout
 
 
 @pytest.mark.slow
-def test_migrations_run_again_and_again(server: Server) -> None:
+def test_migrations_run_again_and_again(server):
     for _time in range(2):
         assert "No migrations to apply" in migrated(server)
 
@@ -238,19 +233,19 @@ call_command("migrate_safely")
 
 
 @pytest.mark.slow
-def test_a_killed_migration_does_not_stop_the_next(server: Server) -> None:
+def test_a_killed_migration_does_not_stop_the_next(server):
     for _time in range(2):
         with pytest.raises(subprocess.CalledProcessError):
             server.manage("shell", "--no-imports", "-c", _KILLED)
     assert "No migrations to apply" in migrated(server)
 
 
-def test_a_migration_waits_shortly_for_a_busy_table(pooled: Pooled, server: Server) -> None:
+def test_a_migration_waits_shortly_for_a_busy_table(pooled, server):
     """Its limit belongs to its transactions, not to the connection that it happened to have."""
     server.manage("migrate", "kit", "zero", "--verbosity", "0")
     outcomes: list[Any] = []
 
-    def migrate() -> None:
+    def migrate():
         outcomes.append(server.manage("migrate_safely"))
 
     thread = threading.Thread(target=migrate)
@@ -270,16 +265,14 @@ def test_a_migration_waits_shortly_for_a_busy_table(pooled: Pooled, server: Serv
 # -- What cannot work -----------------------------------------------------------------------------
 
 
-def test_without_the_setting_the_refusal_is_one_line(pooled: Pooled, server: Server) -> None:
+def test_without_the_setting_the_refusal_is_one_line(pooled, server):
     with pytest.raises(subprocess.CalledProcessError) as failed:
         server.manage("migrate_safely", DATABASE_POOLER="none")
     [line] = failed.value.stderr.splitlines()
     assert "unsupported startup parameter" in line
 
 
-def test_a_pooler_that_passes_on_the_names_of_statements_is_refused_in_one_line(
-    pooled: Pooled, server: Server
-) -> None:
+def test_a_pooler_that_passes_on_the_names_of_statements_is_refused_in_one_line(pooled, server):
     """Nor does its server connection keep the statement that was tried."""
     if version() >= PREPARING:
         pytest.skip("This PgBouncer gives statements names of its own.")
@@ -290,9 +283,7 @@ def test_a_pooler_that_passes_on_the_names_of_statements_is_refused_in_one_line(
         assert "does not support prepared statements" in line
 
 
-def test_prepared_statements_are_kept_by_the_server_and_used_again(
-    pooled: Pooled, server: Server, prepare: bool
-) -> None:
+def test_prepared_statements_are_kept_by_the_server_and_used_again(pooled, server, prepare):
     with traveller(server) as owner:
         for _time in range(5):
             owner.done("GET", "/trips")
@@ -310,9 +301,7 @@ def test_prepared_statements_are_kept_by_the_server_and_used_again(
 
 
 @pytest.mark.django_db
-def test_a_time_zone_that_would_belong_to_the_session_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_time_zone_that_would_belong_to_the_session_is_refused(monkeypatch):
     monkeypatch.setenv("PGTZ", "Asia/Tokyo")
     own = connection.copy()
     own.is_pooled = True

@@ -1,9 +1,7 @@
 """The connection to PostgreSQL is kept, with its statements, as long as the server has them."""
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
 
 import psycopg
 import pytest
@@ -23,7 +21,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def database() -> Iterator[Any]:
+def database():
     """A connection of its own, kept as the settings say."""
     own = connection.copy()
     own.ensure_connection()
@@ -34,18 +32,18 @@ def database() -> Iterator[Any]:
     own.close()
 
 
-def next_request(database: Any) -> None:
+def next_request(database):
     """What Django does before and after each request."""
     database.close_if_unusable_or_obsolete()
 
 
-def asked(database: Any, query: str, *values: Any) -> list[Any]:
+def asked(database, query, *values):
     with database.prepared_cursor() as cursor:
         cursor.execute(query, values)
         return cursor.fetchall()
 
 
-def asked_together(database: Any, *statements: tuple[Any, ...]) -> list[Any]:
+def asked_together(database, *statements):
     """What the last of them answers; all in one transaction."""
     database.set_autocommit(False)
     try:
@@ -57,20 +55,20 @@ def asked_together(database: Any, *statements: tuple[Any, ...]) -> list[Any]:
     return answers[-1]
 
 
-def kept(database: Any) -> int:
+def kept(database):
     """How many statements the server keeps for the connection."""
     with database.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_prepared_statements")
         return cursor.fetchone()[0]
 
 
-def unseen(database: Any, statement: str) -> None:
+def unseen(database, statement):
     """Run it so that psycopg does not see what it is, as it does not see what others run."""
     with database.cursor() as cursor:
         cursor.execute(f"DO $$ BEGIN EXECUTE '{statement}'; END $$")
 
 
-def end_from_outside(database: Any) -> None:
+def end_from_outside(database):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(%s, 5000)", [database.connection.info.backend_pid]
@@ -80,7 +78,7 @@ def end_from_outside(database: Any) -> None:
 TITLE = "SELECT title FROM stop WHERE id = %s"
 
 
-def test_it_is_kept_from_request_to_request(database: Any) -> None:
+def test_it_is_kept_from_request_to_request(database):
     first = database.connection
     for _request in range(3):
         next_request(database)
@@ -89,7 +87,7 @@ def test_it_is_kept_from_request_to_request(database: Any) -> None:
     assert kept(database) == 1
 
 
-def test_a_connection_that_the_server_has_ended_is_not_used_again(database: Any) -> None:
+def test_a_connection_that_the_server_has_ended_is_not_used_again(database):
     first = database.connection
     assert asked(database, "SELECT 1") == [(1,)]
     end_from_outside(database)
@@ -98,7 +96,7 @@ def test_a_connection_that_the_server_has_ended_is_not_used_again(database: Any)
     assert database.connection is not first
 
 
-def test_one_that_ends_within_a_request_fails_only_there(database: Any) -> None:
+def test_one_that_ends_within_a_request_fails_only_there(database):
     asked(database, "SELECT 1")
     end_from_outside(database)
     with pytest.raises(OperationalError):
@@ -107,7 +105,7 @@ def test_one_that_ends_within_a_request_fails_only_there(database: Any) -> None:
     assert asked(database, "SELECT 1") == [(1,)]
 
 
-def test_one_that_was_left_inside_a_transaction_is_not_used_again(database: Any) -> None:
+def test_one_that_was_left_inside_a_transaction_is_not_used_again(database):
     first = database.connection
     first.execute("BEGIN")
     next_request(database)
@@ -115,13 +113,13 @@ def test_one_that_was_left_inside_a_transaction_is_not_used_again(database: Any)
     assert database.connection is not first
 
 
-def test_a_statement_is_prepared_once_for_numbers_of_any_size(database: Any) -> None:
+def test_a_statement_is_prepared_once_for_numbers_of_any_size(database):
     for number in (1, 70_000, 2**31 - 1):
         asked(database, TITLE, number)
     assert kept(database) == 1
 
 
-def test_two_may_be_read_at_the_same_time(database: Any) -> None:
+def test_two_may_be_read_at_the_same_time(database):
     rows = "SELECT id FROM stop ORDER BY id"
     with database.prepared_cursor() as outer:
         outer.execute(rows, [])
@@ -132,7 +130,7 @@ def test_two_may_be_read_at_the_same_time(database: Any) -> None:
     assert kept(database) == 1
 
 
-def test_what_was_read_on_a_lost_connection_does_not_come_back(database: Any) -> None:
+def test_what_was_read_on_a_lost_connection_does_not_come_back(database):
     with database.prepared_cursor() as left_over:
         left_over.execute("SELECT 1", [])
         database.close()
@@ -141,26 +139,26 @@ def test_what_was_read_on_a_lost_connection_does_not_come_back(database: Any) ->
 
 
 @pytest.mark.parametrize("value", ["Rome", "R'o\"me%", "Zürich 🏔", "NULL", "{1}", "", None])
-def test_values_arrive_as_they_are(database: Any, value: Any) -> None:
+def test_values_arrive_as_they_are(database, value):
     assert asked(database, "SELECT %s::text, array_length(%s::text[], 1)", value, [value]) == [
         (value, 1)
     ]
 
 
-def test_a_statement_whose_columns_changed_is_prepared_anew(database: Any) -> None:
+def test_a_statement_whose_columns_changed_is_prepared_anew(database):
     rows = "SELECT * FROM stop WHERE id = %s"
     assert asked(database, rows, 1) == [(1, "Rome")]
     unseen(database, "ALTER TABLE stop ALTER id TYPE bigint, ALTER title TYPE text")
     assert asked(database, rows, 1) == [(1, "Rome")]
 
 
-def test_a_statement_that_the_server_forgot_is_prepared_anew(database: Any) -> None:
+def test_a_statement_that_the_server_forgot_is_prepared_anew(database):
     assert asked(database, TITLE, 1) == [("Rome",)]
     unseen(database, "DEALLOCATE ALL")
     assert asked(database, TITLE, 1) == [("Rome",)]
 
 
-def test_inside_a_transaction_it_is_refused_once(database: Any) -> None:
+def test_inside_a_transaction_it_is_refused_once(database):
     rows = "SELECT * FROM stop WHERE id = %s"
     asked(database, rows, 1)
     unseen(database, "ALTER TABLE stop ALTER id TYPE bigint")
@@ -169,7 +167,7 @@ def test_inside_a_transaction_it_is_refused_once(database: Any) -> None:
     assert asked_together(database, ("SELECT 1",), (rows, 1)) == [(1, "Rome")]
 
 
-def test_errors_are_those_of_django(database: Any) -> None:
+def test_errors_are_those_of_django(database):
     with pytest.raises(IntegrityError, match="stop_pkey"):
         asked(database, "INSERT INTO stop VALUES (%s, %s) RETURNING id", 1, "Rome again")
     with pytest.raises(DataError):
@@ -179,7 +177,7 @@ def test_errors_are_those_of_django(database: Any) -> None:
     assert len(asked(database, "SELECT id FROM stop")) == 2
 
 
-def test_a_statement_that_was_wrong_may_be_sent_again(database: Any) -> None:
+def test_a_statement_that_was_wrong_may_be_sent_again(database):
     for _time in range(2):
         with pytest.raises(ProgrammingError, match="nowhere"):
             asked(database, "SELECT * FROM nowhere WHERE id = %s", 1)
@@ -188,7 +186,7 @@ def test_a_statement_that_was_wrong_may_be_sent_again(database: Any) -> None:
     assert asked(database, "SELECT * FROM nowhere WHERE id = %s", 1) == [(1,)]
 
 
-def test_a_transaction_holds_all_or_nothing(database: Any) -> None:
+def test_a_transaction_holds_all_or_nothing(database):
     insert = "INSERT INTO stop VALUES (%s, %s) RETURNING id"
     with pytest.raises(IntegrityError):
         asked_together(database, (insert, 3, "Genoa"), (insert, 1, "Rome again"))
@@ -197,7 +195,7 @@ def test_a_transaction_holds_all_or_nothing(database: Any) -> None:
     assert asked(database, "SELECT count(*) FROM stop") == [(4,)]
 
 
-def test_after_a_rollback_statements_are_prepared_again(database: Any) -> None:
+def test_after_a_rollback_statements_are_prepared_again(database):
     """Psycopg lets the server forget all of them then."""
     insert = "INSERT INTO stop VALUES (%s, %s) RETURNING id"
     for number in range(3, 6):
@@ -214,7 +212,7 @@ def test_after_a_rollback_statements_are_prepared_again(database: Any) -> None:
     assert asked(database, TITLE, 8) == [("Turin",)]
 
 
-def test_after_a_savepoint_is_rolled_back_they_are_too(database: Any) -> None:
+def test_after_a_savepoint_is_rolled_back_they_are_too(database):
     asked_together(database, (TITLE, 1))
     database.set_autocommit(False)
     for number in (1, 2):
@@ -231,7 +229,7 @@ def test_after_a_savepoint_is_rolled_back_they_are_too(database: Any) -> None:
     assert kept(database) == 1
 
 
-def test_what_is_logged_goes_through_the_cursor_of_django() -> None:
+def test_what_is_logged_goes_through_the_cursor_of_django():
     with CaptureQueriesContext(connection) as queries, connection.prepared_cursor() as cursor:
         cursor.execute("SELECT %s::bigint = ANY(%s)", [2**40, [1, 2**40]])
         assert cursor.fetchall() == [(True,)]
@@ -242,7 +240,7 @@ def test_what_is_logged_goes_through_the_cursor_of_django() -> None:
 
 
 @contextmanager
-def two_clients(port: int) -> Iterator[tuple[Any, Any]]:
+def two_clients(port):
     """Two connections through a pooler."""
     ours, theirs = connection.copy(), connection.copy()
     for own in (ours, theirs):
@@ -256,7 +254,7 @@ def two_clients(port: int) -> Iterator[tuple[Any, Any]]:
         theirs.close()
 
 
-def test_behind_a_pooler_nobody_reads_rows_of_anothers_statement() -> None:
+def test_behind_a_pooler_nobody_reads_rows_of_anothers_statement():
     """T141: Nobody gets rows of another client's statement through a pooler."""
     with pooler(settings.DATABASE_URL) as port, two_clients(port) as (ours, theirs):
         processes = set()
@@ -269,7 +267,7 @@ def test_behind_a_pooler_nobody_reads_rows_of_anothers_statement() -> None:
         assert kept(ours) == kept(theirs) == 0
 
 
-def test_behind_a_pooler_transactions_hold_together() -> None:
+def test_behind_a_pooler_transactions_hold_together():
     with pooler(settings.DATABASE_URL) as port, two_clients(port) as (ours, theirs):
         for number in range(3):
             asked(theirs, "SELECT %s::int", number)
@@ -278,7 +276,7 @@ def test_behind_a_pooler_transactions_hold_together() -> None:
             assert asked_together(ours, *statements) != first
 
 
-def test_without_a_pooler_statements_are_kept_unless_the_settings_say_otherwise() -> None:
+def test_without_a_pooler_statements_are_kept_unless_the_settings_say_otherwise():
     own = connection.copy()
     own.settings_dict["OPTIONS"] |= {"prepare_threshold": None}
     try:
@@ -300,7 +298,7 @@ INSTANTS = [
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu", "America/St_Johns"])
-def test_instants_in_text_are_read_as_psycopg_reads_them(database: Any, zone: str) -> None:
+def test_instants_in_text_are_read_as_psycopg_reads_them(database, zone):
     plain = psycopg.connect(settings.DATABASE_URL, options="-c timezone=UTC", dbname="postgres")
     query = "SELECT unnest(%s::timestamptz[])"
     with plain, database.cursor() as cursor:
@@ -315,7 +313,7 @@ def test_instants_in_text_are_read_as_psycopg_reads_them(database: Any, zone: st
 
 
 @pytest.mark.parametrize("text", ["infinity", "-infinity", "10000-01-01 00:00:00+00"])
-def test_instants_that_python_does_not_have_are_an_error(database: Any, text: str) -> None:
+def test_instants_that_python_does_not_have_are_an_error(database, text):
     with database.cursor() as cursor:
         cursor.execute("SELECT %s::timestamptz", [text])
         with pytest.raises(DataError):

@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -78,11 +77,11 @@ DOCUMENTED = {
 
 
 @cache
-def parsed(path: str) -> ast.AST:
+def parsed(path):
     return ast.parse((ROOT / path).read_text())
 
 
-def defined(tree: ast.AST) -> Iterator[str]:
+def defined(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
@@ -93,32 +92,32 @@ def defined(tree: ast.AST) -> Iterator[str]:
 
 
 @cache
-def ours() -> set[str]:
+def ours():
     """The names that our files define."""
     return {name for path in FILES for name in defined(parsed(path))}
 
 
-def owner_of(node: ast.Attribute) -> str:
+def owner_of(node):
     """The last name before the dot."""
     return getattr(node.value, "id", getattr(node.value, "attr", ""))
 
 
-def is_of_a_named_tuple(node: ast.Attribute) -> bool:
+def is_of_a_named_tuple(node):
     return node.attr == "_fields" and owner_of(node).istitle()
 
 
-def is_super(node: ast.AST) -> bool:
+def is_super(node):
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") == "super"
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def imported(tree):
     """The module and the name of each import of a library."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and LIBRARIES.match(str(node.module)):
             yield from ((str(node.module), alias.name) for alias in node.names)
 
 
-def inherited(tree: ast.AST) -> Iterator[str]:
+def inherited(tree):
     """What subclasses of `BASES` use of their base."""
     bases = {name for module, name in imported(tree) if module in BASES}
     for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
@@ -133,7 +132,7 @@ def inherited(tree: ast.AST) -> Iterator[str]:
                 yield node.attr
 
 
-def undocumented(path: str) -> set[str]:
+def undocumented(path):
     tree = parsed(path)
     found = {
         name
@@ -152,7 +151,7 @@ def undocumented(path: str) -> set[str]:
     return found - DOCUMENTED - {name for name in found if name.startswith("__")}
 
 
-def mentioned(tree: ast.AST) -> Iterator[str]:
+def mentioned(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             if owner_of(node) not in sys.stdlib_module_names and not is_of_a_named_tuple(node):
@@ -163,20 +162,20 @@ def mentioned(tree: ast.AST) -> Iterator[str]:
     yield from (name for _module, name in imported(tree))
 
 
-def listed() -> dict[str, set[str]]:
+def listed():
     """The files of each name in the table."""
     rows = re.findall(r"^\| `([\w.]+)` \| [^|]+ \| ([^|]+) \|", PAGE, re.MULTILINE)
     return {name: set(re.findall(r"`([^`]+)`", files)) for name, files in rows}
 
 
-def test_what_no_manual_documents_is_listed() -> None:
+def test_what_no_manual_documents_is_listed():
     table = listed()
     for path in FILES:
         assert undocumented(path) <= {name for name, files in table.items() if path in files}, path
 
 
 @usual_plugins
-def test_each_name_is_used_where_the_table_says() -> None:
+def test_each_name_is_used_where_the_table_says():
     files: dict[str, set[str]] = {}
     for path in FILES:
         for name in mentioned(parsed(path)):
@@ -187,7 +186,7 @@ def test_each_name_is_used_where_the_table_says() -> None:
         assert used & expected == expected if name in ours() else used == expected, name
 
 
-def test_versions_are_bounded() -> None:
+def test_versions_are_bounded():
     project = (ROOT / "pyproject.toml").read_text()
     for package in ("django", "djangorestframework", r"psycopg\[binary\]", "gunicorn"):
         assert re.search(rf'"{package}>=[0-9.]+,<[0-9.]+"', project), package

@@ -5,7 +5,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 
@@ -15,7 +14,7 @@ import pytest
 from django.db import connection
 from rest_framework.test import APIClient
 
-from tests.server import ROOT, Server, running_server
+from tests.server import ROOT, running_server
 from tests.splits.journey import Journey, fresh_email, register, sign_up
 from tests.wire import Wire
 
@@ -44,7 +43,7 @@ print(*sorted(name for name in sys.modules.keys() - before if name.startswith(ou
 
 
 @contextmanager
-def written_by_nobody(server: Server) -> Iterator[None]:
+def written_by_nobody(server):
     """Another connection holds the tables of accounts and trips, or all of SQLite's file."""
     url = server.environment["DATABASE_URL"]
     if url.startswith("postgres"):
@@ -60,7 +59,7 @@ def written_by_nobody(server: Server) -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
-def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
+def test_probes_do_not_wait_for_a_thread(is_kept):
     # Of more connections, one caller would have half.
     settings = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "1"}
     with (
@@ -83,7 +82,7 @@ def test_probes_do_not_wait_for_a_thread(is_kept: bool) -> None:
         assert {one.result().status_code for one in waiting} <= {201, 503}
 
 
-def send_probes(wires: list[Wire]) -> None:
+def send_probes(wires):
     for wire, path in zip(wires, PROBES, strict=True):
         for method in ("GET", "HEAD"):
             wire.send(f"{method} {path}")
@@ -94,7 +93,7 @@ def send_probes(wires: list[Wire]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [True, False], ids=["kept connection", "new connection"])
-def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
+def test_probes_do_not_wait_behind_requests(is_kept):
     """More requests wait for a trip's lock than the server has threads."""
     settings = {"WEB_CONCURRENCY": "1", "GUNICORN_CMD_ARGS": f"--threads={THREADS}"}
     with (
@@ -126,7 +125,7 @@ def test_probes_do_not_wait_behind_requests(is_kept: bool) -> None:
 
 
 @pytest.mark.slow
-def test_a_service_is_ready_when_its_database_is_migrated() -> None:
+def test_a_service_is_ready_when_its_database_is_migrated():
     with running_server() as server, httpx.Client(base_url=server.url) as http:
         assert http.get("/api/health/ready").status_code == 200
         server.manage("migrate", "splits", "zero", "--fake")
@@ -137,7 +136,7 @@ def test_a_service_is_ready_when_its_database_is_migrated() -> None:
 
 
 @pytest.mark.usefixtures("db")
-def test_a_service_with_an_empty_database_is_not_ready() -> None:
+def test_a_service_with_an_empty_database_is_not_ready():
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE django_migrations RENAME TO django_migrations_before")
     response = APIClient().get("/api/health/ready")
@@ -145,7 +144,7 @@ def test_a_service_with_an_empty_database_is_not_ready() -> None:
 
 
 @pytest.mark.once
-def test_workers_have_imported_everything_before_their_first_request() -> None:
+def test_workers_have_imported_everything_before_their_first_request():
     """Otherwise the first probe of each takes a tenth of a second and more."""
     shown = subprocess.run(
         [sys.executable, "-c", FIRST_PROBE],

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -14,7 +13,7 @@ from django.test import Client
 
 from tests.document import OPERATIONS, problem_of
 from tests.factories import PASSWORD, overwrite
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.trips.bodies import dinner
 from trips.models import Trip
 
@@ -186,7 +185,7 @@ def test_a_fault_of_ours_during_log_in_is_500_too(client, olga, path):
 
 
 @contextmanager
-def database_away(server: Server) -> Iterator[None]:
+def database_away(server):
     """Take the server's database away, and give it back."""
     url = urlsplit(server.environment["DATABASE_URL"])
     if url.scheme == "sqlite":

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +14,7 @@ pytestmark = pytest.mark.once
 
 
 @pytest.mark.parametrize(("require_all", "outcome"), [("", "SKIPPED [1]"), ("1", "ERROR")])
-def test_a_program_that_is_missing_skips_the_test_or_fails_it(
-    tmp_path: Path, require_all: str, outcome: str
-) -> None:
+def test_a_program_that_is_missing_skips_the_test_or_fails_it(tmp_path, require_all, outcome):
     named = "tests/test_systemd.py::test_systemd_accepts_the_units"
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n0", "-rsE", named],
@@ -32,7 +29,7 @@ def test_a_program_that_is_missing_skips_the_test_or_fails_it(
     assert "systemd-analyze is not installed; Debian's package systemd has it" in line
 
 
-def test_nothing_else_decides_what_is_installed() -> None:
+def test_nothing_else_decides_what_is_installed():
     folders = ("tests", "plugins", "chaos", "clients", "benchmarks")
     files = {path for folder in folders for path in (ROOT / folder).rglob("*.py")}
     looking = {path for path in files if re.search(r"shutil\.which\(", path.read_text())}

@@ -10,11 +10,11 @@ from tripcompanion.observability.progress import Progress
 
 
 class Screen(StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def wait_for(text: str, log: StringIO) -> None:
+def wait_for(text, log):
     until = time.monotonic() + 10
     while text not in log.getvalue():
         assert time.monotonic() < until, log.getvalue()
@@ -22,12 +22,12 @@ def wait_for(text: str, log: StringIO) -> None:
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.001)
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_log_says_what_is_done_and_how_many_rows_have_passed() -> None:
+def test_a_log_says_what_is_done_and_how_many_rows_have_passed():
     log = StringIO()
     with Progress("Reading", log) as watch:
         wait_for("Reading (0 s)\n", log)
@@ -39,7 +39,7 @@ def test_a_log_says_what_is_done_and_how_many_rows_have_passed() -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_terminal_shows_a_bar_instead_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_a_bar_instead_of_lines(monkeypatch):
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     with Progress("Reading", screen) as watch:
@@ -51,7 +51,7 @@ def test_a_terminal_shows_a_bar_instead_of_lines(monkeypatch: pytest.MonkeyPatch
     assert "0/2 [" in shown
 
 
-def test_a_quick_command_says_nothing() -> None:
+def test_a_quick_command_says_nothing():
     log = StringIO()
     with Progress("Reading", log) as watch:
         assert [*watch([1, 2])] == [1, 2]

@@ -3,7 +3,7 @@
 import socketserver
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pytest
 from django.conf import settings
 
 from tests.proxy import PROXIES, Proxy
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import sign_up
 from tests.walked import all_of
 from tripcompanion.api.middleware import is_large_body
@@ -25,13 +25,13 @@ KEYED = {"Idempotency-Key": "a-key-of-this-test"}
 
 
 @pytest.fixture(scope="module")
-def behind() -> Iterator[Server]:
+def behind():
     with running_server(NUM_PROXIES="1", HSTS="true") as server:
         yield server
 
 
 @pytest.fixture(params=PROXIES)
-def http(request: pytest.FixtureRequest, behind: Server, tmp_path: Path) -> Iterator[httpx.Client]:
+def http(request, behind, tmp_path):
     with (
         request.param([behind.url, behind.url], tmp_path) as proxy,
         httpx.Client(base_url=proxy.url, verify=proxy.trust, timeout=30) as client,
@@ -39,7 +39,7 @@ def http(request: pytest.FixtureRequest, behind: Server, tmp_path: Path) -> Iter
         yield client
 
 
-def test_a_body_may_be_as_long_as_the_service_permits(http: httpx.Client) -> None:
+def test_a_body_may_be_as_long_as_the_service_permits(http):
     limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     json = {"Content-Type": "application/json", **sign_up(http).headers}
     statuses = [
@@ -49,7 +49,7 @@ def test_a_body_may_be_as_long_as_the_service_permits(http: httpx.Client) -> Non
     assert statuses == [400, 413]
 
 
-def test_a_body_with_a_file_may_be_longer(http: httpx.Client) -> None:
+def test_a_body_with_a_file_may_be_longer(http):
     paths = all_of("LARGE_BODIES")
     assert all(is_large_body(path) for path in paths)
     account, file = sign_up(http).headers, b" " * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
@@ -58,7 +58,7 @@ def test_a_body_with_a_file_may_be_longer(http: httpx.Client) -> None:
         assert answer.status_code != 413, path
 
 
-def test_the_service_knows_the_client_and_that_it_uses_tls(http: httpx.Client) -> None:
+def test_the_service_knows_the_client_and_that_it_uses_tls(http):
     user = sign_up(http)
     forged = {"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "http"}
     answer = user.call("GET", "/users/me/sessions", **forged)
@@ -68,12 +68,12 @@ def test_the_service_knows_the_client_and_that_it_uses_tls(http: httpx.Client) -
 
 
 @contextmanager
-def host_that_hangs_up() -> Iterator[tuple[str, Counter[str]]]:
+def host_that_hangs_up():
     """A host that answers probes, and closes the connection of any other request unanswered."""
     seen = Counter[str]()
 
     class Hangup(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
+        def handle(self):
             method, path, _version = self.rfile.readline().decode().split()
             while self.rfile.readline().strip():
                 pass
@@ -98,8 +98,8 @@ def host_that_hangs_up() -> Iterator[tuple[str, Counter[str]]]:
     ids=["read", "with key", "without key", "other method"],
 )
 def test_only_requests_that_take_effect_once_are_repeated(
-    start: Start, method: str, headers: dict[str, str], is_repeated: bool, tmp_path: Path
-) -> None:
+    start, method, headers, is_repeated, tmp_path
+):
     with (
         host_that_hangs_up() as (first, seen),
         host_that_hangs_up() as (second, also_seen),

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from tests.clusters import wait_until
 from tests.proxy import HAPROXY, haproxy
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import sign_up
 from tests.wire import Wire
 
@@ -38,20 +37,20 @@ AT_ONCE_SECONDS = 3.0
 
 
 @pytest.fixture(scope="module")
-def one_process() -> Iterator[Server]:
+def one_process():
     with running_server(WEB_CONCURRENCY="1") as server:
         yield server
 
 
 @pytest.fixture
-def proxy(one_process: Server, tmp_path: Path) -> Iterator[str]:
+def proxy(one_process, tmp_path):
     with haproxy(one_process.url, tmp_path, MAX_CONNECTIONS_OF_A_CLIENT="1000") as url:
         yield url
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BEGUN)
-def test_slow_clients_delay_nobody_and_are_given_up(proxy: str, kind: str) -> None:
+def test_slow_clients_delay_nobody_and_are_given_up(proxy, kind):
     """T143: Behind HAProxy, slow clients delay nobody and are disconnected."""
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire.to(proxy)) for _client in range(SLOW_CLIENTS)]
@@ -66,9 +65,7 @@ def test_slow_clients_delay_nobody_and_are_given_up(proxy: str, kind: str) -> No
 
 
 @pytest.mark.slow
-def test_bodies_that_trickle_through_the_proxy_delay_nobody_and_are_given_up(
-    proxy: str, one_process: Server
-) -> None:
+def test_bodies_that_trickle_through_the_proxy_delay_nobody_and_are_given_up(proxy, one_process):
     with ExitStack() as stack, httpx.Client(base_url=proxy, trust_env=False, timeout=30) as client:
         user = sign_up(client)
         wires = [stack.enter_context(Wire.to(proxy)) for _client in range(SLOW_CLIENTS)]
@@ -93,7 +90,7 @@ def test_bodies_that_trickle_through_the_proxy_delay_nobody_and_are_given_up(
         assert one_process.workers()
 
 
-def answers(url: str) -> bool:
+def answers(url):
     """Whether the proxy lets one more connection through."""
     try:
         return httpx.get(f"{url}/api/health", trust_env=False).is_success
@@ -101,7 +98,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_a_client_has_a_limited_number_of_connections(one_process: Server, tmp_path: Path) -> None:
+def test_a_client_has_a_limited_number_of_connections(one_process, tmp_path):
     limit = {"MAX_CONNECTIONS_OF_A_CLIENT": "5"}
     with haproxy(one_process.url, tmp_path, **limit) as url, ExitStack() as stack:
         # The connection that saw the proxy start may still count, so one of five may be refused.
@@ -114,7 +111,7 @@ def test_a_client_has_a_limited_number_of_connections(one_process: Server, tmp_p
         wait_until(lambda: answers(url))
 
 
-def test_clients_that_do_not_hang_up_delay_nobody(proxy: str) -> None:
+def test_clients_that_do_not_hang_up_delay_nobody(proxy):
     with ExitStack() as stack:
         for _client in range(SLOW_CLIENTS):
             wire = stack.enter_context(Wire.to(proxy))
@@ -125,7 +122,7 @@ def test_clients_that_do_not_hang_up_delay_nobody(proxy: str) -> None:
 
 
 @pytest.mark.slow
-def test_slow_clients_do_not_hold_the_end_up(tmp_path: Path) -> None:
+def test_slow_clients_do_not_hold_the_end_up(tmp_path):
     with running_server() as server, haproxy(server.url, tmp_path) as url, ExitStack() as stack:
         for begun in (b"", *BEGUN.values()):
             stack.enter_context(Wire.to(url)).socket.sendall(begun)

@@ -1,16 +1,13 @@
 """Reading costs a constant number of queries, however many rows there are."""
 
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
-from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Debt, Rate
-from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -18,9 +15,8 @@ from tests.trips.access import endpoints
 from tests.trips.bodies import dinner
 from tests.users.logins import bearer
 from tests.walked import all_of, answers, merged
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import ScopedToken, Session, User
+from users.models import ScopedToken, Session
 from users.scopes import Scope
 
 pytestmark = pytest.mark.either
@@ -82,13 +78,13 @@ LISTS = {
 
 
 @pytest.fixture(params=[SMALL, LARGE])
-def rows(request: pytest.FixtureRequest) -> int:
+def rows(request):
     """How many there are of everything."""
     return request.param
 
 
 @pytest.fixture
-def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+def ids(rows, trip, olga, ed):
     """A trip with so many members, expenses, splits, settlements and open debts of Ed's."""
     people = UserFactory.create_batch(rows)
     for user in people:
@@ -122,15 +118,13 @@ def ids(rows: int, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     }
 
 
-def queries_of(call: Callable[[], Any]) -> tuple[int, Any]:
+def queries_of(call):
     with CaptureQueriesContext(connection) as captured:
         answer = call()
     return len(captured), answer
 
 
-def test_every_get_costs_its_constant_however_many_rows_there_are(
-    api: Api, rows: int, ids: dict[str, Any], ed: User, olga: User
-) -> None:
+def test_every_get_costs_its_constant_however_many_rows_there_are(api, rows, ids, ed, olga):
     """T64: The number of queries of a list does not grow with its rows."""
     counted = {}
     for route in QUERIES:
@@ -148,9 +142,7 @@ def test_every_get_costs_its_constant_however_many_rows_there_are(
 
 
 @pytest.mark.parametrize("method", ["get", "patch"])
-def test_a_scoped_token_costs_as_much_as_a_log_in(
-    api: Api, trip: Trip, olga: User, method: str
-) -> None:
+def test_a_scoped_token_costs_as_much_as_a_log_in(api, trip, olga, method):
     """Both but for noting that it is used, which happens once in a while."""
     token = ScopedToken.issue(olga, name="Import", scopes=list(Scope))
     counted, path = [], f"/api/trips/{trip.pk}"
@@ -166,7 +158,7 @@ def test_a_scoped_token_costs_as_much_as_a_log_in(
     assert counted[0] == counted[1]
 
 
-def test_every_get_of_the_url_map_is_counted() -> None:
+def test_every_get_of_the_url_map_is_counted():
     served = {end.route for end in endpoints() if end.method == "GET"}
     assert served == set(QUERIES)
     assert set(QUERIES) >= LISTS
@@ -174,8 +166,8 @@ def test_every_get_of_the_url_map_is_counted() -> None:
 
 @pytest.mark.parametrize("currencies", [["USD"], ["USD", "JPY", "KWD", "GBP", "CHF", "SEK", "NOK"]])
 def test_the_total_debt_costs_the_same_in_one_foreign_currency_and_in_many(
-    api: Api, olga: User, ed: User, currencies: list[str]
-) -> None:
+    api, olga, ed, currencies
+):
     for currency in currencies:
         Rate.objects.create(currency=currency, per_euro=2, day=date(2026, 5, 14))
         trip = TripFactory(currency=currency)
@@ -189,9 +181,7 @@ def test_the_total_debt_costs_the_same_in_one_foreign_currency_and_in_many(
     assert counted == QUERIES["/api/users/{user_id}/total-debt"] + 2
 
 
-def test_paying_costs_the_same_with_10_and_with_60_debts(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_paying_costs_the_same_with_10_and_with_60_debts(api, trip, olga, ed, vera):
     """Each round starts with debts of Ed's to Vera, and none is left after it."""
     client = api(olga)
     settlements = f"/api/trips/{trip.pk}/settlements"
@@ -217,9 +207,7 @@ def test_paying_costs_the_same_with_10_and_with_60_debts(
 
 
 @pytest.mark.parametrize("people", [1, 10])
-def test_an_expense_among_one_or_ten_takes_the_same_statements(
-    api: Api, trip: Trip, olga: User, people: int
-) -> None:
+def test_an_expense_among_one_or_ten_takes_the_same_statements(api, trip, olga, people):
     participants = UserFactory.create_batch(people)
     for user in participants:
         join(trip, user)
@@ -248,9 +236,7 @@ def test_an_expense_among_one_or_ten_takes_the_same_statements(
     ]
 
 
-def test_paying_without_credit_takes_these_statements(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_paying_without_credit_takes_these_statements(api, trip, olga, ed):
     first, second = (spend(trip, 1000, paid_by=olga, among=[ed]) for _time in range(2))
     client = api(ed)
     paths = [
@@ -283,7 +269,7 @@ def test_paying_without_credit_takes_these_statements(
     assert settled[shared] == "SELECT trips_member"
 
 
-def shortened(sql: str) -> str:
+def shortened(sql):
     """What a statement does, and with which table first."""
     verb = sql.split()[0]
     table = re.match(r"(?:SELECT|INSERT INTO|UPDATE) \"?(\w+)", sql)

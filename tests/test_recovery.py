@@ -1,9 +1,7 @@
 """Point-in-time recovery with pgBackRest, by the files in deploy/pgbackrest."""
 
 import secrets
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -20,13 +18,13 @@ pytestmark = [
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
+def home():
     with homes(1) as [made]:
         yield made
 
 
 @pytest.mark.slow
-def test_a_deleted_trip_is_back_at_the_second_before(home: Path) -> None:
+def test_a_deleted_trip_is_back_at_the_second_before(home):
     backup, key = PgBackRest(home), {"SECRET_KEY": secrets.token_hex(32)}
     with new_cluster(home, backup.server_settings) as cluster:
         backup.configure(cluster)

@@ -1,31 +1,26 @@
 """Currencies and categories: open to all, in the caller's language, kept by caches."""
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
 from splits.models import Category, SplitType
-from tests.cast import Api
 from tests.document import problem_of
 from tests.trips.bodies import lisbon
 from tripcompanion.currency.amounts import CODES, EXPONENTS
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 PATHS = ("/api/currencies", "/api/categories")
 
 
-def rows(client: Client, path: str, language: str = "en") -> dict[str, dict[str, Any]]:
+def rows(client, path, language="en"):
     """The rows by code."""
     shown = client.get(path, headers={"Accept-Language": language}).json()
     return {row["code"]: row for row in shown}
 
 
-def test_every_currency_has_its_decimals_and_a_name_in_two_languages(client: Client) -> None:
+def test_every_currency_has_its_decimals_and_a_name_in_two_languages(client):
     english, spanish = (rows(client, "/api/currencies", language) for language in ("en", "es"))
     assert list(english) == list(spanish) == list(CODES)
     assert english["EUR"] == {"code": "EUR", "name": "Euro", "decimals": 2}
@@ -39,7 +34,7 @@ def test_every_currency_has_its_decimals_and_a_name_in_two_languages(client: Cli
     assert len(same) < len(CODES) / 4
 
 
-def test_every_category_has_a_name_in_two_languages(client: Client) -> None:
+def test_every_category_has_a_name_in_two_languages(client):
     english, spanish = (rows(client, "/api/categories", language) for language in ("en", "es"))
     assert list(english) == list(spanish) == Category.values
     assert english["FOOD"] == {"code": "FOOD", "name": "Food"}
@@ -47,7 +42,7 @@ def test_every_category_has_a_name_in_two_languages(client: Client) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_caches_keep_a_list_for_each_language(client: Client, path: str) -> None:
+def test_caches_keep_a_list_for_each_language(client, path):
     tags = set()
     for language in ("en", "es"):
         response = client.get(path, headers={"Accept-Language": language})
@@ -65,13 +60,13 @@ def test_caches_keep_a_list_for_each_language(client: Client, path: str) -> None
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("header", [None, "Bearer stale"])
-def test_nobody_needs_a_token(client: Client, path: str, header: str | None) -> None:
+def test_nobody_needs_a_token(client, path, header):
     headers = {"Authorization": header} if header else {}
     assert client.get(path, headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_only_the_list_itself_is_for_caches(olga: User, limits: Any, path: str) -> None:
+def test_only_the_list_itself_is_for_caches(olga, limits, path):
     browser = Client()
     browser.force_login(olga)
     page = browser.get(path, headers={"Accept": "text/html"})
@@ -87,13 +82,13 @@ def test_only_the_list_itself_is_for_caches(olga: User, limits: Any, path: str) 
 # -- Choices ---------------------------------------------------------------------------------------
 
 
-def refused(response: Any, field: str) -> str:
+def refused(response, field):
     """The only text about `field` in a refused request."""
     [text] = problem_of(response, 400, "invalid")["errors"][field]
     return text
 
 
-def test_a_wrong_choice_is_told_the_right_ones(api: Api, trip: Trip, olga: User) -> None:
+def test_a_wrong_choice_is_told_the_right_ones(api, trip, olga):
     client, url = api(olga), f"/api/trips/{trip.pk}/expenses"
     body = {"category": "food", "splitType": 7}
     allowed = {"category": Category.values, "splitType": SplitType.values}
@@ -108,7 +103,7 @@ def test_a_wrong_choice_is_told_the_right_ones(api: Api, trip: Trip, olga: User)
     assert refused(role, "role").endswith(f"Choose one of: {', '.join(TripRole)}.")
 
 
-def test_a_wrong_filter_is_told_the_right_ones(api: Api, trip: Trip, olga: User) -> None:
+def test_a_wrong_filter_is_told_the_right_ones(api, trip, olga):
     client, url = api(olga), f"/api/trips/{trip.pk}/expenses"
     text = refused(client.get(f"{url}?category=food"), "category")
     assert text.endswith(f"Choose one of: {', '.join(Category.values)}.")
@@ -119,7 +114,7 @@ def test_a_wrong_filter_is_told_the_right_ones(api: Api, trip: Trip, olga: User)
     )
 
 
-def test_a_wrong_currency_is_told_where_the_right_ones_are(api: Api, olga: User) -> None:
+def test_a_wrong_currency_is_told_where_the_right_ones_are(api, olga):
     client = api(olga)
     for response in (
         client.post("/api/trips", lisbon(currency="EURO")),

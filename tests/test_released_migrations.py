@@ -30,7 +30,7 @@ RELEASED = {
 
 
 @pytest.mark.parametrize("app", RELEASED)
-def test_what_was_released_is_neither_renamed_nor_forgotten(app: str) -> None:
+def test_what_was_released_is_neither_renamed_nor_forgotten(app):
     known = MigrationLoader(None).disk_migrations
     replaced = {key for migration in known.values() for key in migration.replaces}
     assert {(app, name) for name in RELEASED[app].split()} <= {*known, *replaced}

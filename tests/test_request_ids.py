@@ -2,32 +2,28 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import httpx
 import pytest
 from django.test import Client
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.logs import production_log
 from tests.server import running_server
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def log() -> Iterator[Callable[[], list[str]]]:
+def log():
     with production_log() as lines:
         yield lines
 
 
 @pytest.mark.django_db
-def test_an_id_that_the_client_gave_comes_back_and_stands_in_the_problem() -> None:
+def test_an_id_that_the_client_gave_comes_back_and_stands_in_the_problem():
     given = "web-7f/2026:11.21_a+b="
     response = Client().get("/api/trips", headers={"X-Request-ID": given})
     assert response["X-Request-ID"] == given
@@ -35,19 +31,19 @@ def test_an_id_that_the_client_gave_comes_back_and_stands_in_the_problem() -> No
 
 
 @pytest.mark.parametrize("given", ["", "a b", "x" * 129, "ä", "<script>", "a\tb", '"'])
-def test_an_id_that_could_do_harm_is_replaced(given: str) -> None:
+def test_an_id_that_could_do_harm_is_replaced(given):
     response = Client().get("/nothing", headers={"X-Request-ID": given})
     assert response["X-Request-ID"] != given
     assert len(response["X-Request-ID"]) == 32
     assert problem_of(response, 404)["requestId"] == response["X-Request-ID"]
 
 
-def test_every_request_without_an_id_gets_its_own() -> None:
+def test_every_request_without_an_id_gets_its_own():
     answers = [Client().get("/api/health") for _time in range(3)]
     assert len({answer["X-Request-ID"] for answer in answers}) == 3
 
 
-def test_every_line_of_the_log_names_the_request_and_is_one_object(api: Api, log: Any) -> None:
+def test_every_line_of_the_log_names_the_request_and_is_one_object(api, log):
     Client().get("/nothing\nwith a new line", headers={"X-Request-ID": "r-1"})
     lines = [json.loads(line) for line in log()]
     assert {line["logger"] for line in lines} == {"django.request", "tripcompanion.requests"}
@@ -74,9 +70,7 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
         ("x", "-"),
     ],
 )
-def test_a_line_names_the_route_and_the_trace(
-    api: Api, olga: User, trip: Trip, log: Any, given: str, noted: str
-) -> None:
+def test_a_line_names_the_route_and_the_trace(api, olga, trip, log, given, noted):
     api(olga).get(f"/api/trips/{trip.pk}", headers={"traceparent": given})
     api(None).get("/nothing")
     summaries = [json.loads(line) for line in log() if "tripcompanion.requests" in line]
@@ -84,7 +78,7 @@ def test_a_line_names_the_route_and_the_trace(
     assert seen == [("/api/trips/<id:trip_id>", noted), ("other", "-")]
 
 
-def test_a_new_line_in_a_path_makes_no_line_of_its_own() -> None:
+def test_a_new_line_in_a_path_makes_no_line_of_its_own():
     with production_log("line") as lines:
         Client().get("/nothing%0A2026-05-14 CRITICAL forged")
         assert all("/nothing\\n2026" in line for line in lines())
@@ -92,7 +86,7 @@ def test_a_new_line_in_a_path_makes_no_line_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "a b", "-", "[::", "x" * 300])
-def test_a_wrong_host_is_one_line_without_a_traceback(log: Any, host: str) -> None:
+def test_a_wrong_host_is_one_line_without_a_traceback(log, host):
     problem_of(Client().get("/api/health", HTTP_HOST=host), 400, "bad_request")
     (line,) = [json.loads(line) for line in log() if "HTTP_HOST" in line]
     assert line["message"].startswith("Invalid HTTP_HOST header: ")
@@ -100,14 +94,14 @@ def test_a_wrong_host_is_one_line_without_a_traceback(log: Any, host: str) -> No
     assert not [entry for entry in log() if "Traceback" in entry]
 
 
-def test_a_form_that_cannot_be_read_leaves_no_traceback_either(db: None, log: Any) -> None:
+def test_a_form_that_cannot_be_read_leaves_no_traceback_either(db, log):
     kind = "multipart/form-data; boundary="
     client = Client()
     assert client.generic("POST", "/api/session/login", b"x", kind).status_code == 400
     assert not [entry for entry in log() if "Traceback" in entry]
 
 
-def test_a_fault_of_ours_keeps_its_traceback(log: Any, api: Api, olga: User, trip: Trip) -> None:
+def test_a_fault_of_ours_keeps_its_traceback(log, api, olga, trip):
     Trip.objects.filter(pk=trip.pk).update(currency="???", budget_minor=1)
     client = api(olga)
     client.raise_request_exception = False
@@ -115,7 +109,7 @@ def test_a_fault_of_ours_keeps_its_traceback(log: Any, api: Api, olga: User, tri
     assert [entry for entry in log() if "Traceback" in entry]
 
 
-def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any) -> None:
+def test_the_log_has_no_password_token_or_address(api, olga, log):
     """T125: Logs contain no secrets, and each event is one line."""
     login = api(None).post("/api/users/login", {"email": olga.email, "password": PASSWORD}).json()
     api(None).post("/api/users/login", {"email": olga.email, "password": "canary-pass"})
@@ -136,7 +130,7 @@ def test_the_log_has_no_password_token_or_address(api: Api, olga: User, log: Any
         assert secret not in text
 
 
-def test_the_server_logs_a_wrong_host_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_server_logs_a_wrong_host_in_one_line(capfd):
     with running_server(DEBUG="false") as server:
         response = httpx.get(f"{server.url}/api/health", headers={"Host": "evil.example"})
         assert response.status_code == 400
@@ -146,7 +140,7 @@ def test_the_server_logs_a_wrong_host_in_one_line(capfd: pytest.CaptureFixture[s
     assert "exc_info" not in line
 
 
-def test_the_server_writes_json_lines_in_production(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_server_writes_json_lines_in_production(capfd):
     """Its own lines too, as they come from the process."""
     with running_server(LOG_FORMAT="json", LOG_LEVEL="INFO") as server:
         given = {"X-Request-ID": "from-outside"}

@@ -1,10 +1,8 @@
 """Reading costs a bounded number of rows, however many trips of however many people there are."""
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -15,7 +13,7 @@ from tests.document import operation_at
 from tests.scoped import ALL, script_of
 from tests.trips.access import endpoints
 from tests.walked import all_of, answers, merged, urlconf
-from tests.wide import Wide, wide_account
+from tests.wide import wide_account
 
 #: The most rows of one answer: some for each trip, some for each person of a trip.
 FOR_EACH = 6
@@ -32,38 +30,38 @@ class Counted(CursorWrapper):
 
     statements = rows = 0
 
-    def execute(self, *arguments: Any) -> Any:
+    def execute(self, *arguments):
         Counted.statements += 1
         return super().execute(*arguments)
 
-    def fetchone(self) -> Any:
+    def fetchone(self):
         row = self.cursor.fetchone()
         Counted.rows += row is not None
         return row
 
-    def fetchmany(self, *size: int) -> Any:
+    def fetchmany(self, *size):
         rows = self.cursor.fetchmany(*size)
         Counted.rows += len(rows)
         return rows
 
-    def fetchall(self) -> Any:
+    def fetchall(self):
         rows = self.cursor.fetchall()
         Counted.rows += len(rows)
         return rows
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         for row in self.cursor:
             Counted.rows += 1
             yield row
 
 
 @pytest.fixture(autouse=True)
-def _counted(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+def _counted(monkeypatch, settings):
     settings.ROOT_URLCONF = urlconf()
     monkeypatch.setattr(connection, "make_cursor", lambda cursor: Counted(cursor, connection))
 
 
-def paths_of(wide: Wide) -> Iterator[tuple[str, str]]:
+def paths_of(wide):
     """Each GET with a placeholder that the account has, and its path."""
     routes = {end.route: end.route for end in endpoints() if end.method == "GET"}
     routes |= merged("ROUTES")
@@ -74,7 +72,7 @@ def paths_of(wide: Wide) -> Iterator[tuple[str, str]]:
             yield name, route.format(**wide.ids) + query
 
 
-def costs_of(wide: Wide, api: Any) -> dict[str, tuple[int, int, int]]:
+def costs_of(wide, api):
     """Status, statements and rows of every GET."""
     script = APIClient(HTTP_AUTHORIZATION=f"Bearer {script_of(wide.owner, *ALL).token}")
     of_scripts = merged("ROUTES")
@@ -90,7 +88,7 @@ def costs_of(wide: Wide, api: Any) -> dict[str, tuple[int, int, int]]:
 
 
 @contextmanager
-def growing_little(path: str) -> Iterator[None]:
+def growing_little(path):
     """Fail if the process needs much more memory meanwhile; on Linux."""
     if not RESIDENT.exists():
         yield
@@ -101,13 +99,11 @@ def growing_little(path: str) -> Iterator[None]:
     assert _memory_kb("VmHWM") - before < MAX_GROWTH_MB * 1024, path
 
 
-def _memory_kb(name: str) -> int:
+def _memory_kb(name):
     return int(re.search(rf"{name}:\s+(\d+)", RESIDENT.read_text())[1])  # type: ignore[index]
 
 
-def test_rows_grow_with_trips_and_people_but_not_with_their_product(
-    api: Any, db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_grow_with_trips_and_people_but_not_with_their_product(api, db, monkeypatch):
     """T205: The rows read grow with trips and people, never with their product."""
     for lower_limits in answers("lower_limits"):
         lower_limits(monkeypatch)
@@ -120,7 +116,7 @@ def test_rows_grow_with_trips_and_people_but_not_with_their_product(
 
 
 @pytest.mark.slow
-def test_an_account_as_large_as_its_quotas_reads_few_rows(api: Any, db: None) -> None:
+def test_an_account_as_large_as_its_quotas_reads_few_rows(api, db):
     costs_of(wide_account(4, 5), api)  # what is compiled once, is now
     costs = costs_of(wide_account(1000, 200), api)
     assert {name for name, (status, _s, _r) in costs.items() if status != 200} == REFUSED

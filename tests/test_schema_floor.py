@@ -1,7 +1,6 @@
 """A version runs on a database that later versions have only added to, and on no other."""
 
 import logging
-from collections.abc import Iterator
 from io import StringIO
 
 import pytest
@@ -23,7 +22,7 @@ FLOOR = ("kit", "0001_tables_of_1_0_0")
 pytestmark = pytest.mark.django_db
 
 
-def apply(app: str, name: str, *operations: object) -> None:
+def apply(app, name, *operations):
     """Apply a migration that this version does not have."""
     migration = Migration(name, app)
     migration.operations = list(operations)
@@ -32,11 +31,11 @@ def apply(app: str, name: str, *operations: object) -> None:
     MigrationRecorder(connection).record_applied(app, name)
 
 
-def readiness() -> int:
+def readiness():
     return APIClient().get("/api/health/ready").status_code
 
 
-def test_a_database_with_later_migrations_is_accepted() -> None:
+def test_a_database_with_later_migrations_is_accepted():
     apply(*LATER)
     apply("luggage", "0001_initial")
     assert readiness() == 200
@@ -45,7 +44,7 @@ def test_a_database_with_later_migrations_is_accepted() -> None:
     assert out.getvalue() == "This version can run on the database.\n"
 
 
-def test_a_database_that_needs_a_later_version_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_database_that_needs_a_later_version_is_refused(caplog):
     apply(*LATER)
     apply(*LATEST, raise_schema_floor(*LATER))
     with caplog.at_level(logging.WARNING):
@@ -59,7 +58,7 @@ def test_a_database_that_needs_a_later_version_is_refused(caplog: pytest.LogCapt
 
 
 @pytest.mark.usefixtures("migrations")
-def test_the_floor_of_an_app_is_raised_and_other_apps_keep_theirs() -> None:
+def test_the_floor_of_an_app_is_raised_and_other_apps_keep_theirs():
     mine = max(name for app, name in migrations_of_code().all if app == "splits")
     for floor in (("splits", "0001_initial"), ("users", "0001_initial"), ("splits", mine)):
         apply(*LATER, raise_schema_floor(*floor))
@@ -69,7 +68,7 @@ def test_the_floor_of_an_app_is_raised_and_other_apps_keep_theirs() -> None:
 
 
 @pytest.mark.usefixtures("migrations")
-def test_a_database_that_is_too_old_is_refused_with_the_reason() -> None:
+def test_a_database_that_is_too_old_is_refused_with_the_reason():
     app, name = next(one for one in migrations_of_code().latest if one[0] == "trips")
     MigrationRecorder(connection).record_unapplied(app, name)
     assert readiness() == 503
@@ -77,7 +76,7 @@ def test_a_database_that_is_too_old_is_refused_with_the_reason() -> None:
         call_command("check_schema")
 
 
-def raised() -> Iterator[tuple[Migration, tuple[str, str]]]:
+def raised():
     """The migrations that raise the floor, with what they raise it to."""
     for migration in MigrationLoader(None).graph.nodes.values():
         for operation in migration.operations:
@@ -86,7 +85,7 @@ def raised() -> Iterator[tuple[Migration, tuple[str, str]]]:
                     yield migration, tuple(sql[1])
 
 
-def test_every_floor_is_an_earlier_migration() -> None:
+def test_every_floor_is_an_earlier_migration():
     graph = MigrationLoader(None).graph
     for migration, floor in raised():
         before = graph.forwards_plan((migration.app_label, migration.name))[:-1]
@@ -95,7 +94,7 @@ def test_every_floor_is_an_earlier_migration() -> None:
 
 
 @pytest.mark.parametrize("is_ready", [True, False])
-def test_readiness_takes_one_statement(is_ready: bool, django_assert_num_queries: object) -> None:
+def test_readiness_takes_one_statement(is_ready, django_assert_num_queries):
     if not is_ready:
         apply(*LATEST, raise_schema_floor(*LATER))
     with django_assert_num_queries(1):

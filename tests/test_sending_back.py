@@ -2,25 +2,22 @@
 
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from splits.models import DailyRate
-from tests.cast import Api
 from tests.walked import all_of
-from trips.models import JournalEntry, Trip
-from users.models import User
+from trips.models import JournalEntry
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture(autouse=True)
-def rates(db: None) -> None:
+def rates(db):
     DailyRate.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 1))
 
 
-def trip_with_all(client: Any, trip: Trip, olga: User, ed: User) -> str:
+def trip_with_all(client, trip, olga, ed):
     path = f"/api/trips/{trip.pk}"
     figures = {str(olga.pk): 1, str(ed.pk): 2.5}
     division = {"splitType": "SHARES", "participantUserIds": [olga.pk, ed.pk]}
@@ -35,19 +32,19 @@ def trip_with_all(client: Any, trip: Trip, olga: User, ed: User) -> str:
     return path
 
 
-def bare_trip(client: Any, trip: Trip, olga: User, ed: User) -> str:
+def bare_trip(client, trip, olga, ed):
     return f"/api/trips/{trip.pk}"
 
 
-def member(client: Any, trip: Trip, olga: User, ed: User) -> str:
+def member(client, trip, olga, ed):
     return f"/api/trips/{trip.pk}/members/{ed.pk}/role"
 
 
-def profile(client: Any, trip: Trip, olga: User, ed: User) -> str:
+def profile(client, trip, olga, ed):
     return f"/api/users/{olga.pk}/profile"
 
 
-def read(client: Any, path: str) -> Any:
+def read(client, path):
     """What is answered for the resource; some are in a list only."""
     place, _slash, last = path.rpartition("/")
     if client.get(path).status_code == 405 and last.isdigit():
@@ -71,9 +68,7 @@ def read(client: Any, path: str) -> Any:
         *all_of("SENDABLE"),
     ],
 )
-def test_what_was_answered_is_sent_back_and_changes_nothing(
-    api: Api, trip: Trip, olga: User, ed: User, make: Any, method: str
-) -> None:
+def test_what_was_answered_is_sent_back_and_changes_nothing(api, trip, olga, ed, make, method):
     client = api(olga)
     path = make(client, trip, olga, ed)
     before, count = read(client, path), JournalEntry.objects.count()

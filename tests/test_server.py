@@ -1,16 +1,14 @@
 """The production server itself: slow clients, broken requests, and its end."""
 
 import json
-import socket
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 import httpx
 import pytest
 
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.wire import Wire
 
 pytestmark = pytest.mark.once
@@ -23,11 +21,11 @@ END = b"\r\n\r\n"
 
 
 @contextmanager
-def dripping(sockets: list[socket.socket]) -> Iterator[None]:
+def dripping(sockets):
     """A byte on each of them twice a second."""
     ending = threading.Event()
 
-    def drip() -> None:
+    def drip():
         while not ending.wait(0.5):
             for one in sockets:
                 with suppress(OSError):
@@ -53,7 +51,7 @@ def dripping(sockets: list[socket.socket]) -> Iterator[None]:
     ],
     ids=["headers", "body"],
 )
-def test_slow_clients_keep_nobody_waiting(server: Server, begun: bytes) -> None:
+def test_slow_clients_keep_nobody_waiting(server, begun):
     """T57: Slow headers and bodies delay no other client."""
     sockets = [Wire.to(server.url).socket for _one in range(SLOW_CLIENTS)]
     for one in sockets:
@@ -64,7 +62,7 @@ def test_slow_clients_keep_nobody_waiting(server: Server, begun: bytes) -> None:
             assert httpx.get(f"{server.url}/api/health", timeout=10).status_code == 200
 
 
-def test_clients_that_do_not_hang_up_keep_nobody_waiting(server: Server) -> None:
+def test_clients_that_do_not_hang_up_keep_nobody_waiting(server):
     with ExitStack() as stack:
         for _client in range(SLOW_CLIENTS):
             one = stack.enter_context(Wire.to(server.url)).socket
@@ -93,9 +91,7 @@ def test_clients_that_do_not_hang_up_keep_nobody_waiting(server: Server) -> None
     ],
     ids=["header", "headers", "path", "line"],
 )
-def test_what_the_server_refuses_itself_is_a_problem_too(
-    server: Server, raw: bytes, status: int, code: str
-) -> None:
+def test_what_the_server_refuses_itself_is_a_problem_too(server, raw, status, code):
     """T55: The size of a request head is limited."""
     with Wire.to(server.url) as wire:
         wire.socket.sendall(raw)
@@ -108,19 +104,19 @@ def test_what_the_server_refuses_itself_is_a_problem_too(
     assert headers["cache-control"] == "no-store"
 
 
-def test_the_cursor_of_somebody_in_a_thousand_trips_fits_into_a_url(server: Server) -> None:
+def test_the_cursor_of_somebody_in_a_thousand_trips_fits_into_a_url(server):
     with Wire.to(server.url) as wire:
         wire.send(f"GET /api/changes?since={'a' * 7000}")
         assert wire.head().status == 401
 
 
-def test_requests_under_way_are_answered_at_the_end() -> None:
+def test_requests_under_way_are_answered_at_the_end():
     """All were sent before the server was asked to end, and none is lost."""
     statuses: list[int] = []
     with running_server() as server:
         body = {"email": "nobody@example.com", "password": "wrong-password"}
 
-        def guess() -> None:
+        def guess():
             response = httpx.post(f"{server.url}/api/users/login", json=body, timeout=30)
             statuses.append(response.status_code)
 

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -27,7 +27,7 @@ from tests.proxy import (
     haproxy_of_hosts,
     write_nginx,
 )
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 
 CLIENTS = 12
@@ -42,7 +42,7 @@ Started = Callable[[list[str], Path], AbstractContextManager[Proxy]]
 
 
 @HAPROXY
-def test_haproxy_accepts_its_file(tmp_path: Path) -> None:
+def test_haproxy_accepts_its_file(tmp_path):
     checked = subprocess.run(
         [program("haproxy"), "-c", "-f", str(DEPLOY / "haproxy.cfg")],
         env=os.environ | deployment_variables(tmp_path),
@@ -54,7 +54,7 @@ def test_haproxy_accepts_its_file(tmp_path: Path) -> None:
 
 
 @NGINX
-def test_nginx_accepts_its_file(tmp_path: Path) -> None:
+def test_nginx_accepts_its_file(tmp_path):
     main = write_nginx(tmp_path, deployment_variables(tmp_path))
     checked = subprocess.run(
         [program("nginx"), "-t", "-p", str(tmp_path), "-c", str(main)],
@@ -66,7 +66,7 @@ def test_nginx_accepts_its_file(tmp_path: Path) -> None:
 
 
 @contextmanager
-def two_hosts() -> Iterator[list[Server]]:
+def two_hosts():
     """Two servers with one database and one key, behind a proxy."""
     shared = {"SECRET_KEY": secrets.token_urlsafe(48), "NUM_PROXIES": "1"}
     with running_server(**shared) as first:
@@ -78,7 +78,7 @@ def two_hosts() -> Iterator[list[Server]]:
 @pytest.mark.slow
 @needs_postgresql
 @pytest.mark.parametrize("start", PROXIES)
-def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: Path) -> None:
+def test_a_host_stops_under_load_and_no_request_fails(start, tmp_path):
     with two_hosts() as hosts, start([host.url for host in hosts], tmp_path) as proxy:
         with load(proxy, may_repeat=True) as seen:
             os.kill(hosts[0].pid, signal.SIGTERM)
@@ -88,7 +88,7 @@ def test_a_host_stops_under_load_and_no_request_fails(start: Started, tmp_path: 
 @pytest.mark.slow
 @HAPROXY
 @needs_postgresql
-def test_a_drained_host_stops_without_repeated_requests(tmp_path: Path) -> None:
+def test_a_drained_host_stops_without_repeated_requests(tmp_path):
     """A POST without a key is never sent twice, so the host gets no more requests first."""
     with two_hosts() as hosts, haproxy_of_hosts([one.url for one in hosts], tmp_path) as proxy:
         with load(proxy, may_repeat=False) as seen:
@@ -99,14 +99,14 @@ def test_a_drained_host_stops_without_repeated_requests(tmp_path: Path) -> None:
 
 
 @contextmanager
-def load(proxy: Proxy, *, may_repeat: bool) -> Iterator[Counter[str]]:
+def load(proxy, *, may_repeat):
     """Clients read and write around the body of the block; then every write is there once."""
     seen, ending = Counter[str](), threading.Event()
     with httpx.Client(base_url=proxy.url, verify=proxy.trust, timeout=60) as http:
         time.sleep(SETTLED_SECONDS)
         journey = Journey.start(sign_up(http))
 
-        def use(_client: int) -> Counter[str]:
+        def use(_client):
             return _use(proxy, journey, ending, may_repeat=may_repeat)
 
         with ThreadPoolExecutor(CLIENTS) as pool:
@@ -123,9 +123,7 @@ def load(proxy: Proxy, *, may_repeat: bool) -> Iterator[Counter[str]]:
         assert stored == seen["POST 201"]
 
 
-def _use(
-    proxy: Proxy, journey: Journey, ending: threading.Event, *, may_repeat: bool
-) -> Counter[str]:
+def _use(proxy, journey, ending, *, may_repeat):
     """Read and write in turn, over connections that are closed now and then."""
     seen = Counter[str]()
     body = journey.expense_body(12, journey.owner)

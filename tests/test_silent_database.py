@@ -1,9 +1,7 @@
 """A database that accepts and never answers: 503 in a bounded time, and the probe stays alive."""
 
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import httpx
 import psycopg
@@ -13,8 +11,8 @@ from django.db import OperationalError, connection
 from django.test import override_settings
 
 from tests.document import problem_of
-from tests.server import Server, running_server
-from tests.silence import SilentProxy, silent_proxy
+from tests.server import running_server
+from tests.silence import silent_proxy
 from tests.splits.journey import Journey, sign_up
 
 pytestmark = [
@@ -32,7 +30,7 @@ LIMIT_SECONDS = 3 + 3
 
 
 @pytest.fixture(scope="module")
-def proxied() -> Iterator[tuple[SilentProxy, Server]]:
+def proxied():
     """One process with one thread, so that every request meets the same connection."""
     with silent_proxy(settings.DATABASE_URL) as (proxy, url), override_settings(DATABASE_URL=url):
         one = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "1", "DEBUG": "false"}
@@ -41,29 +39,25 @@ def proxied() -> Iterator[tuple[SilentProxy, Server]]:
 
 
 @pytest.fixture
-def proxy(proxied: tuple[SilentProxy, Server]) -> Iterator[SilentProxy]:
+def proxy(proxied):
     yield proxied[0]
     proxied[0].talk()
 
 
 @pytest.fixture
-def journey(proxy: SilentProxy, proxied: tuple[SilentProxy, Server]) -> Iterator[Journey]:
+def journey(proxy, proxied):
     with httpx.Client(base_url=proxied[1].url, timeout=30, trust_env=False) as http:
         yield Journey.start(sign_up(http))
 
 
 @contextmanager
-def soon(limit_seconds: float = LIMIT_SECONDS) -> Iterator[None]:
+def soon(limit_seconds=LIMIT_SECONDS):
     started = time.monotonic()
     yield
     assert time.monotonic() - started < limit_seconds
 
 
-def refused(
-    answer: Callable[[], httpx.Response],
-    limit_seconds: float = LIMIT_SECONDS,
-    code: str = "unavailable",
-) -> None:
+def refused(answer, limit_seconds=LIMIT_SECONDS, code="unavailable"):
     with soon(limit_seconds):
         response = answer()
     assert problem_of(response, 503, code)
@@ -71,7 +65,7 @@ def refused(
 
 
 @pytest.mark.slow
-def test_old_and_new_connections_are_given_up(proxy: SilentProxy, journey: Journey) -> None:
+def test_old_and_new_connections_are_given_up(proxy, journey):
     owner = journey.owner
     proxy.silent = True
     # The first meets the open connection, the second has to connect.
@@ -88,9 +82,7 @@ def test_old_and_new_connections_are_given_up(proxy: SilentProxy, journey: Journ
     [b"ISOLATION LEVEL", b"splits_payer", b"COMMIT"],
     ids=["at BEGIN", "in a statement", "at COMMIT"],
 )
-def test_a_read_ends_wherever_the_silence_begins(
-    proxy: SilentProxy, journey: Journey, trigger: bytes
-) -> None:
+def test_a_read_ends_wherever_the_silence_begins(proxy, journey, trigger):
     journey.spend(30, journey.owner)
     path = f"{journey.path}/expenses"
     proxy.trigger = trigger
@@ -102,9 +94,7 @@ def test_a_read_ends_wherever_the_silence_begins(
 
 
 @pytest.mark.parametrize("trigger", [b"BEGIN", b"UPDATE", b"COMMIT"])
-def test_a_write_ends_wherever_the_silence_begins(
-    proxy: SilentProxy, journey: Journey, trigger: bytes
-) -> None:
+def test_a_write_ends_wherever_the_silence_begins(proxy, journey, trigger):
     before = journey.owner.done("GET", journey.path)["title"]
     proxy.trigger = trigger
     change, code = {"title": "Porto"}, "unavailable"
@@ -115,9 +105,7 @@ def test_a_write_ends_wherever_the_silence_begins(
     assert journey.owner.done("GET", journey.path)["title"] in {before, "Porto"}
 
 
-def test_a_refused_write_ends_when_the_silence_begins_at_rollback(
-    proxy: SilentProxy, journey: Journey
-) -> None:
+def test_a_refused_write_ends_when_the_silence_begins_at_rollback(proxy, journey):
     proxy.trigger = b"ROLLBACK"
     strangers = {"paidByUserId": 10**15}
     body = journey.expense_body(30, journey.owner, **strangers)
@@ -129,15 +117,13 @@ def test_a_refused_write_ends_when_the_silence_begins_at_rollback(
     assert journey.rows("expenses") == []
 
 
-def test_pages_for_browsers_are_given_up_as_well(proxy: SilentProxy, journey: Journey) -> None:
+def test_pages_for_browsers_are_given_up_as_well(proxy, journey):
     proxy.silent = True
     cookie = {"Cookie": f"sessionid={'a' * 32}"}
     refused(lambda: journey.owner.http.get("/admin/", headers=cookie))
 
 
-def test_an_answer_that_comes_too_late_is_nobody_elses(
-    proxy: SilentProxy, journey: Journey
-) -> None:
+def test_an_answer_that_comes_too_late_is_nobody_elses(proxy, journey):
     """The connection whose answer was not waited for is closed, and another one is opened."""
     other = Journey.start(journey.owner)
     for path in (journey.path, other.path):
@@ -154,7 +140,7 @@ def test_an_answer_that_comes_too_late_is_nobody_elses(
 
 
 @contextmanager
-def impatient(url: str, wait_seconds: float | None) -> Iterator[object]:
+def impatient(url, wait_seconds):
     parts = psycopg.conninfo.conninfo_to_dict(url)
     own = connection.copy()
     own.settings_dict["HOST"], own.settings_dict["PORT"] = str(parts["host"]), parts["port"]
@@ -171,7 +157,7 @@ def impatient(url: str, wait_seconds: float | None) -> Iterator[object]:
     [lambda own: own.cursor(), lambda own: own.chunked_cursor(), lambda own: own.prepared_cursor()],
     ids=["ordinary", "chunked", "kept"],
 )
-def test_no_cursor_waits_longer_than_it_may(cursor: Callable[[Any], Any]) -> None:
+def test_no_cursor_waits_longer_than_it_may(cursor):
     with silent_proxy(settings.DATABASE_URL) as (proxy, url), impatient(url, 1) as own:
         own.ensure_connection()
         first = own.connection
@@ -188,7 +174,7 @@ def test_no_cursor_waits_longer_than_it_may(cursor: Callable[[Any], Any]) -> Non
 
 
 @pytest.mark.django_db
-def test_without_a_limit_a_statement_may_take_as_long_as_it_likes() -> None:
+def test_without_a_limit_a_statement_may_take_as_long_as_it_likes():
     with silent_proxy(settings.DATABASE_URL) as (_proxy, url), impatient(url, None) as own:
         own.ensure_connection()
         assert own.connection.wait_seconds is None

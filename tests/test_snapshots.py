@@ -2,10 +2,8 @@
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from threading import Event
 from typing import Any
 from unittest.mock import Mock
 
@@ -17,12 +15,12 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.cast import Api, one_of_the_cast, trip_of
+from tests.cast import one_of_the_cast, trip_of
 from tests.compiled_only import compiled_only
 from tests.document import operation_at
 from tests.factories import spend
 from tests.meanwhile import meanwhile
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 from tests.test_query_counts import QUERIES
 from tests.trips.access import Scene, endpoints
@@ -69,7 +67,7 @@ WITHOUT_LOG_IN = {
 
 
 @pytest.fixture(scope="module")
-def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
+def committed(django_db_setup, django_db_blocker):
     """Olga in her trip, stored once for all tests that only read: emptying all tables is slow."""
     with django_db_blocker.unblock():
         olga, ed, vera = map(one_of_the_cast, ("Olga Owner", "Ed Editor", "Vera Viewer"))
@@ -81,7 +79,7 @@ def committed(django_db_setup: None, django_db_blocker: Any) -> Iterator[Scene]:
 
 @compiled_only  # otherwise all of them take a snapshot
 @pytest.mark.parametrize("route", sorted(QUERIES.keys() - WITHOUT_ROWS))
-def test_a_get_takes_one_statement_or_one_snapshot(committed: Scene, api: Api, route: str) -> None:
+def test_a_get_takes_one_statement_or_one_snapshot(committed, api, route):
     url = route.format(**committed.ids(route))
     if operation := operation_at("GET", route):
         url += operation.required_query()
@@ -101,7 +99,7 @@ def test_a_get_takes_one_statement_or_one_snapshot(committed: Scene, api: Api, r
             assert len(statements) > 2
 
 
-def _is_boundary(sql: str) -> bool:
+def _is_boundary(sql):
     """SQLite must not take the lock of writers, as `BEGIN IMMEDIATE` does."""
     return sql in {"BEGIN", "BEGIN DEFERRED", "COMMIT"}
 
@@ -110,14 +108,14 @@ def _is_boundary(sql: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     """As in production: in development no statement is kept, for Django logs them all."""
     with running_server(DEBUG="false") as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
@@ -125,7 +123,7 @@ def http(server: Server) -> Iterator[httpx.Client]:
 class Flipping:
     """A trip with an expense that somebody changes to and fro between two states."""
 
-    def __init__(self, http: httpx.Client) -> None:
+    def __init__(self, http):
         self.olga, self.ed, self.vera = (sign_up(http) for _person in range(3))
         people = (self.olga, self.ed, self.vera)
         self.trip = Journey.start(self.olga)
@@ -158,18 +156,18 @@ class Flipping:
             "members": (self.olga, f"{path}/members"),
         }
 
-    def flip(self, to: int) -> None:
+    def flip(self, to):
         self.olga.done("PUT", self._path, self._bodies[to])
 
-    def shown(self, route: str) -> Any:
+    def shown(self, route):
         reader, path = self.routes[route]
         return _lasting(reader.done("GET", path))
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self):
         """Meanwhile a writer flips the expense without a pause."""
 
-        def write(stop: Event) -> None:
+        def write(stop):
             turn = 0
             while not stop.is_set():
                 turn = 1 - turn
@@ -179,7 +177,7 @@ class Flipping:
             yield
 
 
-def _lasting(shown: Any) -> Any:
+def _lasting(shown):
     """What is shown, without what changes whenever the expense is written."""
     if isinstance(shown, list):
         return [_lasting(item) for item in shown]
@@ -188,7 +186,7 @@ def _lasting(shown: Any) -> Any:
     return shown
 
 
-def test_no_reader_sees_a_mixture_of_two_states(http: httpx.Client) -> None:
+def test_no_reader_sees_a_mixture_of_two_states(http):
     flipping = Flipping(http)
     states: dict[str, list[Any]] = {route: [] for route in flipping.routes}
     for state in (0, 1):
@@ -198,7 +196,7 @@ def test_no_reader_sees_a_mixture_of_two_states(http: httpx.Client) -> None:
     assert states["expense"][0] != states["expense"][1]
     deadline = time.monotonic() + RACE_SECONDS
 
-    def read(at: int) -> list[tuple[str, Any]]:
+    def read(at):
         """What was neither state, with its route."""
         routes, wrong = list(states), []
         while time.monotonic() < deadline:
@@ -223,14 +221,14 @@ for _time in range(60):
 
 
 @pytest.mark.slow
-def test_an_audit_beside_a_writer_finds_no_difference(server: Server, http: httpx.Client) -> None:
+def test_an_audit_beside_a_writer_finds_no_difference(server, http):
     with Flipping(http).writing():
         audits = server.manage("shell", "--no-imports", "-c", AUDITS)
     assert audits.stdout.count("no difference") == 60
 
 
 @contextmanager
-def _writing_elsewhere(server: Server) -> Iterator[None]:
+def _writing_elsewhere(server):
     """Another process is in the middle of writing."""
     url = server.environment["DATABASE_URL"]
     write = "UPDATE trips_member SET paid_minor = paid_minor"
@@ -247,7 +245,7 @@ def _writing_elsewhere(server: Server) -> Iterator[None]:
             other.rollback()
 
 
-def test_readers_do_not_wait_for_a_writer(server: Server, http: httpx.Client) -> None:
+def test_readers_do_not_wait_for_a_writer(server, http):
     olga = sign_up(http)
     trip = Journey.start(olga)
     trip.spend(30, olga)
@@ -263,16 +261,14 @@ def test_readers_do_not_wait_for_a_writer(server: Server, http: httpx.Client) ->
 # -- The snapshot itself ------------------------------------------------------------------------
 
 
-def _count(user: User) -> int:
+def _count(user):
     return User.objects.filter(pk=user.pk).count()
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("error", [RuntimeError, None])
-def test_after_a_snapshot_everything_can_be_written_again(
-    olga: User, error: type[Exception] | None
-) -> None:
-    def read() -> None:
+def test_after_a_snapshot_everything_can_be_written_again(olga, error):
+    def read():
         with snapshot():
             assert _count(olga) == 1
             if error:
@@ -292,7 +288,7 @@ def test_after_a_snapshot_everything_can_be_written_again(
 @pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="SQLite in memory has one connection"
 )
-def test_a_snapshot_does_not_see_what_is_committed_later(olga: User) -> None:
+def test_a_snapshot_does_not_see_what_is_committed_later(olga):
     with snapshot():
         assert _count(olga) == 1
         with psycopg.connect(**connection.get_connection_params()) as other:
@@ -302,9 +298,7 @@ def test_a_snapshot_does_not_see_what_is_committed_later(olga: User) -> None:
 
 
 @pytest.mark.django_db
-def test_inside_a_transaction_a_snapshot_does_nothing(
-    olga: User, django_assert_num_queries: Callable[[int], Any]
-) -> None:
+def test_inside_a_transaction_a_snapshot_does_nothing(olga, django_assert_num_queries):
     with django_assert_num_queries(1), snapshot():
         assert _count(olga) == 1
     olga.delete()
@@ -312,7 +306,7 @@ def test_inside_a_transaction_a_snapshot_does_nothing(
 
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-def test_what_is_read_in_a_snapshot_is_read_again_if_a_statement_has_changed() -> None:
+def test_what_is_read_in_a_snapshot_is_read_again_if_a_statement_has_changed():
     changed = StatementChanged("cached plan must not change result type")
     read = Mock(side_effect=[changed, "rows", changed, changed])
     assert in_snapshot(read) == "rows"

@@ -15,7 +15,7 @@ SECONDS = 15
 @pytest.mark.slow
 @citus.needs_triggers
 @pytest.mark.soak
-def test_concurrent_histories_leave_no_entry_without_a_right_to_it() -> None:
+def test_concurrent_histories_leave_no_entry_without_a_right_to_it():
     seed = secrets.token_hex(4)
     with running_server(LOG_LEVEL="ERROR") as server:
         chapters = list(play_chapters(server, SECONDS, seed))

@@ -4,7 +4,6 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -19,14 +18,14 @@ pytestmark = pytest.mark.skipif(
 NOTICED_WITHIN_SECONDS = 1
 
 
-def account(name: str) -> dict[str, str]:
+def account(name):
     return {"name": name, "email": f"{name}@example.com", "password": "four-green-suitcases"}
 
 
-def test_the_file_that_has_the_name_now_is_read_and_written() -> None:
+def test_the_file_that_has_the_name_now_is_read_and_written():
     with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
 
-        def status(action: str, name: str) -> Any:
+        def status(action, name):
             return client.post(f"/api/users/{action}", json=account(name)).status_code
 
         file = Path(server.environment["DATABASE_URL"].removeprefix("sqlite:///"))

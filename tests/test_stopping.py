@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.wire import Wire
 
 pytestmark = pytest.mark.once
@@ -35,7 +35,7 @@ NOTICED_SECONDS = 1.5
 
 
 @pytest.mark.slow
-def test_what_comes_over_open_connections_is_answered_at_the_end() -> None:
+def test_what_comes_over_open_connections_is_answered_at_the_end():
     """Over fresh and used connections, and over one whose request was sent in part before."""
     with running_server() as server, ExitStack() as stack:
         fresh, used, half = (
@@ -60,7 +60,7 @@ def test_what_comes_over_open_connections_is_answered_at_the_end() -> None:
             _is_the_last_answer(wire)
 
 
-def _is_the_last_answer(wire: Wire) -> None:
+def _is_the_last_answer(wire):
     head, _body = wire.answer()
     assert (head.status, head.ends_the_connection) == (404, True)
     assert wire.rest() == b""
@@ -69,7 +69,7 @@ def _is_the_last_answer(wire: Wire) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells who the workers are")
-def test_connections_in_the_queue_are_answered_at_the_end() -> None:
+def test_connections_in_the_queue_are_answered_at_the_end():
     """A worker that has not come to accept them does so before it stops."""
     with running_server(WEB_CONCURRENCY="1") as server, ExitStack() as stack:
         [worker] = (int(path.name) for path in server.workers())
@@ -86,7 +86,7 @@ def test_connections_in_the_queue_are_answered_at_the_end() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="/proc tells the size")
-def test_large_answers_end_no_process_and_leave_none_large() -> None:
+def test_large_answers_end_no_process_and_leave_none_large():
     """T206: The memory of a large answer is returned, and no process is replaced.
 
     Everybody else is accepted meanwhile, by all processes.
@@ -110,7 +110,7 @@ def test_large_answers_end_no_process_and_leave_none_large() -> None:
         assert {answer.status_code for answer in refusals} == {400}
 
 
-def _answer_to(url: str, token: str) -> httpx.Response:
+def _answer_to(url, token):
     """The server is busy, and may be asked again."""
     headers = {"Authorization": f"Bearer {token}"}
     while (answer := httpx.get(url, headers=headers, timeout=120)).status_code == 503:
@@ -118,13 +118,13 @@ def _answer_to(url: str, token: str) -> httpx.Response:
     return answer
 
 
-def _resident_mb(process: Path) -> int:
+def _resident_mb(process):
     pages = int((process / "statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") // 10**6
 
 
 @pytest.mark.slow
-def test_reloads_reset_no_connection() -> None:
+def test_reloads_reset_no_connection():
     ending, seen = threading.Event(), Counter[str]()
     with running_server() as server, ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(_ask_on, server, ending) for _client in range(CLIENTS)]
@@ -142,7 +142,7 @@ def test_reloads_reset_no_connection() -> None:
     assert seen["answered and ended"] >= CLIENTS
 
 
-def _ask_on(server: Server, ending: threading.Event) -> Counter[str]:
+def _ask_on(server, ending):
     """Ask over one connection until the server says that it ends, then over the next."""
     seen = Counter[str]()
     while not ending.is_set():

@@ -2,7 +2,6 @@
 
 from http.cookies import SimpleCookie
 from itertools import product
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from tests import strange
 from tests.document import ANY_IDS, OPERATIONS, problem_of
 from tests.factories import PASSWORD
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -28,7 +26,7 @@ ALL = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture
-def browser(ada: User) -> Client:
+def browser(ada):
     """The browser of an administrator, who sees every page."""
     browser = Client(headers={"Accept": "text/html,*/*"}, raise_request_exception=False)
     browser.force_login(ada)
@@ -36,11 +34,11 @@ def browser(ada: User) -> Client:
 
 
 @pytest.fixture
-def session(browser: Client) -> str:
+def session(browser):
     return browser.cookies["sessionid"].value
 
 
-def with_cookies(client: Client, header: str, path: str, **more: Any) -> Any:
+def with_cookies(client, header, path, **more):
     """A GET with a raw `Cookie` header, which Django's client would write by itself."""
     client.cookies = SimpleCookie()
     return client.get(path, HTTP_COOKIE=header, **more)
@@ -50,27 +48,25 @@ PATHS = [*strange.PAGES, *(f"/admin/{name}/" for name in strange.LISTS)]
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_page_is_there(browser: Client, path: str) -> None:
+def test_every_page_is_there(browser, path):
     assert browser.get(path).status_code in {200, 302}
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_control_character_in_a_query_is_refused_by_the_name_of_its_parameter(
-    browser: Client, path: str
-) -> None:
+def test_a_control_character_in_a_query_is_refused_by_the_name_of_its_parameter(browser, path):
     names = ("q", "id__exact", "version", "lang", "format", "search", "x")
     for name, broken in product(names, BROKEN):
         response = browser.get(f"{path}?y=1&{name}={broken}", headers=NO_PAGE)
         assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
 
 
-def test_a_control_character_in_the_name_of_a_parameter_is_refused(browser: Client) -> None:
+def test_a_control_character_in_the_name_of_a_parameter_is_refused(browser):
     for broken in BROKEN:
         response = browser.get(f"/admin/users/user/?{broken}=1", headers=NO_PAGE)
         assert list(problem_of(response, 400, "invalid")["errors"]) == ["nonFieldErrors"]
 
 
-def test_no_operation_takes_a_control_character_in_its_query(api: Any, ada: User) -> None:
+def test_no_operation_takes_a_control_character_in_its_query(api, ada):
     """T140: Control characters in queries and cookies are refused with a 4xx."""
     clients = (api(ada), api(None))
     for operation in (op for op in OPERATIONS if op.method == "GET"):
@@ -80,9 +76,7 @@ def test_no_operation_takes_a_control_character_in_its_query(api: Any, ada: User
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_control_character_in_a_cookie_is_refused_and_the_cookie_deleted(
-    browser: Client, path: str
-) -> None:
+def test_a_control_character_in_a_cookie_is_refused_and_the_cookie_deleted(browser, path):
     octals = (r"\000", "k" * 32 + r"\000", r"\012", r"\177", r"\205")
     for name, octal in product(strange.COOKIES, octals):
         response = with_cookies(browser, f'{name}="{octal}"', path, headers=NO_PAGE)
@@ -90,20 +84,20 @@ def test_a_control_character_in_a_cookie_is_refused_and_the_cookie_deleted(
         assert response.cookies[name]["max-age"] == 0
 
 
-def test_a_cookie_of_another_service_may_hold_anything(browser: Client, session: str) -> None:
+def test_a_cookie_of_another_service_may_hold_anything(browser, session):
     response = with_cookies(browser, f'theirs="\\000\\012"; sessionid={session}', "/admin/")
     assert response.status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/admin/users/user/{}/change/", "/static/{}", "/{}", "/api/{}"])
-def test_a_control_character_in_a_path_is_not_found(browser: Client, path: str) -> None:
+def test_a_control_character_in_a_path_is_not_found(browser, path):
     for broken in BROKEN[:6]:
         assert browser.get(path.format(broken)).status_code == 404, broken
 
 
 @pytest.mark.parametrize("field", ["username", "password", "next"])
 @pytest.mark.parametrize("path", ["/admin/login/", "/api/session/login"])
-def test_a_control_character_in_a_form_breaks_nothing(db: None, path: str, field: str) -> None:
+def test_a_control_character_in_a_form_breaks_nothing(db, path, field):
     client = Client(raise_request_exception=False)
     for text in ("\x00", "a\nb", "\x85"):
         form = {"username": "olga@example.com", "password": PASSWORD, "next": "/", field: text}
@@ -115,8 +109,8 @@ def test_a_control_character_in_a_form_breaks_nothing(db: None, path: str, field
 @example(path="/api/trips", query="", cookie='sessionid="' + "k" * 32 + '\\000"', headers={})
 @given(path=strange.paths, query=strange.queries, cookie=strange.cookies, headers=strange.headers)
 def test_no_strange_request_is_an_error_of_the_server(
-    browser: Client, session: str, path: str, query: str, cookie: str, headers: dict[str, str]
-) -> None:
+    browser, session, path, query, cookie, headers
+):
     for cookies in (f"{cookie}; sessionid={session}", cookie):
         sent = {"Cookie": cookies} | headers
         response = with_cookies(browser, sent.pop("Cookie"), f"{path}?{query}", headers=sent)
@@ -127,9 +121,7 @@ def test_no_strange_request_is_an_error_of_the_server(
 
 @ALL
 @given(operation=st.sampled_from([op for op in OPERATIONS if op.method == "GET"]), data=st.data())
-def test_no_strange_read_of_the_api_is_an_error_of_the_server(
-    api: Any, ada: User, trip: Any, operation: Any, data: st.DataObject
-) -> None:
+def test_no_strange_read_of_the_api_is_an_error_of_the_server(api, ada, trip, operation, data):
     client = api(ada)
     client.raise_request_exception = False
     known = {"tripId": trip.pk, "userId": ada.pk, "code": trip.code, "email": ada.email}
@@ -141,7 +133,7 @@ def test_no_strange_read_of_the_api_is_an_error_of_the_server(
     assert all(value.isprintable() for value in response.headers.values())
 
 
-def test_a_parameter_of_the_document_comes_back_in_no_header(client: Client) -> None:
+def test_a_parameter_of_the_document_comes_back_in_no_header(client):
     evil = quote('evil";x=y')
     for name in ("version", "lang", "format", "title"):
         response = client.get(f"/api/schema?{name}={evil}")

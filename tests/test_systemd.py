@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -23,7 +22,7 @@ needs_systemd = pytest.mark.needs("systemd-analyze")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """The units, which call this Python instead of the installed one."""
     shutil.copytree(UNITS, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.glob("*.service"):
@@ -31,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def analyze(*arguments: str) -> str:
+def analyze(*arguments):
     """What systemd-analyze says; fails the test if it finds a fault."""
     done = subprocess.run(
         ["systemd-analyze", *arguments], capture_output=True, text=True, check=False
@@ -41,7 +40,7 @@ def analyze(*arguments: str) -> str:
 
 
 @needs_systemd
-def test_systemd_accepts_the_units(folder: Path) -> None:
+def test_systemd_accepts_the_units(folder):
     units = [str(path) for path in folder.iterdir() if path.is_file()]
     assert len(units) == len(SERVICES) + len(JOBS) + 1
     said = analyze("verify", "--man=no", "--recursive-errors=yes", *units)
@@ -51,12 +50,12 @@ def test_systemd_accepts_the_units(folder: Path) -> None:
 
 @needs_systemd
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_has_few_rights(folder: Path, name: str) -> None:
+def test_a_service_has_few_rights(folder, name):
     limit = f"--threshold={MAX_EXPOSURE_TENTHS}"
     analyze("security", "--offline=yes", "--no-pager", limit, str(folder / name))
 
 
-def test_every_job_of_the_compose_file_has_a_timer() -> None:
+def test_every_job_of_the_compose_file_has_a_timer():
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     jobs = {name: one for name, one in compose.items() if "jobs" in one.get("profiles", [])}
     assert sorted(f"tripcompanion-{name}" for name in jobs) == JOBS
@@ -67,7 +66,7 @@ def test_every_job_of_the_compose_file_has_a_timer() -> None:
         assert f"ExecStart={INSTALLED} manage.py {command}\n" in unit
 
 
-def test_the_server_has_longer_to_stop_than_it_needs() -> None:
+def test_the_server_has_longer_to_stop_than_it_needs():
     [needed] = re.findall(
         r"^graceful_timeout = (\d+)$", (ROOT / "gunicorn.conf.py").read_text(), re.M
     )

@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, spend
 from tests.trips.bodies import dinner, lisbon
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -32,9 +29,7 @@ LENIENT = {"HTTP_PREFER": "respond-async, handling=lenient"}
         ({"participant": [1]}, "participantUserIds"),
     ],
 )
-def test_the_text_says_which_name_is_spelt_nearly_so(
-    api: Api, trip: Trip, olga: User, sent: dict[str, Any], meant: str
-) -> None:
+def test_the_text_says_which_name_is_spelt_nearly_so(api, trip, olga, sent, meant):
     body = dinner(olga, **sent)
     document = problem_of(api(olga).post(f"/api/trips/{trip.pk}/expenses", body), 400)
     [name] = sent
@@ -43,7 +38,7 @@ def test_the_text_says_which_name_is_spelt_nearly_so(
     assert not trip.expenses.exists()
 
 
-def test_without_such_a_name_the_text_has_all(api: Api, trip: Trip, olga: User) -> None:
+def test_without_such_a_name_the_text_has_all(api, trip, olga):
     document = problem_of(api(olga).post("/api/trips", lisbon(payerId=7)), 400)
     [text] = document["errors"]["payerId"]
     assert text.startswith("There is no such field. There are: title, destination, ")
@@ -60,15 +55,13 @@ def test_without_such_a_name_the_text_has_all(api: Api, trip: Trip, olga: User) 
         ("", "search=x", "There are: format."),
     ],
 )
-def test_the_text_for_a_query_does_so_too(
-    api: Api, trip: Trip, olga: User, path: str, query: str, meant: str
-) -> None:
+def test_the_text_for_a_query_does_so_too(api, trip, olga, path, query, meant):
     response = api(olga).get(f"/api/trips/{trip.pk}{path}?{query}")
     [texts] = problem_of(response, 400)["errors"].values()
     assert meant in texts[0]
 
 
-def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User) -> None:
+def test_a_list_that_cannot_be_searched_says_so(api, trip, olga):
     refused = api(olga).get(f"/api/trips/{trip.pk}/settlements?search=lisbon")
     [texts] = problem_of(refused, 400)["errors"].values()
     assert texts == [
@@ -85,9 +78,7 @@ def test_a_list_that_cannot_be_searched_says_so(api: Api, trip: Trip, olga: User
         ("/balances", "format=json&format=json"),
     ],
 )
-def test_a_parameter_of_one_value_is_sent_once(
-    api: Api, trip: Trip, olga: User, path: str, query: str
-) -> None:
+def test_a_parameter_of_one_value_is_sent_once(api, trip, olga, path, query):
     client, name = api(olga), query.rpartition("&")[2].partition("=")[0]
     document = problem_of(client.get(f"/api/trips/{trip.pk}{path}?{query}"), 400)
     assert document["errors"] == {name: ["Send this parameter once."]}
@@ -95,9 +86,7 @@ def test_a_parameter_of_one_value_is_sent_once(
     assert lenient.status_code == 200
 
 
-def test_other_names_of_who_paid_make_nobody_the_payer(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_other_names_of_who_paid_make_nobody_the_payer(api, trip, olga, ed):
     path = f"/api/trips/{trip.pk}/expenses"
     for wrong in ({"payerId": ed.pk}, {"paid_by": ed.pk}, {"paidBy": {"id": ed.pk}}):
         problem_of(api(olga).post(path, dinner(olga, **wrong)), 400)
@@ -105,7 +94,7 @@ def test_other_names_of_who_paid_make_nobody_the_payer(
         assert made.json()["paidBy"]["id"] == olga.pk
 
 
-def test_logging_in_ignores_other_names(api: Api, olga: User) -> None:
+def test_logging_in_ignores_other_names(api, olga):
     body = {"email": olga.email, "password": PASSWORD, "remember": True, "username": "olga"}
     tokens = api(None).post("/api/users/login?next=/", body)
     assert tokens.status_code == 200
@@ -113,7 +102,7 @@ def test_logging_in_ignores_other_names(api: Api, olga: User) -> None:
     assert api(None).post("/api/users/logout", out).status_code == 204
 
 
-def test_a_profile_ignores_other_names(api: Api, olga: User) -> None:
+def test_a_profile_ignores_other_names(api, olga):
     path = f"/api/users/{olga.pk}/profile"
     changed = api(olga).put(path, {"name": "Olga P.", "role": "ADMIN", "paid": True})
     assert (changed.json()["name"], changed.json()["role"]) == ("Olga P.", "USER")
@@ -124,9 +113,7 @@ def test_a_profile_ignores_other_names(api: Api, olga: User) -> None:
 # -- What was read is sent back -------------------------------------------------------------------
 
 
-def test_a_payer_as_it_was_read_is_understood(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_a_payer_as_it_was_read_is_understood(api, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     client = api(olga)
     [expense] = client.get(f"/api/trips/{trip.pk}/expenses").json()["items"]
@@ -148,8 +135,8 @@ def test_a_payer_as_it_was_read_is_understood(
     [("EQUAL", None), ("MANUAL", (4, 6)), ("PERCENTAGE", (40, 60)), ("SHARES", (1, 2))],
 )
 def test_an_expense_as_it_was_read_is_a_patch_that_changes_nothing(
-    api: Api, trip: Trip, olga: User, ed: User, split_type: str, amounts: Any
-) -> None:
+    api, trip, olga, ed, split_type, amounts
+):
     client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
     division = {"splitType": split_type, "participantUserIds": [olga.pk, ed.pk]}
     if amounts:
@@ -161,7 +148,7 @@ def test_an_expense_as_it_was_read_is_a_patch_that_changes_nothing(
     assert (answer.status_code, answer.json()) == (200, read)
 
 
-def test_amounts_of_an_equal_division_are_refused(api: Api, trip: Trip, olga: User) -> None:
+def test_amounts_of_an_equal_division_are_refused(api, trip, olga):
     path = f"/api/trips/{trip.pk}/expenses"
     body = dinner(olga, splitAmounts={str(olga.pk): 10})
     assert problem_of(api(olga).post(path, body), 400)["errors"].keys() == {"splitAmounts"}
@@ -185,9 +172,7 @@ def test_amounts_of_an_equal_division_are_refused(api: Api, trip: Trip, olga: Us
         ("", False),
     ],
 )
-def test_of_a_preference_the_first_counts(
-    api: Api, olga: User, preference: str, is_lenient: bool
-) -> None:
+def test_of_a_preference_the_first_counts(api, olga, preference, is_lenient):
     response = api(olga).get("/api/trips?colour=blue", HTTP_PREFER=preference)
     assert response.status_code == (200 if is_lenient else 400)
     assert ("Preference-Applied" in response) is is_lenient
@@ -196,13 +181,13 @@ def test_of_a_preference_the_first_counts(
 # -- Many and long names --------------------------------------------------------------------------
 
 
-def test_of_many_unknown_names_some_are_told(api: Api, olga: User) -> None:
+def test_of_many_unknown_names_some_are_told(api, olga):
     body = lisbon(**{f"x{number}": 1 for number in range(40_000)})
     errors: Mapping[str, Any] = problem_of(api(olga).post("/api/trips", body), 400)["errors"]
     assert list(errors) == [f"x{number}" for number in range(20)]
 
 
-def test_of_a_long_name_only_its_beginning_is_repeated(api: Api, olga: User) -> None:
+def test_of_a_long_name_only_its_beginning_is_repeated(api, olga):
     response = api(olga).post("/api/trips", lisbon(**{"a" * 900_000: 1}))
     assert problem_of(response, 400)["errors"].keys() == {"a" * 64}
     assert len(response.content) < 2000

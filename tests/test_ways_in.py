@@ -4,7 +4,6 @@ import re
 import struct
 
 import pytest
-from django.test import Client
 
 from tests.document import problem_of
 
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.once
 @pytest.mark.parametrize(
     ("path", "kind"), [("/favicon.ico", "image/x-icon"), ("/favicon.svg", "image/svg+xml")]
 )
-def test_the_icon_is_served_at_the_root(client: Client, db: None, path: str, kind: str) -> None:
+def test_the_icon_is_served_at_the_root(client, db, path, kind):
     response = client.get(path)
     content = b"".join(response.streaming_content)
     response.close()
@@ -30,7 +29,7 @@ def test_the_icon_is_served_at_the_root(client: Client, db: None, path: str, kin
         assert content.startswith(b"<svg")
 
 
-def test_pages_name_the_icon(client: Client, db: None) -> None:
+def test_pages_name_the_icon(client, db):
     page = client.get("/api/docs", headers={"Accept": "text/html"}).content.decode()
     assert re.search(r'<link rel="icon" href="/favicon.svg"', page)
 
@@ -45,9 +44,7 @@ def test_pages_name_the_icon(client: Client, db: None) -> None:
         *(("/api/no", False), ("/no/", False), ("/apiary/", False)),
     ],
 )
-def test_a_404_says_that_paths_have_no_trailing_slash(
-    client: Client, path: str, is_explained: bool
-) -> None:
+def test_a_404_says_that_paths_have_no_trailing_slash(client, path, is_explained):
     for language, text in (("en", "no trailing slash"), ("es", "no terminan en barra")):
         response = client.get(path, headers={"Accept-Language": language})
         assert (text in problem_of(response, 404, "not_found")["detail"]) is is_explained

@@ -4,10 +4,9 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import Any
 
 import pytest
-from django.db import connection, models
+from django.db import connection
 
 from tests.compiled_only import compiled_only
 from tripcompanion.compiled import CompiledQuery, CompiledUpdate, Param
@@ -21,14 +20,14 @@ THREADS = 6
 class Watched(Param):
     """A place for a value that counts how often, and by how many at once, it is written out."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         super().__init__(name)
         self.counts: Counter[str] = Counter()
 
-    def __deepcopy__(self, memo: Any) -> "Watched":
+    def __deepcopy__(self, memo):
         return self
 
-    def as_sql(self, compiler: Any, connection: Any) -> Any:
+    def as_sql(self, compiler, connection):
         self.counts["now"] += 1
         self.counts["at once"] = max(self.counts["at once"], self.counts["now"])
         self.counts["times"] += 1
@@ -37,11 +36,11 @@ class Watched(Param):
         return super().as_sql(compiler, connection)
 
 
-def at_once(*calls: Any) -> None:
+def at_once(*calls):
     """Each call in a thread of its own, with a connection of its own."""
     barrier = Barrier(len(calls))
 
-    def run(call: Any) -> None:
+    def run(call):
         connection.ensure_connection()
         barrier.wait()
         try:
@@ -55,13 +54,13 @@ def at_once(*calls: Any) -> None:
 
 
 @pytest.fixture
-def place(transactional_db: None, olga: User) -> Watched:
+def place(transactional_db, olga):
     return Watched("email")
 
 
-def test_a_statement_that_many_need_at_once_is_compiled_once(place: Watched, olga: User) -> None:
+def test_a_statement_that_many_need_at_once_is_compiled_once(place, olga):
     @CompiledQuery
-    def found(email: Param = place) -> models.QuerySet[User]:
+    def found(email=place):
         return User.objects.filter(email=email)
 
     found_by_each: list[User] = []
@@ -70,20 +69,18 @@ def test_a_statement_that_many_need_at_once_is_compiled_once(place: Watched, olg
     assert place.counts["times"] == 1
 
 
-def test_an_update_that_many_need_at_once_is_compiled_once(place: Watched, olga: User) -> None:
+def test_an_update_that_many_need_at_once_is_compiled_once(place, olga):
     @CompiledUpdate
-    def renamed(email: Param = place) -> Any:
+    def renamed(email=place):
         return User.objects.filter(email=email), {"name": "Olga"}
 
     at_once(*[lambda: renamed(email="nobody@example.com")] * THREADS)
     assert place.counts["times"] == 1
 
 
-def test_the_whole_and_a_page_of_a_queryset_are_not_compiled_at_the_same_time(
-    place: Watched, olga: User
-) -> None:
+def test_the_whole_and_a_page_of_a_queryset_are_not_compiled_at_the_same_time(place, olga):
     @CompiledQuery
-    def found(email: Param = place) -> models.QuerySet[User]:
+    def found(email=place):
         return User.objects.filter(email=email).order_by("id")
 
     whole, page = found(email=olga.email), found(email=olga.email)

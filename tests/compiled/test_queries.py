@@ -4,7 +4,6 @@ import sqlite3
 from datetime import date
 from itertools import islice, product
 from string import ascii_uppercase, digits
-from typing import Any
 
 import pytest
 from django.db import connection, models, transaction
@@ -14,7 +13,7 @@ from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
 from tests.compiled_only import compiled_only, queries_of_parts
 from tests.factories import TripFactory, join, settle, spend
 from tripcompanion.api.serializers import MAX_INTEGER
-from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
+from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, insert
 from trips.models import Member, Trip, get_visible_or_404, lock_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, write
@@ -23,27 +22,27 @@ from users.models import Session, User, sessions_of
 
 
 @CompiledQuery
-def expenses_in(trip: Param) -> models.QuerySet[Expense]:
+def expenses_in(trip):
     return Expense.objects.with_details().filter(trip=trip).order_by("-id")
 
 
 @CompiledQuery
-def settlements_by_id(ids: ArrayParam = ArrayParam("ids")) -> models.QuerySet[Settlement]:
+def settlements_by_id(ids=ArrayParam("ids")):
     return Settlement.objects.filter(ArrayParam.among(ids, "id")).order_by("id")
 
 
 @CompiledQuery
-def entries_in(trip: Param) -> models.QuerySet[JournalEntry]:
+def entries_in(trip):
     return JournalEntry.objects.select_related("by").filter(trip=trip).order_by("number")
 
 
 @CompiledQuery
-def debtors_to(creditor: Param) -> models.QuerySet[Debt, tuple[int, int]]:
+def debtors_to(creditor):
     rows = Debt.objects.filter(creditor=creditor, open_minor__gt=0).order_by("debtor_id")
     return rows.values_list("debtor_id", "open_minor")
 
 
-def columns(row: models.Model) -> dict[str, Any]:
+def columns(row):
     """What is loaded of a row, with the rows beside and under it."""
     plain = {name: value for name, value in vars(row).items() if not name.startswith("_")}
     if isinstance(row, Split):
@@ -59,7 +58,7 @@ def columns(row: models.Model) -> dict[str, Any]:
 
 
 @pytest.fixture
-def expenses(trip: Trip, olga: User, ed: User, vera: User) -> list[Expense]:
+def expenses(trip, olga, ed, vera):
     rows = []
     for amount_minor in (1000, 10_001, 7):
         paid_by_user = {olga.pk: amount_minor - 3, ed.pk: 3}
@@ -69,9 +68,7 @@ def expenses(trip: Trip, olga: User, ed: User, vera: User) -> list[Expense]:
     return rows
 
 
-def test_rows_are_those_of_the_queryset_with_all_that_is_loaded(
-    trip: Trip, expenses: list[Expense]
-) -> None:
+def test_rows_are_those_of_the_queryset_with_all_that_is_loaded(trip, expenses):
     expected = list(Expense.objects.with_details().filter(trip=trip).order_by("-id"))
     found = list(expenses_in(trip=trip.pk))
     assert found == expected
@@ -80,9 +77,7 @@ def test_rows_are_those_of_the_queryset_with_all_that_is_loaded(
     assert not any(row._state.adding for row in found)
 
 
-def test_the_rows_of_a_prefetch_have_exact_integers_and_texts(
-    trip: Trip, expenses: list[Expense], olga: User
-) -> None:
+def test_the_rows_of_a_prefetch_have_exact_integers_and_texts(trip, expenses, olga):
     name = 'Øl "ga" \\ \u2028 😀'
     User.objects.filter(pk=olga.pk).update(name=name)
     Split.objects.filter(trip=trip).update(amount_minor=MAX_INTEGER)
@@ -92,9 +87,9 @@ def test_the_rows_of_a_prefetch_have_exact_integers_and_texts(
 
 
 @compiled_only
-def test_a_prefetch_of_days_is_refused_because_json_has_none(trip: Trip) -> None:
+def test_a_prefetch_of_days_is_refused_because_json_has_none(trip):
     @CompiledQuery
-    def with_settlements(trip: Param) -> models.QuerySet[Trip]:
+    def with_settlements(trip):
         rows = models.Prefetch("settlements", Settlement.objects.all(), "loaded")
         return Trip.objects.filter(pk=trip).prefetch_related(rows)
 
@@ -102,7 +97,7 @@ def test_a_prefetch_of_days_is_refused_because_json_has_none(trip: Trip) -> None
         with_settlements.fetch(trip=trip.pk)
 
 
-def test_each_call_has_its_own_values(trip: Trip, expenses: list[Expense], olga: User) -> None:
+def test_each_call_has_its_own_values(trip, expenses, olga):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     alone = spend(other, 500, paid_by=olga, among=[olga])
@@ -112,7 +107,7 @@ def test_each_call_has_its_own_values(trip: Trip, expenses: list[Expense], olga:
     assert expenses_in.first(trip=0) is None
 
 
-def test_a_page_knows_how_many_rows_there_are_in_all(trip: Trip, expenses: list[Expense]) -> None:
+def test_a_page_knows_how_many_rows_there_are_in_all(trip, expenses):
     with CaptureQueriesContext(connection) as captured:
         rows, total = expenses_in(trip=trip.pk).page(2, 1)
     assert ([row.pk for row in rows], total) == ([expenses[1].pk, expenses[0].pk], 3)
@@ -121,7 +116,7 @@ def test_a_page_knows_how_many_rows_there_are_in_all(trip: Trip, expenses: list[
     assert expenses_in(trip=0).page(2, 0) == ([], 0)
 
 
-def test_any_number_of_values_takes_one_statement(trip: Trip, olga: User, ed: User) -> None:
+def test_any_number_of_values_takes_one_statement(trip, olga, ed):
     made = []
     for _count in range(3):
         made.append(settle(trip, ed, olga, 5).pk)
@@ -130,7 +125,7 @@ def test_any_number_of_values_takes_one_statement(trip: Trip, olga: User, ed: Us
     assert list(settlements_by_id(ids=[])) == []
 
 
-def test_a_related_row_that_is_not_there_is_none(trip: Trip, ed: User) -> None:
+def test_a_related_row_that_is_not_there_is_none(trip, ed):
     for author in (None, ed):
         write(trip.pk, author, Entry(Event.TRIP_CHANGED, trip.pk))
     by_service, by_ed = entries_in(trip=trip.pk)
@@ -139,21 +134,21 @@ def test_a_related_row_that_is_not_there_is_none(trip: Trip, ed: User) -> None:
     assert not len(captured)
 
 
-def test_rows_of_values_stay_tuples(expenses: list[Expense], olga: User, vera: User) -> None:
+def test_rows_of_values_stay_tuples(expenses, olga, vera):
     rows = Debt.objects.filter(creditor=olga, open_minor__gt=0).order_by("debtor_id")
     expected = list(rows.values_list("debtor_id", "open_minor"))
     assert expected
     assert list(debtors_to(creditor=olga.pk)) == expected
 
 
-def test_instants_and_uuids_are_what_the_orm_reads(olga: User) -> None:
+def test_instants_and_uuids_are_what_the_orm_reads(olga):
     session = Session.start(olga)
     found, expected = sessions_of.first(pk=session.pk), Session.objects.get(pk=session.pk)
     assert columns(found) == columns(expected) | {"user": columns(olga)}
     assert found.created_at.utcoffset() is not None
 
 
-def test_a_value_of_64_bits_arrives_whole(trip: Trip, olga: User, ed: User) -> None:
+def test_a_value_of_64_bits_arrives_whole(trip, olga, ed):
     """Django's own `server_side_binding` cuts a number in an expression to 32 bits."""
     amounts = [MAX_INTEGER, 2**40 + 1, 2**31, 1]
     made = insert(
@@ -167,9 +162,9 @@ def test_a_value_of_64_bits_arrives_whole(trip: Trip, olga: User, ed: User) -> N
     assert trip.members.get(user=ed).paid_minor == 2**62
 
 
-def test_an_update_takes_its_values_and_its_rows(trip: Trip, olga: User, ed: User) -> None:
+def test_an_update_takes_its_values_and_its_rows(trip, olga, ed):
     @CompiledUpdate
-    def rename(pk: Param, title: Param) -> tuple[models.QuerySet[Trip], dict[str, Any]]:
+    def rename(pk, title):
         return Trip.objects.filter(pk=pk), {"title": title}
 
     other = TripFactory(title="Another")
@@ -182,13 +177,13 @@ def test_an_update_takes_its_values_and_its_rows(trip: Trip, olga: User, ed: Use
 
 
 @compiled_only
-def test_a_constant_that_is_no_plain_word_or_number_is_refused() -> None:
+def test_a_constant_that_is_no_plain_word_or_number_is_refused():
     quoted = CompiledQuery(lambda: Trip.objects.filter(title="Bobby's tables"))
     with pytest.raises(TypeError, match="cannot be a constant of a compiled statement"):
         list(quoted())
 
 
-def test_inserted_rows_get_their_ids_in_order(trip: Trip, olga: User, ed: User) -> None:
+def test_inserted_rows_get_their_ids_in_order(trip, olga, ed):
     expense = spend(trip, 100, paid_by=olga, among=[olga])
     rows = insert(
         Split(trip=trip, expense=expense, participant=person, amount_minor=1) for person in [ed]
@@ -199,7 +194,7 @@ def test_inserted_rows_get_their_ids_in_order(trip: Trip, olga: User, ed: User) 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_trip_is_not_locked_outside_a_transaction() -> None:
+def test_a_trip_is_not_locked_outside_a_transaction():
     trip = TripFactory()
     for _again in range(2):
         with pytest.raises(transaction.TransactionManagementError):
@@ -208,9 +203,7 @@ def test_a_trip_is_not_locked_outside_a_transaction() -> None:
             assert lock_trip(trip.pk) == trip
 
 
-def test_an_admin_and_a_member_see_by_their_own_statements(
-    trip: Trip, olga: User, vera: User, ada: User, sam: User
-) -> None:
+def test_an_admin_and_a_member_see_by_their_own_statements(trip, olga, vera, ada, sam):
     roles = [
         get_visible_or_404(Trip.objects.all, user, pk=trip.pk).caller_role for user in (ada, vera)
     ]
@@ -218,7 +211,7 @@ def test_an_admin_and_a_member_see_by_their_own_statements(
     assert get_visible_or_404(Trip.objects.all, olga, pk=trip.pk).caller_role == "OWNER"
 
 
-def test_more_rows_are_inserted_than_sqlite_takes_values_in_a_statement(db: None) -> None:
+def test_more_rows_are_inserted_than_sqlite_takes_values_in_a_statement(db):
     """11,000 rows of three values; by default it is built to take 32,766."""
     if connection.vendor == "sqlite":
         connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)

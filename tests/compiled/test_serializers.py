@@ -1,14 +1,11 @@
 """What is shown the fast way is what the shape declares, field by field."""
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pytest
 
 from splits.models import Settlement, SplitType
 from splits.serializers.settlement import SettlementSerializer
-from tests.cast import Api
 from tests.factories import settle, spend
 from tripcompanion.api import rendering, viewsets
 from tripcompanion.api.rendering import ExactJSONRenderer
@@ -18,13 +15,11 @@ from users.models import User
 
 
 @pytest.fixture
-def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def compared(monkeypatch):
     """The names of the shapes that were shown; each row is shown both ways, and compared."""
     names: list[str] = []
 
-    def show_twice(
-        shape: Any, instance: Any, context: Mapping[str, Any], *, many: bool = False
-    ) -> Any:
+    def show_twice(shape, instance, context, *, many=False):
         rows = list(instance) if many else [instance]
         fast = serialize(shape, rows if many else instance, context, many=many)
         slow = [shape(row, context=dict(context)).data for row in rows]
@@ -37,14 +32,12 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def as_text(data: Any) -> str:
+def as_text(data):
     """The JSON, with its members in order and its numbers as digits."""
     return json.dumps(json.loads(ExactJSONRenderer().render(data), parse_float=str))
 
 
-def test_every_answer_is_what_its_shape_declares(
-    compared: list[str], api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_every_answer_is_what_its_shape_declares(compared, api, trip, olga, ed, vera):
     people = {olga.pk: 600_000, ed.pk: 333_333, vera.pk: 66_667}
     paid_by_user = {olga.pk: 6_000, ed.pk: 4_001}
     expense = spend(
@@ -112,11 +105,11 @@ def test_every_answer_is_what_its_shape_declares(
     }
 
 
-def test_people_are_not_taken_for_each_other_when_rows_come_and_go() -> None:
+def test_people_are_not_taken_for_each_other_when_rows_come_and_go():
     """Of rows that are read one by one, the next may lie where the last one was."""
     trip = Trip(id=1, currency="EUR")
 
-    def rows() -> Iterator[Settlement]:
+    def rows():
         for number in range(1, 300):
             two = [User(id=number, name=f"User {number}"), User(id=1000, name="Olga")]
             yield Settlement(trip=trip, sender=two[0], receiver=two[1], amount_minor=1)
@@ -126,15 +119,15 @@ def test_people_are_not_taken_for_each_other_when_rows_come_and_go() -> None:
     assert {row["to"]["name"] for row in shown} == {"Olga"}
 
 
-def test_where_drf_serializes_many_rows_take_one_serializer() -> None:
+def test_where_drf_serializes_many_rows_take_one_serializer():
     class Counting(SettlementSerializer):
         made = 0
 
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
+        def __init__(self, *args, **kwargs):
             Counting.made += 1
             super().__init__(*args, **kwargs)
 
-        def to_representation(self, instance: Settlement) -> Any:
+        def to_representation(self, instance):
             return super().to_representation(instance)
 
     trip, two = Trip(id=1, currency="EUR"), [User(id=1, name="Olga"), User(id=2, name="Ed")]

@@ -6,10 +6,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
-from typing import Any
 
 import httpx
 import pytest
@@ -19,21 +18,21 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from tests.factories import PASSWORD
-from tests.mailserver import MailServer, mail_server
-from tests.server import ROOT, Server, free_port
+from tests.mailserver import mail_server
+from tests.server import ROOT, free_port
 from tripcompanion.database.turns import BATCH, Turns
 from tripcompanion.mail.sending import GIVE_UP_AFTER
 from users.mail_templates import MailTemplate
-from users.models import EmailToken, Mail, User
+from users.models import EmailToken, Mail
 
 Smtp = Callable[[int], None]
 
 
 @pytest.fixture
-def smtp(settings: Any) -> Smtp:
+def smtp(settings):
     """`smtp(port)` makes mails go to that port."""
 
-    def use(port: int) -> None:
+    def use(port):
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_URL = {"EMAIL_PORT": port}
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", port
@@ -43,32 +42,30 @@ def smtp(settings: Any) -> Smtp:
 
 
 @pytest.fixture
-def post(smtp: Smtp) -> Iterator[MailServer]:
+def post(smtp):
     """A mail server that is up."""
     with mail_server() as server:
         smtp(server.server_address[1])
         yield server
 
 
-def send() -> str:
+def send():
     """What `send_mail_queue` says; raises `CommandError` if something was not sent."""
     said = StringIO()
     call_command("send_mail_queue", stdout=said)
     return said.getvalue().strip()
 
 
-def make_due() -> None:
+def make_due():
     """Let all pauses pass."""
     Mail.objects.update(due_at=timezone.now())
 
 
-def notice(user: User) -> Mail:
+def notice(user):
     return Mail.objects.create(user=user, letter=MailTemplate.PASSWORD_CHANGED, address=user.email)
 
 
-def test_a_mail_is_delivered_as_it_is_meant_and_forgotten(
-    post: MailServer, olga: User, settings: Any
-) -> None:
+def test_a_mail_is_delivered_as_it_is_meant_and_forgotten(post, olga, settings):
     notice(olga)
     assert send() == "1 mails sent, 0 waiting, 0 given up."
     [message] = post.received
@@ -80,7 +77,7 @@ def test_a_mail_is_delivered_as_it_is_meant_and_forgotten(
     assert not Mail.objects.exists()
 
 
-def test_a_mail_speaks_the_language_of_its_cause(post: MailServer, olga: User) -> None:
+def test_a_mail_speaks_the_language_of_its_cause(post, olga):
     Mail.objects.create(
         user=olga, letter=MailTemplate.PASSWORD_CHANGED, address=olga.email, language="es"
     )
@@ -90,9 +87,7 @@ def test_a_mail_speaks_the_language_of_its_cause(post: MailServer, olga: User) -
     assert message.get_content().startswith("Hola:")
 
 
-def test_a_server_that_is_down_loses_nothing_and_delivers_once_when_it_is_up_again(
-    smtp: Smtp, olga: User, ed: User
-) -> None:
+def test_a_server_that_is_down_loses_nothing_and_delivers_once_when_it_is_up_again(smtp, olga, ed):
     port = free_port()
     smtp(port)
     notice(olga)
@@ -114,7 +109,7 @@ def test_a_server_that_is_down_loses_nothing_and_delivers_once_when_it_is_up_aga
     assert not Mail.objects.exists()
 
 
-def test_the_pauses_grow_and_are_kept(smtp: Smtp, olga: User) -> None:
+def test_the_pauses_grow_and_are_kept(smtp, olga):
     smtp(free_port())
     mail = notice(olga)
     pauses = []
@@ -131,8 +126,8 @@ def test_the_pauses_grow_and_are_kept(smtp: Smtp, olga: User) -> None:
 
 
 def test_an_address_that_is_refused_for_good_is_given_up_at_once_and_kept_to_be_seen(
-    post: MailServer, olga: User, ed: User, caplog: pytest.LogCaptureFixture
-) -> None:
+    post, olga, ed, caplog
+):
     post.refusals["olga@example.com"] = "550 5.1.1 <olga@example.com>: nobody is called so"
     mail = notice(olga)
     notice(ed)
@@ -148,7 +143,7 @@ def test_an_address_that_is_refused_for_good_is_given_up_at_once_and_kept_to_be_
     assert send() == "0 mails sent, 0 waiting, 0 given up."
 
 
-def test_an_address_that_is_refused_for_now_is_tried_again(post: MailServer, olga: User) -> None:
+def test_an_address_that_is_refused_for_now_is_tried_again(post, olga):
     post.refusals["olga@example.com"] = "451 4.3.0 later"
     notice(olga)
     with pytest.raises(CommandError, match="1 waiting"):
@@ -160,9 +155,7 @@ def test_an_address_that_is_refused_for_now_is_tried_again(post: MailServer, olg
 
 
 @pytest.mark.parametrize("address", ["ol\nga@example.com", "@example.com", "a b <c@d>, e"])
-def test_an_address_that_breaks_a_mail_does_not_break_the_queue(
-    post: MailServer, olga: User, ed: User, address: str
-) -> None:
+def test_an_address_that_breaks_a_mail_does_not_break_the_queue(post, olga, ed, address):
     mail = Mail.objects.create(user=olga, letter=MailTemplate.EMAIL_CHANGED, address=address)
     notice(ed)
     with pytest.raises(CommandError, match="^1 mails sent, 0 waiting, 1 given up"):
@@ -175,15 +168,13 @@ def test_an_address_that_breaks_a_mail_does_not_break_the_queue(
 class Breaking(EmailBackend):
     """Fails with Ed's mails in a way that nobody expects."""
 
-    def send_messages(self, messages: Any) -> int:
+    def send_messages(self, messages):
         if messages[0].to == ["ed@example.com"]:
             raise RuntimeError
         return super().send_messages(messages)
 
 
-def test_an_unexpected_error_with_one_mail_delays_no_other(
-    post: MailServer, olga: User, ed: User, settings: Any
-) -> None:
+def test_an_unexpected_error_with_one_mail_delays_no_other(post, olga, ed, settings):
     settings.EMAIL_BACKEND = f"{__name__}.Breaking"
     broken, _other = notice(ed), notice(olga)
     with pytest.raises(CommandError, match="^1 mails sent, 1 waiting, 0 given up"):
@@ -197,16 +188,14 @@ def test_an_unexpected_error_with_one_mail_delays_no_other(
 @pytest.mark.parametrize(
     "address", ["o'lga+trips@example.com", '"olga.."@example.com', "olga@münchen.example"]
 )
-def test_every_address_that_can_register_can_get_mail(
-    post: MailServer, olga: User, address: str
-) -> None:
+def test_every_address_that_can_register_can_get_mail(post, olga, address):
     body = {"email": address, "password": PASSWORD}
     assert APIClient().post("/api/users/register", body).status_code == 201
     assert send() == "1 mails sent, 0 waiting, 0 given up."
     assert len(post.received) == 1
 
 
-def test_a_mail_that_comes_too_late_is_given_up(post: MailServer, olga: User) -> None:
+def test_a_mail_that_comes_too_late_is_given_up(post, olga):
     mail = notice(olga)
     Mail.objects.update(created_at=timezone.now() - GIVE_UP_AFTER - timedelta(minutes=1))
     with pytest.raises(CommandError, match="^0 mails sent, 0 waiting, 1 given up"):
@@ -220,9 +209,7 @@ def test_a_mail_that_comes_too_late_is_given_up(post: MailServer, olga: User) ->
 @pytest.mark.parametrize(
     "letter", [MailTemplate.PASSWORD_CHANGED, MailTemplate.VERIFY, MailTemplate.RESET]
 )
-def test_who_is_barred_or_gone_meanwhile_gets_no_mail(
-    post: MailServer, olga: User, letter: MailTemplate
-) -> None:
+def test_who_is_barred_or_gone_meanwhile_gets_no_mail(post, olga, letter):
     user = None if letter == MailTemplate.RESET else olga
     Mail.objects.create(user=user, letter=letter, address=olga.email)
     olga.deactivate(by=None)
@@ -231,7 +218,7 @@ def test_who_is_barred_or_gone_meanwhile_gets_no_mail(
     assert not EmailToken.objects.exists()
 
 
-def test_without_a_server_mails_stay(olga: User, settings: Any) -> None:
+def test_without_a_server_mails_stay(olga, settings):
     settings.EMAIL_URL = {}
     notice(olga)
     with pytest.raises(CommandError, match="EMAIL_URL is not set"):
@@ -239,7 +226,7 @@ def test_without_a_server_mails_stay(olga: User, settings: Any) -> None:
     assert Mail.objects.waiting().count() == 1
 
 
-def test_who_comes_second_gets_no_attempt(olga: User) -> None:
+def test_who_comes_second_gets_no_attempt(olga):
     mail = notice(olga)
     first, second = Mail.objects.get(), Mail.objects.get()
     assert first.claim()
@@ -248,7 +235,7 @@ def test_who_comes_second_gets_no_attempt(olga: User) -> None:
     assert mail.attempts == 1
 
 
-def sender(server: Server, post: MailServer, *options: str) -> subprocess.Popen[str]:
+def sender(server, post, *options):
     """A process that sends what is in the outbox of `server`."""
     return subprocess.Popen(
         [sys.executable, "manage.py", "send_mail_queue", *options],
@@ -260,7 +247,7 @@ def sender(server: Server, post: MailServer, *options: str) -> subprocess.Popen[
     )
 
 
-def register(server: Server) -> str:
+def register(server):
     """The address of a new account, which is asked to confirm it."""
     email = f"{secrets.token_hex(8)}@example.com"
     body = {"email": email, "password": PASSWORD}
@@ -269,7 +256,7 @@ def register(server: Server) -> str:
 
 
 @pytest.mark.slow
-def test_many_senders_at_once_deliver_each_mail_once(server: Server) -> None:
+def test_many_senders_at_once_deliver_each_mail_once(server):
     emails = [register(server) for _account in range(15)]
     with mail_server() as post:
         senders = [sender(server, post) for _process in range(4)]
@@ -280,7 +267,7 @@ def test_many_senders_at_once_deliver_each_mail_once(server: Server) -> None:
     assert len(set(received)) == len(received)
 
 
-def test_a_watcher_delivers_what_comes_and_ends_when_told(server: Server) -> None:
+def test_a_watcher_delivers_what_comes_and_ends_when_told(server):
     with mail_server() as post:
         watcher = sender(server, post, "--watch")
         try:
@@ -295,9 +282,7 @@ def test_a_watcher_delivers_what_comes_and_ends_when_told(server: Server) -> Non
     assert (watcher.returncode, said) == (0, ("", ""))
 
 
-def test_no_log_names_who_gets_mail(
-    smtp: Smtp, olga: User, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_log_names_who_gets_mail(smtp, olga, caplog):
     caplog.set_level(logging.DEBUG)
     smtp(free_port())
     notice(olga)
@@ -310,23 +295,21 @@ def test_no_log_names_who_gets_mail(
 
 
 @pytest.fixture
-def of_olga(olga: User) -> list[Mail]:
+def of_olga(olga):
     """So many mails, which were due long ago."""
     long_ago = timezone.now() - timedelta(hours=1)
     told = {"user": olga, "letter": MailTemplate.PASSWORD_CHANGED, "address": olga.email}
     return Mail.objects.bulk_create(Mail(**told, due_at=long_ago) for _mail in range(2 * BATCH))
 
 
-def test_many_mails_of_one_account_delay_no_other_by_more_than_one(
-    post: MailServer, olga: User, ed: User, of_olga: list[Mail]
-) -> None:
+def test_many_mails_of_one_account_delay_no_other_by_more_than_one(post, olga, ed, of_olga):
     notice(ed)
     send()
     receivers = [message["To"] for message in post.received]
     assert (receivers.index(ed.email), len(receivers)) == (1, len(of_olga) + 1)
 
 
-def test_whoever_comes_later_waits_for_one_batch_at_most(ed: User, of_olga: list[Mail]) -> None:
+def test_whoever_comes_later_waits_for_one_batch_at_most(ed, of_olga):
     turns, taken = Turns("address"), []
     for _mail in range(2 * BATCH):
         if len(taken) == 3:

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 
-import httpx
 import pytest
 
 from tests.factories import PASSWORD
 from tests.locks import OtherProcess, answer_after
-from tests.server import Server
 from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up
 from tests.trips.bodies import lisbon
 
@@ -21,29 +19,27 @@ Newcomer = Callable[[], Traveller]
 
 
 @pytest.fixture
-def newcomer(http: httpx.Client) -> Newcomer:
+def newcomer(http):
     """Makes accounts."""
     return partial(sign_up, http)
 
 
 @pytest.fixture
-def journey(newcomer: Newcomer) -> Journey:
+def journey(newcomer):
     return Journey.start(newcomer())
 
 
-def go(user: Traveller) -> httpx.Response:
+def go(user):
     """Delete one's own account."""
     return user.call("DELETE", "/users/me", {"password": PASSWORD})
 
 
-def roles(journey: Journey, witness: Traveller) -> dict[int, str]:
+def roles(journey, witness):
     rows = witness.done("GET", f"{journey.path}/members")
     return {row["user"]["id"]: row["role"] for row in rows}
 
 
-def test_an_expense_recorded_meanwhile_keeps_the_account_or_comes_too_late(
-    journey: Journey, newcomer: Newcomer
-) -> None:
+def test_an_expense_recorded_meanwhile_keeps_the_account_or_comes_too_late(journey, newcomer):
     for _round in range(ROUNDS):
         user = newcomer()
         journey.admit(user)
@@ -67,8 +63,8 @@ def test_an_expense_recorded_meanwhile_keeps_the_account_or_comes_too_late(
     ],
 )
 def test_what_prevents_the_deletion_is_judged_under_the_locks_of_the_trips(
-    journey: Journey, newcomer: Newcomer, server: Server, change: str, reason: str
-) -> None:
+    journey, newcomer, server, change, reason
+):
     """T181: An account is deleted by what holds under the locks of all its trips.
 
     While it waits for a trip, money moves there, or the only other OWNER leaves.
@@ -92,9 +88,7 @@ def test_what_prevents_the_deletion_is_judged_under_the_locks_of_the_trips(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["steps down", "leaves", "goes too"])
-def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(
-    newcomer: Newcomer, way: str
-) -> None:
+def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(newcomer, way):
     witness = newcomer()
     for _round in range(ROUNDS):
         first, second = newcomer(), newcomer()
@@ -118,14 +112,14 @@ def test_of_two_owners_one_stays_whatever_the_other_does_meanwhile(
 
 
 @pytest.mark.slow
-def test_who_is_added_while_they_go_is_gone_from_every_trip(newcomer: Newcomer) -> None:
+def test_who_is_added_while_they_go_is_gone_from_every_trip(newcomer):
     """They are added again and again, so that one of the additions falls into the deletion."""
     owner = newcomer()
     paths = [
         f"/trips/{owner.done('POST', '/trips', lisbon())['id']}/members" for _trip in range(24)
     ]
 
-    def add(user: Traveller, paths: list[str]) -> httpx.Response:
+    def add(user, paths):
         body = {"userId": user.id, "role": "VIEWER"}
         answers = [owner.call("POST", path, body) for path in paths]
         assert {answer.status_code for answer in answers} <= {201, 404}
@@ -141,7 +135,7 @@ def test_who_is_added_while_they_go_is_gone_from_every_trip(newcomer: Newcomer) 
 
 
 @pytest.mark.slow
-def test_of_two_administrators_who_go_at_once_one_stays(server: Server, http: httpx.Client) -> None:
+def test_of_two_administrators_who_go_at_once_one_stays(server, http):
     """With a trip in common, the one who waits gets an answer too: there is no deadlock."""
     alone = "from users.models import User; User.objects.filter(role='ADMIN').update(role='USER')"
     server.manage("shell", "--no-imports", "-c", alone)
@@ -158,7 +152,7 @@ def test_of_two_administrators_who_go_at_once_one_stays(server: Server, http: ht
         assert len(admins) == 1
 
 
-def administrator(server: Server, http: httpx.Client) -> Traveller:
+def administrator(server, http):
     email = f"{secrets.token_hex(8)}@example.com"
     given = {"DJANGO_SUPERUSER_EMAIL": email, "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
     given["DJANGO_SUPERUSER_NAME"] = "Ada Admin"

@@ -11,10 +11,7 @@ import httpx
 import pytest
 
 from tests.factories import PASSWORD
-from tests.locks import OtherProcess
-from tests.security.accounts import NEW, Account, Past, while_changing
-from tests.security.environment import Environment
-from tests.server import Server
+from tests.security.accounts import NEW, Account, while_changing
 from tests.splits.journey import fresh_email
 from users.mail_templates import MailTemplate
 
@@ -43,15 +40,13 @@ OWN: dict[str, Command] = {
 }
 
 
-def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
+def codes(answers):
     return [(a.status_code, "" if a.is_success else a.json()["code"]) for a in answers]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", OWN.values(), ids=OWN)
-def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(
-    other: OtherProcess, past: Past, account: Callable[[], Account], command: Command
-) -> None:
+def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(other, past, account, command):
     """T136: A deleted account stays empty, whatever changes it concurrently."""
     changes = (past.deleted, past.deactivated, past.password_changed)
     accounts = [account() for _change in changes]
@@ -79,12 +74,8 @@ ON_OTHERS: dict[str, Callable[[Account, Account], httpx.Response]] = {
 
 @pytest.mark.parametrize("command", ON_OTHERS.values(), ids=ON_OTHERS)
 def test_t136_who_is_no_administrator_any_more_does_nothing_to_others(
-    other: OtherProcess,
-    past: Past,
-    account: Callable[[], Account],
-    admin: Callable[[], Account],
-    command: Callable[[Account, Account], httpx.Response],
-) -> None:
+    other, past, account, admin, command
+):
     changes = (past.demoted, past.deleted, past.deactivated, past.password_changed)
     accounts = [account() for _change in changes]
     admins = [admin() for _change in changes]
@@ -98,12 +89,8 @@ def test_t136_who_is_no_administrator_any_more_does_nothing_to_others(
 
 @pytest.mark.parametrize("command", ON_OTHERS.values(), ids=ON_OTHERS)
 def test_t136_an_administrator_changes_no_account_that_was_deleted_meanwhile(
-    other: OtherProcess,
-    past: Past,
-    account: Callable[[], Account],
-    admin: Callable[[], Account],
-    command: Callable[[Account, Account], httpx.Response],
-) -> None:
+    other, past, account, admin, command
+):
     by, gone, deactivated = admin(), account(), account()
     written: list[Any] = []
     changing = [
@@ -122,8 +109,8 @@ def test_t136_an_administrator_changes_no_account_that_was_deleted_meanwhile(
 
 
 def test_t136_an_administrator_who_was_demoted_cannot_delete_oneself_without_a_password(
-    other: OtherProcess, past: Past, admin: Callable[[], Account]
-) -> None:
+    other, past, admin
+):
     by = admin()
     admin()
     calls = [lambda: by.call("DELETE", f"/users/{by.id}")]
@@ -131,7 +118,7 @@ def test_t136_an_administrator_who_was_demoted_cannot_delete_oneself_without_a_p
     assert codes(answers) == [(403, "forbidden")]
 
 
-def links_to(server: Server, letter: str, accounts: list[Account]) -> list[str]:
+def links_to(server, letter, accounts):
     """The tokens of new links, good for these accounts as they are."""
     script = (
         "from users.models import EmailToken, User\n"
@@ -142,9 +129,7 @@ def links_to(server: Server, letter: str, accounts: list[Account]) -> list[str]:
 
 
 @pytest.mark.parametrize("letter", ["RESET", "VERIFY"])
-def test_t136_a_link_opens_no_account_that_ended_meanwhile(
-    server: Server, other: OtherProcess, past: Past, account: Callable[[], Account], letter: str
-) -> None:
+def test_t136_a_link_opens_no_account_that_ended_meanwhile(server, other, past, account, letter):
     path, body = {
         "RESET": ("/users/password-reset/confirm", {"newPassword": NEW + "!"}),
         "VERIFY": ("/users/verify-email", {}),
@@ -162,9 +147,7 @@ def test_t136_a_link_opens_no_account_that_ended_meanwhile(
     assert [past.stored(of) for of in accounts] == written
 
 
-def test_of_two_who_verified_the_same_password_at_once_one_changes_it(
-    other: OtherProcess, account: Callable[[], Account]
-) -> None:
+def test_of_two_who_verified_the_same_password_at_once_one_changes_it(other, account):
     """Both with the same log-in, which the first keeps: the second typed an outdated password."""
     of = account()
     hold = [lambda: other.run("UPDATE users_user SET name = name WHERE id = %s", of.id)]
@@ -180,9 +163,7 @@ def test_of_two_who_verified_the_same_password_at_once_one_changes_it(
     assert of.call("GET", "/users/me").status_code == 200
 
 
-def test_a_log_in_that_a_new_password_has_kept_may_go_on(
-    other: OtherProcess, account: Callable[[], Account]
-) -> None:
+def test_a_log_in_that_a_new_password_has_kept_may_go_on(other, account):
     of = account()
     path = f"/users/{of.id}/profile"
     password = {"currentPassword": PASSWORD, "newPassword": NEW}
@@ -196,9 +177,7 @@ def test_a_log_in_that_a_new_password_has_kept_may_go_on(
 # -- Notices --------------------------------------------------------------------------------------
 
 
-def test_t137_what_an_administrator_changed_is_told_at_the_old_address(
-    environment: Environment,
-) -> None:
+def test_t137_what_an_administrator_changed_is_told_at_the_old_address(environment):
     """T137: A change of an address is reported to the old address, whoever makes it."""
     ed, body = environment.ed, {"email": "e@x.eu", "newPassword": NEW}
     environment.ask(environment.ada, "PUT", f"/api/users/{ed.pk}/profile", body)

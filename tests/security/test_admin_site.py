@@ -1,34 +1,32 @@
 """Row T136 in the admin site, and when a browser logs in."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.factories import PASSWORD
-from tests.locks import OtherProcess
-from tests.security.accounts import NEW, Account, Past, while_changing
-from tests.server import Server
+from tests.security.accounts import NEW, Account, while_changing
 
 
 class Browser:
     """A browser without a log-in."""
 
-    def __init__(self, http: httpx.Client) -> None:
+    def __init__(self, http):
         self._http = http
 
-    def opens(self, path: str) -> bool:
+    def opens(self, path):
         return self._http.get(path).status_code == 200
 
-    def fill_in(self, path: str, fields: dict[str, Any]) -> Callable[[], httpx.Response]:
+    def fill_in(self, path, fields):
         """Read the form at `path` now; it is sent when the answer is called."""
         page = self._http.get(path).text
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
         return lambda: self._http.post(path, data={"csrfmiddlewaretoken": token, **fields})
 
-    def enter(self, admin: Account) -> "Browser":
+    def enter(self, admin):
         """Log in to the admin site."""
         self.fill_in("/admin/login/", {"username": admin.email, "password": PASSWORD})()
         assert self.opens("/admin/")
@@ -36,12 +34,12 @@ class Browser:
 
 
 @pytest.fixture
-def browser(server: Server) -> Iterator[Browser]:
+def browser(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         yield Browser(http)
 
 
-def form_of(account: Account, **fields: str) -> dict[str, str]:
+def form_of(account, **fields):
     typed = {"email": account.email, "role": "USER", "is_active": "on", "currency": "EUR"}
     return {**typed, "name": "Tess Traveller", "password1": "", "password2": "", **fields}
 
@@ -61,13 +59,8 @@ PAGES: dict[str, Callable[[Account], Page]] = {
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_t136_the_admin_site_obeys_nobody_who_was_demoted_meanwhile(
-    browser: Browser,
-    other: OtherProcess,
-    past: Past,
-    account: Callable[[], Account],
-    admin: Callable[[], Account],
-    page: Callable[[Account], Page],
-) -> None:
+    browser, other, past, account, admin, page
+):
     by, of = admin(), account()
     sending = browser.enter(by).fill_in(*page(of))
     before = past.stored(of)
@@ -79,13 +72,8 @@ def test_t136_the_admin_site_obeys_nobody_who_was_demoted_meanwhile(
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["form", "new administrator", "bar", "deletion"])
 def test_t136_the_admin_site_leaves_an_account_empty_that_was_deleted_meanwhile(
-    browser: Browser,
-    other: OtherProcess,
-    past: Past,
-    account: Callable[[], Account],
-    admin: Callable[[], Account],
-    page: str,
-) -> None:
+    browser, other, past, account, admin, page
+):
     by, of = admin(), account()
     written: list[Any] = []
     changing = [lambda: past.deleted(of), lambda: written.extend(past.stored(of))]
@@ -96,8 +84,8 @@ def test_t136_the_admin_site_leaves_an_account_empty_that_was_deleted_meanwhile(
 
 
 def test_t136_ones_own_password_in_the_admin_site_is_not_set_on_an_emptied_account(
-    browser: Browser, other: OtherProcess, past: Past, admin: Callable[[], Account]
-) -> None:
+    browser, other, past, admin
+):
     by = admin()
     written: list[Any] = []
     fields = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
@@ -108,9 +96,7 @@ def test_t136_ones_own_password_in_the_admin_site_is_not_set_on_an_emptied_accou
     assert past.stored(by) == written
 
 
-def test_t136_a_browser_log_in_leaves_no_trace_on_an_emptied_account(
-    browser: Browser, other: OtherProcess, past: Past, admin: Callable[[], Account]
-) -> None:
+def test_t136_a_browser_log_in_leaves_no_trace_on_an_emptied_account(browser, other, past, admin):
     by = admin()
     written: list[Any] = []
     fields = {"username": by.email, "password": PASSWORD}

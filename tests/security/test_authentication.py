@@ -1,15 +1,10 @@
 """Rows T25, T38 and T39: who one is, by an id and a password."""
 
-from typing import Any
-
 import pytest
 from django.utils import timezone
-from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD
-from tests.security.environment import Environment
 from tests.stored import everything_stored
 from tests.users.logins import is_alive, log_in, refresh
 from users.models import User
@@ -17,7 +12,7 @@ from users.models import User
 pytestmark = pytest.mark.either
 
 
-def register(email: str, password: str = PASSWORD, **more: Any) -> Response:
+def register(email, password=PASSWORD, **more):
     headers = more.pop("headers", {})
     body = {"email": email, "password": password, **more}
     return APIClient().post("/api/users/register", body, **headers)
@@ -26,9 +21,7 @@ def register(email: str, password: str = PASSWORD, **more: Any) -> Response:
 # -- Accounts that are no more --------------------------------------------------------------------
 
 
-def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(
-    environment: Environment,
-) -> None:
+def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(environment):
     """T25: A deleted account has no access, and its id is not reused."""
     assert (
         environment.ask(environment.ada, "DELETE", f"/api/users/{environment.vera.pk}").status_code
@@ -43,16 +36,14 @@ def test_t25_a_deleted_account_opens_nothing_and_its_id_is_not_given_again(
     assert register("next@example.com").json()["user"]["id"] > last.pk
 
 
-def test_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga: User) -> None:
+def test_a_log_in_that_ran_out_is_over_whatever_its_tokens_say(olga):
     tokens = log_in(olga)
     olga.sessions.update(expires_at=timezone.now())
     assert not is_alive(tokens["token"])
     assert refresh(tokens["refreshToken"]).status_code == 401
 
 
-def test_t39_a_wrong_current_password_is_an_error_of_its_field(
-    olga: User, api: Api, limits: Any
-) -> None:
+def test_t39_a_wrong_current_password_is_an_error_of_its_field(olga, api, limits):
     """T39: A wrong current password is reported as an error of its field."""
     limits(login="3/hour")
     client = api(olga)

@@ -1,7 +1,6 @@
 """Rows T105-T128: headers, origins, odd HTTP and odd input; nothing is open that is not meant."""
 
 import re
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -10,10 +9,7 @@ from django.test import Client
 
 from tests.document import problem_of
 from tests.security import raw
-from tests.security.environment import Environment
-from tests.server import Server
 from tests.users.logins import try_to_log_in
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -23,9 +19,7 @@ ORIGIN = "http://localhost:4200"
 # -- Other origins --------------------------------------------------------------------------------
 
 
-def test_t108_a_foreign_host_is_refused_and_leads_nowhere(
-    server: Server, authorization: str
-) -> None:
+def test_t108_a_foreign_host_is_refused_and_leads_nowhere(server, authorization):
     """T108: A request for an unknown host is rejected and never redirected to it."""
     [evil] = raw.send(server, raw.request("GET /api/health HTTP/1.1", host="Host: evil.example"))
     assert evil.status == 400
@@ -39,7 +33,7 @@ def test_t108_a_foreign_host_is_refused_and_leads_nowhere(
     assert b"evil" not in made.body
 
 
-def test_t111_options_needs_no_log_in_and_lists_no_fields(environment: Environment) -> None:
+def test_t111_options_needs_no_log_in_and_lists_no_fields(environment):
     """T111: OPTIONS needs no authentication and lists no fields."""
     for user in (None, environment.olga):
         answer = environment.ask(user, "OPTIONS", "/api/trips")
@@ -52,8 +46,8 @@ def test_t111_options_needs_no_log_in_and_lists_no_fields(environment: Environme
 
 
 def test_without_redis_limits_count_in_the_process_and_readiness_says_so(
-    olga: User, limits: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    olga, limits, monkeypatch, caplog
+):
     limits(login="2/min", user="10/min")
     monkeypatch.setattr(settings, "CACHE_URL", "redis://127.0.0.1:1/0")
     broken = RedisCache("redis://127.0.0.1:1/0", {})
@@ -66,7 +60,7 @@ def test_without_redis_limits_count_in_the_process_and_readiness_says_so(
     assert Client().get("/api/health").json() == {"status": "ok"}
 
 
-def test_t126_only_what_is_meant_is_served(environment: Environment) -> None:
+def test_t126_only_what_is_meant_is_served(environment):
     """T126: Only the documented paths are served."""
     for path in (
         *("/metrics", "/.git/config", "/.env", "/static/../tripcompanion/settings.py", "/debug"),

@@ -18,25 +18,25 @@ LAST_OF_THE_CORE = 128
 
 
 @cache
-def known() -> Counter[int]:
+def known():
     """The numbers of all rows; to find them takes seconds."""
     return Counter(row.number for row in rows())
 
 
-def numbers(text: str) -> set[int]:
+def numbers(text):
     """The rows that a text names, such as `T03, T82-T84`."""
     named = re.findall(r"\bT(\d{2,3})\b(?:-T(\d+))?", text)
     return {n for first, last in named for n in range(int(first), int(last or first) + 1)}
 
 
 @usual_plugins
-def test_a_row_stands_once_and_none_is_missing() -> None:
+def test_a_row_stands_once_and_none_is_missing():
     assert {row for row, times in known().items() if times > 1} == set()
     assert set(known()) >= set(range(1, LAST_OF_THE_CORE + 1))
 
 
 @usual_plugins
-def test_a_test_with_the_number_of_a_row_is_about_a_row() -> None:
+def test_a_test_with_the_number_of_a_row_is_about_a_row():
     named = {
         int(found[1])
         for _file, name, _doc in docstrings()
@@ -46,12 +46,12 @@ def test_a_test_with_the_number_of_a_row_is_about_a_row() -> None:
 
 
 @usual_plugins
-def test_the_rows_that_a_document_names_exist() -> None:
+def test_the_rows_that_a_document_names_exist():
     for path in ROOT.glob("*.md"):
         assert numbers(path.read_text()) <= set(known()), path.name
 
 
-def test_what_the_promises_refer_to_exists() -> None:
+def test_what_the_promises_refer_to_exists():
     named = set(re.findall(r"`((?:plugins/\w+/)?tests/[\w/.]+|make \w+|manage\.py \w+)`", TEXT))
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     commands = get_commands()

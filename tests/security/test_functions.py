@@ -1,18 +1,12 @@
 """Rows T65, T71 and T75: who may do what, by any method, name or detour."""
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
-from tests.cast import Api
 from tests.factories import PASSWORD
-from tests.security.environment import Environment
 from tests.stored import everything_stored
 from tests.trips.access import TRIP, Scene, call
 from tests.trips.rows import ROWS
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -21,9 +15,7 @@ OPEN = {str(row) for row in ROWS if row.statuses and row.statuses.get("anonymous
 OPEN |= {str(row) for row in ROWS if row.statuses and set(row.statuses.values()) == {401}}
 
 
-def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
-    api: Api, trip: Trip, ed: User
-) -> None:
+def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(api, trip, ed):
     """T65: A deactivated account can do only what anonymous users can."""
     client = api(ed)
     ed.deactivate(by=None)
@@ -35,7 +27,7 @@ def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(
         assert call(client, row.method, url, {}).status_code == 401, row
 
 
-def test_t71_a_method_is_the_one_of_the_request_line(environment: Environment) -> None:
+def test_t71_a_method_is_the_one_of_the_request_line(environment):
     """T71: The method is that of the request line; overrides are ignored."""
     before = everything_stored()
     for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
@@ -62,9 +54,7 @@ def test_t71_a_method_is_the_one_of_the_request_line(environment: Environment) -
     assert everything_stored() == before
 
 
-def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(
-    environment: Environment, limits: Any
-) -> None:
+def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(environment, limits):
     """T75: The admin site accepts only ADMINs and throttles logins."""
     for user in (None, environment.ed, environment.olga, environment.ada):
         browser = Client()

@@ -2,14 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
 
 from tests.factories import PASSWORD
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import answers_at_once
 
 #: How often a wrong password is tried in series.
@@ -17,18 +15,18 @@ GUESSES = 60
 
 
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[Server]:
+def guarded():
     """A server with limits, two processes and one proxy in front, which says who asks."""
     limits = {"THROTTLE_LOGIN": "10/day", "THROTTLE_LOGIN_ADDRESS": "30/day"}
     with running_server(NUM_PROXIES="1", THROTTLE_REGISTER="10/day", **limits) as server:
         yield server
 
 
-def at_the_same_time(server: Server, path: str, bodies: list[Any], address: str) -> Counter[int]:
+def at_the_same_time(server, path, bodies, address):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         headers = {"X-Forwarded-For": address}
 
-        def send(body: Any) -> httpx.Response:
+        def send(body):
             """Send it, again when the host is too busy with the passwords of others."""
             for _attempt in range(60):
                 answer = http.post(path, json=body, headers=headers)
@@ -41,14 +39,14 @@ def at_the_same_time(server: Server, path: str, bodies: list[Any], address: str)
         return Counter(answer.status_code for answer in answers_at_once(calls))
 
 
-def test_t35_no_more_guesses_pass_at_once_than_one_by_one(guarded: Server) -> None:
+def test_t35_no_more_guesses_pass_at_once_than_one_by_one(guarded):
     """T35: Concurrent guesses get no more attempts than sequential ones."""
     guesses = [{"email": "olga@example.com", "password": f"wrong-{at}"} for at in range(GUESSES)]
     outcome = at_the_same_time(guarded, "/api/users/login", guesses, "192.0.2.35")
     assert outcome == {401: 10, 429: GUESSES - 10}
 
 
-def test_t37_one_password_on_many_accounts_and_many_accounts_are_slow_too(guarded: Server) -> None:
+def test_t37_one_password_on_many_accounts_and_many_accounts_are_slow_too(guarded):
     """T37: Trying one password on many accounts, or many accounts in turn, is slow too."""
     spraying = [{"email": f"n{at}@example.com", "password": "Password"} for at in range(50)]
     outcome = at_the_same_time(guarded, "/api/users/login", spraying, "192.0.2.37")

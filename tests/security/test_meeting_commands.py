@@ -1,21 +1,14 @@
 """Two commands that meet at a chosen moment: the second acts on what the first left."""
 
-from typing import Any
-
-import httpx
-
 from tests.locks import while_locked
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, sign_up, split_path
+from tests.splits.journey import Journey, sign_up, split_path
 
 
-def codes(answers: list[httpx.Response]) -> list[tuple[int, str]]:
+def codes(answers):
     return sorted((a.status_code, "" if a.is_success else a.json()["code"]) for a in answers)
 
 
-def test_two_adds_that_meet_before_the_row_is_written_make_one_member(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_two_adds_that_meet_before_the_row_is_written_make_one_member(server, journey, travellers):
     owner, user, *_others = travellers
     path, body = f"{journey.path}/members", {"userId": user.id}
     adding = [lambda: owner.call("POST", path, body)] * 3
@@ -23,9 +16,7 @@ def test_two_adds_that_meet_before_the_row_is_written_make_one_member(
     assert codes(answers) == [(201, ""), *[(409, "already_member")] * 2]
 
 
-def test_of_two_who_remove_the_same_member_the_second_finds_nobody(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_of_two_who_remove_the_same_member_the_second_finds_nobody(server, journey, travellers):
     owner, user, *_others = travellers
     journey.admit(user)
     path = f"{journey.path}/members/{user.id}"
@@ -35,8 +26,8 @@ def test_of_two_who_remove_the_same_member_the_second_finds_nobody(
 
 
 def test_an_owner_who_is_deleted_while_the_other_leaves_takes_no_owner_away(
-    server: Server, http: httpx.Client, travellers: list[Traveller]
-) -> None:
+    server, http, travellers
+):
     admin, second, viewer, *_others = travellers
     first = sign_up(http)
     script = (
@@ -59,9 +50,7 @@ def test_an_owner_who_is_deleted_while_the_other_leaves_takes_no_owner_away(
     assert len(trip.owners(viewer)) == 1
 
 
-def test_of_two_who_delete_the_same_the_second_finds_nothing(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_of_two_who_delete_the_same_the_second_finds_nothing(server, journey, travellers):
     owner, user, *_others = travellers
     journey.admit(user)
     expense = journey.spend(60, owner, user)
@@ -82,9 +71,7 @@ def test_of_two_who_delete_the_same_the_second_finds_nothing(
         journey.adds_up()
 
 
-def test_what_was_deleted_while_one_waited_is_neither_paid_nor_changed(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_what_was_deleted_while_one_waited_is_neither_paid_nor_changed(server, journey, travellers):
     owner, user, *_others = travellers
     journey.admit(user)
     for act in ("pay", "unpay", "change"):
@@ -103,9 +90,7 @@ def test_what_was_deleted_while_one_waited_is_neither_paid_nor_changed(
         journey.adds_up()
 
 
-def test_whoever_writes_money_waits_for_the_trip_before_deciding(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_whoever_writes_money_waits_for_the_trip_before_deciding(server, journey, travellers):
     """T85, T89, T94: Payments of a split, its splits and a plan that meet are not recorded twice.
 
     With the trip held, all of them stop: at its lock, or else behind what they decided.
@@ -114,7 +99,7 @@ def test_whoever_writes_money_waits_for_the_trip_before_deciding(
     for user in (debtor, third):
         journey.admit(user)
 
-    def meeting(calls: list[Any]) -> list[tuple[int, str]]:
+    def meeting(calls):
         outcome = codes(while_locked(server, "trips_trip", journey.id, calls))
         journey.adds_up()
         return outcome
@@ -146,9 +131,7 @@ def test_whoever_writes_money_waits_for_the_trip_before_deciding(
     server.manage("audit_ledger")
 
 
-def test_two_settlements_that_square_a_trip_together_close_it(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_two_settlements_that_square_a_trip_together_close_it(server, journey, travellers):
     """Neither does alone, and no debt is owed to who gets the money."""
     people = travellers[:6]
     for user in people[1:]:

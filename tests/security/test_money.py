@@ -1,7 +1,6 @@
 """Row T103, and money that is gone."""
 
 from functools import partial
-from typing import Any
 
 import pytest
 from django.db.models import F
@@ -9,17 +8,16 @@ from rest_framework.exceptions import NotFound
 
 from splits.models import Settlement
 from splits.models.individual_splits import remove_split
-from tests.security.environment import Environment
 from tests.stored import everything_stored
 
 
-def test_t103_a_date_is_a_day_of_the_calendar(environment: Environment) -> None:
+def test_t103_a_date_is_a_day_of_the_calendar(environment):
     """T103: A date is a valid calendar date.
 
     It may lie outside the trip: flights are paid before, and refunds come after.
     """
 
-    def status(day: Any) -> int:
+    def status(day):
         body = environment.expense_body(expenseDate=day)
         return environment.ask(
             environment.ed, "POST", f"{environment.url}/expenses", body
@@ -35,7 +33,7 @@ def test_t103_a_date_is_a_day_of_the_calendar(environment: Environment) -> None:
     assert listed["total"] == environment.trip.expenses.count() == 5
 
 
-def test_money_that_is_gone_is_not_deleted_again(environment: Environment) -> None:
+def test_money_that_is_gone_is_not_deleted_again(environment):
     """Whoever read a row before it went gets the 404 of what never was, under the lock too."""
     given = environment.settlement()
     stale = Settlement.objects.get(pk=given.pk)

@@ -4,12 +4,8 @@ from collections import Counter
 from decimal import Decimal
 from functools import partial
 
-import httpx
-
-from tests.server import Server
 from tests.splits.journey import (
     Journey,
-    Traveller,
     answers_at_once,
     at_once,
     fresh_email,
@@ -21,9 +17,7 @@ from tests.splits.journey import (
 ROUNDS = 5
 
 
-def test_t86_pay_and_unpay_at_once_leave_all_or_nothing(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_t86_pay_and_unpay_at_once_leave_all_or_nothing(journey, travellers):
     """T86: Concurrent pay and unpay leave a split fully paid or fully open."""
     debtor = travellers[1]
     journey.admit(debtor)
@@ -39,9 +33,7 @@ def test_t86_pay_and_unpay_at_once_leave_all_or_nothing(
         journey.adds_up()
 
 
-def test_t87_of_twenty_who_make_the_same_at_once_one_does(
-    http: httpx.Client, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_t87_of_twenty_who_make_the_same_at_once_one_does(http, journey, travellers):
     """T87: Of twenty identical concurrent requests (add a member, register), one succeeds."""
     owner, user, *_others = travellers
     path, body = f"{journey.path}/members", {"userId": user.id}
@@ -53,9 +45,7 @@ def test_t87_of_twenty_who_make_the_same_at_once_one_does(
     assert registering == {(201, ""): 1, (409, "email_taken"): 19}
 
 
-def test_t88_an_expense_deleted_while_its_split_is_paid_leaves_nothing(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_t88_an_expense_deleted_while_its_split_is_paid_leaves_nothing(journey, travellers):
     """T88: Deleting an expense while its split is paid leaves nothing behind."""
     owner, debtor, *_others = travellers
     journey.admit(debtor)
@@ -71,9 +61,7 @@ def test_t88_an_expense_deleted_while_its_split_is_paid_leaves_nothing(
         journey.adds_up()
 
 
-def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(journey, travellers):
     """T90: An expense that changes while its split is paid still adds up."""
     owner, debtor, *_others = travellers
     journey.admit(debtor)
@@ -94,9 +82,7 @@ def test_t90_an_expense_changed_while_its_split_is_paid_adds_up(
         journey.adds_up()
 
 
-def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(
-    server: Server, http: httpx.Client, travellers: list[Traveller]
-) -> None:
+def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(server, http, travellers):
     """T92: Deleting a trip or user concurrently leaves no orphaned rows."""
     owner, user, *_others = travellers
     for _round in range(ROUNDS):
@@ -118,9 +104,7 @@ def test_t92_a_trip_or_user_deleted_meanwhile_leaves_no_orphan(
 # -- Other races ----------------------------------------------------------------------------------
 
 
-def test_one_person_gets_one_split_however_often_it_is_added_at_once(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_one_person_gets_one_split_however_often_it_is_added_at_once(journey, travellers):
     owner, user, *_others = travellers
     journey.admit(user)
     expense = journey.spend(100, owner)
@@ -131,9 +115,7 @@ def test_one_person_gets_one_split_however_often_it_is_added_at_once(
     journey.adds_up()
 
 
-def test_fifty_expenses_at_once_are_all_recorded(
-    server: Server, journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_fifty_expenses_at_once_are_all_recorded(server, journey, travellers):
     people = travellers[:3]
     for user in people[1:]:
         journey.admit(user)
@@ -155,9 +137,7 @@ def test_fifty_expenses_at_once_are_all_recorded(
     journey.adds_up()
 
 
-def test_changes_of_one_expense_at_once_leave_one_of_them(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_changes_of_one_expense_at_once_leave_one_of_them(journey, travellers):
     owner, user, *_others = travellers
     journey.admit(user)
     expense = journey.spend(10, owner, user)
@@ -171,9 +151,7 @@ def test_changes_of_one_expense_at_once_leave_one_of_them(
     journey.adds_up()
 
 
-def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(journey, travellers):
     owner, user, *_others = travellers
     for _round in range(ROUNDS):
         journey.admit(user)
@@ -193,9 +171,7 @@ def test_a_member_removed_while_an_expense_names_them_is_either_gone_or_in_it(
             owner.done("DELETE", f"{journey.path}/members/{user.id}")
 
 
-def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(journey, travellers):
     owner, reader, *_others = travellers
     journey.admit(reader)
     for _round in range(ROUNDS):
@@ -216,9 +192,7 @@ def test_what_is_read_while_it_is_changed_or_deleted_is_whole_or_gone(
         journey.adds_up()
 
 
-def test_a_payment_deleted_while_another_one_closes_the_trip_goes_or_is_used(
-    travellers: list[Traveller],
-) -> None:
+def test_a_payment_deleted_while_another_one_closes_the_trip_goes_or_is_used(travellers):
     """A third owes the second what the second owes the first, and pays the first in two parts."""
     owner, second, third = travellers[:3]
     for _round in range(ROUNDS):

@@ -4,18 +4,16 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
-from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import join
 from tests.scoped import ALL, script_of
 from tests.security.environment import NEVER
 from tests.stored import everything_stored
-from tests.trips.access import Row, Scene, call, endpoints
+from tests.trips.access import Scene, call, endpoints
 from tests.trips.bodies import lisbon
 from tests.trips.rows import ROWS
 from tests.users.logins import bearer
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
 from users.models import Role, User
 
@@ -37,29 +35,27 @@ POSTS = [
 ]
 
 
-def keyed(user: User) -> APIClient:
+def keyed(user):
     """A client that sends the same key, and has the same request id, each time."""
     client = bearer_of(user)
     client.defaults |= {"HTTP_IDEMPOTENCY_KEY": "k", "HTTP_X_REQUEST_ID": "test"}
     return client
 
 
-def bearer_of(user: User) -> APIClient:
+def bearer_of(user):
     return bearer(script_of(user, *ALL).token)
 
 
-def end(user: User) -> None:
+def end(user):
     Member.objects.filter(user=user).update(left_at=timezone.now())
 
 
-def not_found(client: APIClient) -> bytes:
+def not_found(client):
     return client.get(f"/api/trips/{NEVER}").content
 
 
 @pytest.mark.parametrize("row", POSTS, ids=str)
-def test_t142_a_membership_that_ended_ends_the_replay_of_its_answers(
-    trip: Trip, olga: User, row: Row
-) -> None:
+def test_t142_a_membership_that_ended_ends_the_replay_of_its_answers(trip, olga, row):
     """T142: A stored response about a trip is replayed only to members of that trip."""
     scene = Scene(trip, olga, own=True)
     url, client = row.route.format(**scene.ids(row.route)), keyed(olga)
@@ -78,7 +74,7 @@ def test_t142_a_membership_that_ended_ends_the_replay_of_its_answers(
     assert again["Idempotency-Replayed"] == "true"
 
 
-def test_t142_the_answer_to_making_a_trip_is_not_replayed_to_who_left_it(olga: User) -> None:
+def test_t142_the_answer_to_making_a_trip_is_not_replayed_to_who_left_it(olga):
     client = keyed(olga)
     assert client.post("/api/trips", lisbon()).status_code == 201
     assert client.post("/api/trips", lisbon())["Idempotency-Replayed"] == "true"
@@ -87,7 +83,7 @@ def test_t142_the_answer_to_making_a_trip_is_not_replayed_to_who_left_it(olga: U
     assert (refused.status_code, refused.content) == (404, not_found(client))
 
 
-def test_an_answer_that_shows_nothing_is_replayed_to_who_left(trip: Trip, ed: User) -> None:
+def test_an_answer_that_shows_nothing_is_replayed_to_who_left(trip, ed):
     """Leaving is such a request: its retry says again that it is done."""
     client, path = keyed(ed), f"/api/trips/{trip.pk}/members/leave"
     first, again = client.post(path, {}), client.post(path, {})
@@ -95,7 +91,7 @@ def test_an_answer_that_shows_nothing_is_replayed_to_who_left(trip: Trip, ed: Us
     assert again["Idempotency-Replayed"] == "true"
 
 
-def test_a_member_who_may_only_read_now_gets_the_stored_answer(trip: Trip, ed: User) -> None:
+def test_a_member_who_may_only_read_now_gets_the_stored_answer(trip, ed):
     client, url = keyed(ed), f"/api/trips/{trip.pk}/expenses"
     body = Scene(trip, ed, own=True).expense_body()
     first = client.post(url, body)
@@ -104,9 +100,7 @@ def test_a_member_who_may_only_read_now_gets_the_stored_answer(trip: Trip, ed: U
     assert (again.status_code, again.content) == (201, first.content)
 
 
-def test_an_administrator_gets_stored_answers_of_every_trip(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+def test_an_administrator_gets_stored_answers_of_every_trip(api, trip, olga, ada):
     join(trip, ada, TripRole.OWNER)
     client, url = api(ada), f"/api/trips/{trip.pk}/expenses"
     key: Any = {"headers": {"Idempotency-Key": "k"}}
@@ -119,7 +113,7 @@ def test_an_administrator_gets_stored_answers_of_every_trip(
     assert client.post(url, body, **key).status_code == 404
 
 
-def test_an_answer_about_a_trip_that_is_gone_is_not_replayed(trip: Trip, olga: User) -> None:
+def test_an_answer_about_a_trip_that_is_gone_is_not_replayed(trip, olga):
     client, url = keyed(olga), f"/api/trips/{trip.pk}/expenses"
     body = Scene(trip, olga, own=True).expense_body()
     assert client.post(url, body).status_code == 201

@@ -4,20 +4,13 @@ import json
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import httpx
-import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher, get_hasher
-from rest_framework.test import APIClient
 
 from tests.security import raw
-from tests.security.environment import Environment
-from tests.server import Server
-from tests.splits.journey import Traveller
 from tests.wire import Wire
 
 #: A file of more than a megabyte.
@@ -29,18 +22,18 @@ SLOW_CLIENTS = 60
 LOG_INS = 32
 
 
-def post(client: APIClient, url: str, body: bytes, **more: Any) -> Any:
+def post(client, url, body, **more):
     return client.generic("POST", url, body, "application/json", **more)
 
 
-def quick(call: Callable[[], Any]) -> Any:
+def quick(call):
     start = time.monotonic()
     answer = call()
     assert time.monotonic() - start < AT_ONCE
     return answer
 
 
-def test_t53_a_body_names_so_many_people_and_no_more(environment: Environment) -> None:
+def test_t53_a_body_names_so_many_people_and_no_more(environment):
     """T53: The number of people in a body is limited."""
     client, url = environment.client(environment.ed), f"{environment.url}/expenses"
     many = {f"key{at}": at for at in range(40_000)}
@@ -54,13 +47,13 @@ def test_t53_a_body_names_so_many_people_and_no_more(environment: Environment) -
     assert "no more than 1000" in post(client, url, many).json()["message"]
 
 
-def healthy(server: Server) -> None:
+def healthy(server):
     """A client in good health is served without delay."""
     answer = quick(lambda: httpx.get(f"{server.url}/api/health", timeout=20, trust_env=False))
     assert answer.status_code == 200
 
 
-def test_t58_slow_readers_delay_nobody_else(server: Server) -> None:
+def test_t58_slow_readers_delay_nobody_else(server):
     """T58: Slow readers delay no other client."""
     with ExitStack() as stack:
         for _client in range(SLOW_CLIENTS):
@@ -70,9 +63,7 @@ def test_t58_slow_readers_delay_nobody_else(server: Server) -> None:
         healthy(server)
 
 
-def test_t59_many_log_ins_at_once_leave_the_others_room(
-    server: Server, http: httpx.Client, travellers: list[Traveller]
-) -> None:
+def test_t59_many_log_ins_at_once_leave_the_others_room(server, http, travellers):
     """T59: Many concurrent logins leave capacity for others."""
     assert get_hasher().memory_cost <= 64 * 1024
     body = {"email": "nobody@example.com", "password": "not-the-password"}
@@ -86,10 +77,10 @@ def test_t59_many_log_ins_at_once_leave_the_others_room(
     assert slowest < 5
 
 
-def test_t59_a_process_makes_one_hash_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_t59_a_process_makes_one_hash_at_a_time(monkeypatch):
     under_way, most = Counter[str](), Counter[str]()
 
-    def slowly(*_given: str) -> bool:
+    def slowly(*_given):
         under_way["now"] += 1
         most["now"] = max(most["now"], under_way["now"])
         time.sleep(0.02)
@@ -102,7 +93,7 @@ def test_t59_a_process_makes_one_hash_at_a_time(monkeypatch: pytest.MonkeyPatch)
     assert most["now"] == 1
 
 
-def test_t60_idle_connections_delay_nobody(server: Server) -> None:
+def test_t60_idle_connections_delay_nobody(server):
     """T60: Idle connections delay no other client."""
     with ExitStack() as stack:
         for number in range(200):

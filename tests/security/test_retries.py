@@ -3,21 +3,16 @@
 import secrets
 from collections import Counter
 
-import pytest
-
-from tests.security.environment import Environment
-from tests.splits.journey import Journey, Traveller, answers_at_once
+from tests.splits.journey import answers_at_once
 from tests.stored import everything_stored
 from trips.models import Trip
 
 
-def keyed(key: str) -> dict[str, str]:
+def keyed(key):
     return {"HTTP_IDEMPOTENCY_KEY": key}
 
 
-def test_t80_one_key_used_by_twenty_at_once_acts_once(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_t80_one_key_used_by_twenty_at_once_acts_once(journey, travellers):
     """T80: Of twenty concurrent requests with one key, one takes effect."""
     owner = travellers[0]
     body = journey.expense_body(60, owner)
@@ -33,9 +28,7 @@ def test_t80_one_key_used_by_twenty_at_once_acts_once(
     assert len(journey.rows("expenses")) == 1
 
 
-def test_t83_a_request_that_dies_leaves_its_key_unused(
-    environment: Environment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_t83_a_request_that_dies_leaves_its_key_unused(environment, monkeypatch):
     """T83: A request that crashes does not use up its key.
 
     Key and effect are one transaction, so a broken one leaves neither.

@@ -8,7 +8,6 @@ from django.apps import apps
 from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 
-from tests.security.environment import Environment
 from tests.walked import all_of, answers
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.database.models import IdempotencyRecord
@@ -49,9 +48,7 @@ UNIQUE = {
 @pytest.mark.parametrize(
     ("constraint", "name", "changes"), VIOLATIONS, ids=[row[0] for row in VIOLATIONS]
 )
-def test_a_row_that_must_not_be_is_refused(
-    environment: Environment, constraint: str, name: str, changes: dict[str, Any]
-) -> None:
+def test_a_row_that_must_not_be_is_refused(environment, constraint, name, changes):
     IdempotencyRecord.objects.create(user=environment.olga, key="first")
     entry = Entry(Event.CODE_RENEWED, environment.trip.pk)
     write(environment.trip.pk, environment.olga, entry, entry)
@@ -83,7 +80,7 @@ def test_a_row_that_must_not_be_is_refused(
     assert beyond or text in str(refused.value)
 
 
-def test_every_constraint_outside_the_ledger_is_violated_here() -> None:
+def test_every_constraint_outside_the_ledger_is_violated_here():
     named = {
         constraint.name
         for model in apps.get_models()

@@ -7,9 +7,6 @@ import pytest
 
 from tests.document import problem_of
 from tests.security import raw
-from tests.security.environment import Environment
-from tests.server import Server
-from tests.splits.journey import Traveller
 from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.once
@@ -21,14 +18,14 @@ INJECTIONS = (
 )
 
 
-def trips_of(traveller: Traveller) -> int:
+def trips_of(traveller):
     return traveller.done("GET", "/trips")["total"]
 
 
 # -- Unusual HTTP ---------------------------------------------------------------------------------
 
 
-def test_t72_lower_case_methods_are_no_methods(server: Server, authorization: str) -> None:
+def test_t72_lower_case_methods_are_no_methods(server, authorization):
     """T72: Lower-case and unknown methods are rejected."""
     line = "{} /api/users/me HTTP/1.1"
     assert raw.status_of(server, raw.request(line.format("get"), authorization)) == 400
@@ -38,9 +35,7 @@ def test_t72_lower_case_methods_are_no_methods(server: Server, authorization: st
         assert authorization.encode() not in answer.body
 
 
-def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
-    server: Server, authorization: str, travellers: list[Traveller]
-) -> None:
+def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(server, authorization, travellers):
     """T115: An ambiguous content length is rejected."""
     before = trips_of(travellers[0])
     for headers in (
@@ -68,8 +63,8 @@ def test_t115_a_length_that_can_be_read_in_two_ways_is_refused(
 
 
 def test_t116_a_body_in_chunks_is_read_whole_or_refused(
-    server: Server, authorization: str, travellers: list[Traveller], environment: Environment
-) -> None:
+    server, authorization, travellers, environment
+):
     """T116: A chunked body is read in full or rejected."""
     before = trips_of(travellers[0])
     chunked = "Transfer-Encoding: chunked"
@@ -88,9 +83,7 @@ def test_t116_a_body_in_chunks_is_read_whole_or_refused(
     problem_of(unsaid, 411, "length_required")
 
 
-def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(
-    server: Server, authorization: str
-) -> None:
+def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(server, authorization):
     """T117: HTTP/1.0, pipelined and `Expect` requests are answered in order."""
     assert raw.status_of(server, raw.request("GET /api/health HTTP/1.0")) == 200
     first = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -101,9 +94,7 @@ def test_t117_old_pipelined_and_expecting_requests_are_answered_in_order(
     assert [answer.status for answer in answers] == [100, 201]
 
 
-def test_t81_a_key_is_visible_ascii(
-    server: Server, authorization: str, travellers: list[Traveller]
-) -> None:
+def test_t81_a_key_is_visible_ascii(server, authorization, travellers):
     """T81: A key consists of visible ASCII characters."""
     before = trips_of(travellers[0])
     length = f"Content-Length: {len(raw.TRIP)}"
@@ -118,7 +109,7 @@ def test_t81_a_key_is_visible_ascii(
     assert trips_of(travellers[0]) == before
 
 
-def test_t124_no_value_splits_a_header(server: Server, authorization: str) -> None:
+def test_t124_no_value_splits_a_header(server, authorization):
     """T124: No value can inject a header."""
     for path in ("trips/%0d%0aX-Split:%20y", "trips/code/%0d%0aX-Split:y", "users/email/a%0aX:y"):
         [answer] = raw.send(server, raw.request(f"GET /api/{path} HTTP/1.1", authorization))
@@ -133,9 +124,7 @@ def test_t124_no_value_splits_a_header(server: Server, authorization: str) -> No
 # -- Unusual input --------------------------------------------------------------------------------
 
 
-def test_t121_a_text_is_stored_as_it_is_or_refused_and_no_list_breaks(
-    environment: Environment,
-) -> None:
+def test_t121_a_text_is_stored_as_it_is_or_refused_and_no_list_breaks(environment):
     """T121: A text is stored unchanged or rejected, and breaks no list."""
     for text in ("a\u202eb", "a\u200bb", "a\r\nb", "<script>", "\U0001f9f3" * 20, "e\u0301"):
         for path, name in (("", "title"), (f"/expenses/{environment.dinner.pk}", "notes")):
@@ -148,7 +137,7 @@ def test_t121_a_text_is_stored_as_it_is_or_refused_and_no_list_breaks(
             assert environment.ask(user, "GET", url).status_code == 200
 
 
-def test_t122_what_looks_like_code_is_text(environment: Environment) -> None:
+def test_t122_what_looks_like_code_is_text(environment):
     """T122: Text that looks like code is treated as text."""
     url = f"{environment.url}/expenses"
     for text in INJECTIONS:
@@ -167,7 +156,7 @@ def test_t122_what_looks_like_code_is_text(environment: Environment) -> None:
     assert environment.trip.expenses.count() == 2 + len(INJECTIONS)
 
 
-def test_t123_a_query_names_no_column(environment: Environment) -> None:
+def test_t123_a_query_names_no_column(environment):
     """T123: Query parameters cannot name database columns."""
     url = f"{environment.url}/expenses"
     plain = environment.ask(environment.olga, "GET", url).content

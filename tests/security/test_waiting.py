@@ -5,19 +5,15 @@ Else anybody could have the threads of the server wait for a row that somebody e
 
 from functools import partial
 
-import httpx
 import pytest
 
 from tests.factories import PASSWORD
 from tests.locks import holding
-from tests.server import Server
-from tests.splits.journey import Traveller, fresh_email, sign_up
+from tests.splits.journey import fresh_email, sign_up
 
 
 @pytest.mark.parametrize("what", ["update", "profile", "destroy", "destroy oneself"])
-def test_who_may_not_change_an_account_does_not_wait_for_its_lock(
-    server: Server, http: httpx.Client, what: str
-) -> None:
+def test_who_may_not_change_an_account_does_not_wait_for_its_lock(server, http, what):
     owner, other = sign_up(http), sign_up(http)
     whole = {"name": "Olga Other", "email": fresh_email(), "password": PASSWORD}
     calls = {
@@ -32,5 +28,5 @@ def test_who_may_not_change_an_account_does_not_wait_for_its_lock(
     assert still_there(owner)
 
 
-def still_there(owner: Traveller) -> bool:
+def still_there(owner):
     return owner.done("GET", "/users/me")["name"] == "Tess Traveller"

@@ -1,12 +1,11 @@
 """What the judge of the soak finds, and what it lets pass."""
 
 import json
-from typing import Any
 
 import pytest
 
 from tests.document import usual_plugins
-from tests.soak.journal import Act, Journal, Request
+from tests.soak.journal import Act, Journal
 from tests.soak.judge import Judge
 from tests.soak.log import Entry
 from tests.trips.rows import ROWS
@@ -55,7 +54,7 @@ REQUESTS = {
 
 
 @usual_plugins
-def test_the_judge_asks_for_the_capability_that_the_api_asks_for() -> None:
+def test_the_judge_asks_for_the_capability_that_the_api_asks_for():
     needed = {str(row): row.can for row in ROWS}
     asked = {act: act.can for act in Act if act.can is not None}
     assert asked == {act: needed[request] for act, request in REQUESTS.items()}
@@ -64,13 +63,13 @@ def test_the_judge_asks_for_the_capability_that_the_api_asks_for() -> None:
 class History:
     """A trip of Olga, Ed and Vera in EUR, and what happens in it, a second apart."""
 
-    def __init__(self, transactions: bool) -> None:
+    def __init__(self, transactions):
         self.journal = Journal()
         self.entries: list[Entry] = []
         self._has_transactions = transactions
         self.trip = self.starts(TRIP)
 
-    def starts(self, trip: int, currency: str = "EUR", ed: str = "EDITOR") -> dict[str, Any]:
+    def starts(self, trip, currency="EUR", ed="EDITOR"):
         """The row of a new trip of the three, in which Ed has this role."""
         soon = len(self.entries) + 2
         started = self.asks(Act.START_TRIP, OLGA, None, {}, 201, ended=soon)
@@ -83,12 +82,10 @@ class History:
             self.log("trips_member", user, None, self.member(user, role), trip=trip)
         return row
 
-    def member(self, user: int, role: str, left_at: str | None = None) -> dict[str, Any]:
+    def member(self, user, role, left_at=None):
         return {"trip_id": TRIP, "user_id": user, "role": role, "left_at": left_at}
 
-    def asks(
-        self, act: Act, caller: int, key: Any, body: Any, status: int | None = 200, **times: float
-    ) -> Request:
+    def asks(self, act, caller, key, body, status=200, **times):
         """A request during which the next entry is written."""
         request = self.journal.new(act, caller, key)
         request.body, request.status = body, status
@@ -97,20 +94,20 @@ class History:
         return request
 
     def log(
-        self, table: str, row: int, old: Any, new: Any, transaction: int | None = None,
-        trip: int = TRIP,
-    ) -> None:  # fmt: skip
+        self, table, row, old, new, transaction = None,
+        trip = TRIP,
+    ):  # fmt: skip
         """An entry, in a transaction of its own unless one is given."""
         operation = "UPDATE" if old and new else "INSERT" if new else "DELETE"
         number = len(self.entries)
         named = (transaction or number) if self._has_transactions else None
         self.entries.append(Entry(number, named, number, table, operation, row, old, new, trip))
 
-    def removes(self, user: int, role: str) -> None:
+    def removes(self, user, role):
         self.asks(Act.REMOVE_MEMBER, OLGA, (TRIP, user), {})
         self.log("trips_member", user, self.member(user, role), self.member(user, role, "now"))
 
-    def settles(self, caller: int, amount_minor: int, **asked: Any) -> None:
+    def settles(self, caller, amount_minor, **asked):
         """Somebody records that Ed handed 12.345 to Olga, which they asked for before."""
         body = {"amount": "12.345"}
         request = self.asks(Act.RECORD_SETTLEMENT, caller, None, body, **{"status": 201, **asked})
@@ -120,16 +117,16 @@ class History:
         self.log("splits_settlement", 1, None, {**row, **people, "split_id": None})
 
     @property
-    def findings(self) -> list[str]:
+    def findings(self):
         return [finding.title for finding in Judge(self.journal, self.entries).run()]
 
 
 @pytest.fixture(params=[True, False], ids=["postgresql", "sqlite"])
-def history(request: pytest.FixtureRequest) -> History:
+def history(request):
     return History(transactions=request.param)
 
 
-def no_right(what: str) -> list[str]:
+def no_right(what):
     return [f"Nobody who asked for this entry had the right to make it. ({what})"]
 
 
@@ -152,20 +149,18 @@ BOTH = (Act.COPY_EXPENSE, Act.MOVE_EXPENSE)
         (ED, {"started": 0, "ended": 1}, [NOBODY, f"{NO_ENTRY} (record a settlement)"]),
     ],
 )
-def test_a_settlement_is_of_who_asked_for_it(
-    history: History, caller: int, asked: dict[str, Any], findings: list[str]
-) -> None:
+def test_a_settlement_is_of_who_asked_for_it(history, caller, asked, findings):
     history.settles(caller, 1235, **asked)
     assert history.findings == findings
 
 
-def test_an_entry_of_a_removed_member_is_found(history: History) -> None:
+def test_an_entry_of_a_removed_member_is_found(history):
     history.removes(ED, "EDITOR")
     history.settles(ED, 1235, started=3)
     assert history.findings == no_right("record a settlement")
 
 
-def test_an_amount_in_the_currency_of_before_is_found(history: History) -> None:
+def test_an_amount_in_the_currency_of_before_is_found(history):
     change = history.asks(Act.CHANGE_TRIP, OLGA, TRIP, {"currency": "JPY"})
     yen = {**history.trip, "title": change.marker, "currency": "JPY"}
     history.log("trips_trip", TRIP, history.trip, yen)
@@ -173,7 +168,7 @@ def test_an_amount_in_the_currency_of_before_is_found(history: History) -> None:
     assert history.findings == [f"{OTHERWISE} (record a settlement)"]
 
 
-def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: History) -> None:
+def test_a_change_of_an_expense_that_was_given_to_another_is_found(history):
     recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
     money = {"amount_minor": 1, "entered_minor": 1, "currency": "EUR", "exchange_rate": None}
     money["tags"] = []
@@ -193,7 +188,7 @@ def test_a_change_of_an_expense_that_was_given_to_another_is_found(history: Hist
     assert history.findings == no_right("change an expense")
 
 
-def test_other_tags_than_were_asked_for_are_found(history: History) -> None:
+def test_other_tags_than_were_asked_for_are_found(history):
     body = {"description": "Fish", "amount": "0.01", "currency": "EUR", "tags": ["Fish"]}
     recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, body, 201)
     recorded.created = frozenset({5})
@@ -204,7 +199,7 @@ def test_other_tags_than_were_asked_for_are_found(history: History) -> None:
     assert history.findings == [f"{OTHERWISE} (record an expense)"]
 
 
-def test_other_items_than_were_asked_for_are_found(history: History) -> None:
+def test_other_items_than_were_asked_for_are_found(history):
     items = [{"name": "Fish", "amount": "0.01", "shares": {str(OLGA): 1}}]
     body = {"description": "", "amount": "0.01", "splitType": "ITEMIZED", "items": items}
     recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, body, 201)
@@ -216,7 +211,7 @@ def test_other_items_than_were_asked_for_are_found(history: History) -> None:
     assert history.findings == [f"{OTHERWISE} (record an expense)"]
 
 
-def brings(history: History, act: Act, caller: int, **changed: Any) -> None:
+def brings(history, act, caller, **changed):
     """Olga's expense 5 comes from the first trip to the other one, as expense 6 of the caller."""
     recorded = history.asks(Act.RECORD_EXPENSE, OLGA, None, {}, 201)
     recorded.created = frozenset({5})
@@ -245,15 +240,13 @@ def brings(history: History, act: Act, caller: int, **changed: Any) -> None:
         *((act, ED, "VIEWER", no_right(act.text)) for act in BOTH),
     ],
 )
-def test_an_expense_is_brought_by_who_may_record_it_there(
-    history: History, act: Act, caller: int, role: str, findings: list[str]
-) -> None:
+def test_an_expense_is_brought_by_who_may_record_it_there(history, act, caller, role, findings):
     history.starts(OTHER, ed=role)
     brings(history, act, caller)
     assert set(history.findings) == {*findings}
 
 
-def test_an_expense_that_was_moved_and_is_still_there_is_found(history: History) -> None:
+def test_an_expense_that_was_moved_and_is_still_there_is_found(history):
     history.starts(OTHER)
     brings(history, Act.MOVE_EXPENSE, OLGA)
     deletion = history.entries.pop()
@@ -261,7 +254,7 @@ def test_an_expense_that_was_moved_and_is_still_there_is_found(history: History)
     assert history.findings == [f"{NO_ENTRY} (move an expense)"]
 
 
-def test_an_expense_that_nobody_brought_is_found(history: History) -> None:
+def test_an_expense_that_nobody_brought_is_found(history):
     history.starts(OTHER)
     brings(history, Act.COPY_EXPENSE, OLGA)
     history.journal.requests.pop()
@@ -277,21 +270,19 @@ def test_an_expense_that_nobody_brought_is_found(history: History) -> None:
         ("JPY", {}),
     ],
 )
-def test_what_is_another_in_the_other_trip_is_found(
-    history: History, currency: str, changed: dict[str, Any]
-) -> None:
+def test_what_is_another_in_the_other_trip_is_found(history, currency, changed):
     history.starts(OTHER, currency=currency)
     brings(history, Act.COPY_EXPENSE, OLGA, **changed)
     assert set(history.findings) == {f"{OTHERWISE} (copy an expense)"}
 
 
-def invitation(**columns: Any) -> dict[str, Any]:
+def invitation(**columns):
     """Olga's invitation as an EDITOR, which works once."""
     whose = {"trip_id": TRIP, "created_by_id": OLGA, "guest_id": None, "revoked_at": None}
     return {**whose, "role": "EDITOR", "max_uses": 1, "uses": 0, **columns}
 
 
-def accepts(history: History, user: int, role: str = "EDITOR", **before: Any) -> None:
+def accepts(history, user, role="EDITOR", **before):
     """Olga invites, and `user` accepts; `before` is how the invitation is by then."""
     asked = history.asks(Act.INVITE, OLGA, TRIP, {"role": "EDITOR"}, 201)
     asked.created = frozenset({3})
@@ -312,17 +303,13 @@ def accepts(history: History, user: int, role: str = "EDITOR", **before: Any) ->
         ({"role": "OWNER"}, no_right("accept an invitation")),
     ],
 )
-def test_an_invitation_is_accepted_as_it_is(
-    history: History, accepted: dict[str, Any], findings: list[str]
-) -> None:
+def test_an_invitation_is_accepted_as_it_is(history, accepted, findings):
     accepts(history, SAM, **accepted)
     assert history.findings == findings
 
 
 @pytest.mark.parametrize(("role", "is_void"), [("VIEWER", True), ("OWNER", False)])
-def test_an_invitation_is_revoked_by_a_change_of_role_only_if_it_is_void(
-    history: History, role: str, is_void: bool
-) -> None:
+def test_an_invitation_is_revoked_by_a_change_of_role_only_if_it_is_void(history, role, is_void):
     made = history.asks(Act.INVITE, ED, TRIP, {"role": "EDITOR"}, 201)
     made.created = frozenset({3})
     history.log("trips_invitation", 3, None, invitation(created_by_id=ED))
@@ -335,7 +322,7 @@ def test_an_invitation_is_revoked_by_a_change_of_role_only_if_it_is_void(
     assert history.findings == expected
 
 
-def test_an_invitation_to_a_role_above_that_of_its_author_is_found(history: History) -> None:
+def test_an_invitation_to_a_role_above_that_of_its_author_is_found(history):
     asked = history.asks(Act.INVITE, ED, TRIP, {"role": "OWNER"}, 201)
     asked.created = frozenset({3})
     history.log("trips_invitation", 3, None, invitation(created_by_id=ED, role="OWNER"))
@@ -343,9 +330,7 @@ def test_an_invitation_to_a_role_above_that_of_its_author_is_found(history: Hist
 
 
 @pytest.mark.parametrize(("caller", "is_own"), [(ED, True), (VERA, False)])
-def test_what_somebody_else_recorded_is_restored_by_nobody_but_an_owner(
-    history: History, caller: int, is_own: bool
-) -> None:
+def test_what_somebody_else_recorded_is_restored_by_nobody_but_an_owner(history, caller, is_own):
     history.log(
         "trips_member", VERA, history.member(VERA, "VIEWER"), history.member(VERA, "EDITOR")
     )
@@ -359,7 +344,7 @@ def test_what_somebody_else_recorded_is_restored_by_nobody_but_an_owner(
     assert history.findings == ([] if is_own else no_right("restore a settlement"))
 
 
-def test_a_guest_who_vanishes_without_a_merge_is_found(history: History) -> None:
+def test_a_guest_who_vanishes_without_a_merge_is_found(history):
     asked = history.asks(Act.ADD_GUEST, ED, TRIP, {"name": "Grandma"}, 201)
     asked.created = frozenset({4})
     guest = history.member(14, "VIEWER")
@@ -377,15 +362,13 @@ def test_a_guest_who_vanishes_without_a_merge_is_found(history: History) -> None
         (Act.READ_PLAN, [500, 503], ["The server failed. (read the plan)"]),
     ],
 )
-def test_an_answer_is_judged_without_an_entry(
-    history: History, act: Act, statuses: list[int], findings: list[str]
-) -> None:
+def test_an_answer_is_judged_without_an_entry(history, act, statuses, findings):
     for status in statuses:
         history.asks(act, OLGA, 5, None, status)
     assert history.findings == findings
 
 
-def test_a_closed_account_that_is_served_is_found(history: History) -> None:
+def test_a_closed_account_that_is_served_is_found(history):
     history.journal.closed_at[ED] = 3
     history.asks(Act.READ_PLAN, ED, None, None, started=3.5)
     assert history.findings == ["A closed account was served. (read the plan)"]

@@ -1,33 +1,29 @@
 """The end of one's own account."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from rest_framework.response import Response
-from rest_framework.test import APIClient
 
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.database.models import IdempotencyRecord
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
 from users.mail_templates import MailTemplate
-from users.models import EmailToken, Mail, Role, Session, User
+from users.models import EmailToken, Mail, Role, Session
 
 pytestmark = pytest.mark.either
 
 Limits = Callable[..., None]
 
 
-def delete(client: APIClient, password: Any = PASSWORD) -> Response:
+def delete(client, password=PASSWORD):
     return client.delete("/api/users/me", {"password": password})
 
 
 @pytest.fixture
-def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+def ledgers(trip, olga, ed, vera):
     """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
     spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
     spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
@@ -36,7 +32,7 @@ def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
     return trip
 
 
-def test_who_is_square_with_everybody_may_go(api: Api, ledgers: Trip, sam: User) -> None:
+def test_who_is_square_with_everybody_may_go(api, ledgers, sam):
     pair = log_in(sam)
     join(TripFactory(), sam, TripRole.OWNER)
     response = delete(api(sam))
@@ -48,7 +44,7 @@ def test_who_is_square_with_everybody_may_go(api: Api, ledgers: Trip, sam: User)
     assert not Member.objects.present().filter(user=sam).exists()
 
 
-def test_nothing_of_theirs_is_left_in_other_tables(api: Api, sam: User) -> None:
+def test_nothing_of_theirs_is_left_in_other_tables(api, sam):
     client = api(sam)
     EmailToken.make(sam, MailTemplate.VERIFY)
     Mail.objects.ask_to_verify(sam)
@@ -64,9 +60,7 @@ def test_nothing_of_theirs_is_left_in_other_tables(api: Api, sam: User) -> None:
         assert not model.objects.filter(user=sam).exists()
 
 
-def test_all_that_stands_in_the_way_is_listed(
-    api: Api, ledgers: Trip, olga: User, ed: User
-) -> None:
+def test_all_that_stands_in_the_way_is_listed(api, ledgers, olga, ed):
     yen = TripFactory(title="Kyoto", currency="JPY")
     join(yen, olga)
     join(yen, ed, TripRole.OWNER)
@@ -92,9 +86,7 @@ def test_all_that_stands_in_the_way_is_listed(
     assert Member.objects.present().filter(user=ed).count() == 2
 
 
-def test_a_balance_in_a_trip_that_one_has_left_counts_too(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_balance_in_a_trip_that_one_has_left_counts_too(api, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     settle(trip, ed, olga, 500)
     assert api(ed).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
@@ -105,9 +97,7 @@ def test_a_balance_in_a_trip_that_one_has_left_counts_too(
     assert (obstacle["reason"], obstacle["balance"]) == ("balance_open", -5)
 
 
-def test_once_everything_is_put_right_they_may_go(
-    api: Api, ledgers: Trip, olga: User, ed: User
-) -> None:
+def test_once_everything_is_put_right_they_may_go(api, ledgers, olga, ed):
     assert delete(api(ed)).status_code == 409
     tag = api(olga).get(f"/api/trips/{ledgers.pk}/settle-up").headers["ETag"].strip('"')
     assert api(olga).post(f"/api/trips/{ledgers.pk}/settle-up", {"tag": tag}).status_code == 201
@@ -116,7 +106,7 @@ def test_once_everything_is_put_right_they_may_go(
     assert list(differences()) == []
 
 
-def test_the_text_is_in_spanish_too(api: Api, ledgers: Trip, ed: User) -> None:
+def test_the_text_is_in_spanish_too(api, ledgers, ed):
     client = api(ed)
     response = client.delete(
         "/api/users/me", {"password": PASSWORD}, HTTP_ACCEPT_LANGUAGE="es"
@@ -124,7 +114,7 @@ def test_the_text_is_in_spanish_too(api: Api, ledgers: Trip, ed: User) -> None:
     assert response.json()["detail"] == "Salda primero tus cuentas y cede tus viajes."
 
 
-def test_the_last_administrator_stays(api: Api, ada: User) -> None:
+def test_the_last_administrator_stays(api, ada):
     response = delete(api(ada))
     assert (response.status_code, response.json()["code"]) == (409, "last_admin")
     UserFactory(role=Role.ADMIN)
@@ -134,9 +124,7 @@ def test_the_last_administrator_stays(api: Api, ada: User) -> None:
 @pytest.mark.parametrize(
     "password", [..., None, "", "wrong", PASSWORD.upper(), f" {PASSWORD}", 12, "x" * 129]
 )
-def test_a_wrong_or_missing_password_is_refused_on_its_field(
-    api: Api, sam: User, password: Any
-) -> None:
+def test_a_wrong_or_missing_password_is_refused_on_its_field(api, sam, password):
     client = api(sam)
     response = client.delete("/api/users/me", {} if password is ... else {"password": password})
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
@@ -144,9 +132,7 @@ def test_a_wrong_or_missing_password_is_refused_on_its_field(
     assert client.get("/api/users/me").status_code == 200
 
 
-def test_guessing_the_password_counts_as_logging_in(
-    api: Api, limits: Limits, olga: User, sam: User
-) -> None:
+def test_guessing_the_password_counts_as_logging_in(api, limits, olga, sam):
     limits(login="3/hour")
     client = api(sam)
     assert try_to_log_in("SAM@example.com", "wrong").status_code == 401
@@ -158,13 +144,11 @@ def test_guessing_the_password_counts_as_logging_in(
     assert delete(api(olga)).status_code == 204
 
 
-def test_guessing_the_current_password_counts_as_logging_in(
-    api: Api, limits: Limits, sam: User
-) -> None:
+def test_guessing_the_current_password_counts_as_logging_in(api, limits, sam):
     limits(login="3/min")
     client = api(sam)
 
-    def change(current: str) -> Response:
+    def change(current):
         body = {"currentPassword": current, "newPassword": "five-yellow-umbrellas"}
         return client.put(f"/api/users/{sam.pk}/profile", body)
 

@@ -1,12 +1,7 @@
 """Which money covers which split: oldest first, in part, as credit, and back again."""
 
-from collections.abc import Callable
 
-from tests.splits.ledger import Ledger
-from users.models import User
-
-
-def test_a_settlement_covers_the_oldest_splits_first(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_settlement_covers_the_oldest_splits_first(ledger, olga, ed):
     oldest, middle, latest = (ledger.spend(olga, amount, ed) for amount in (10, 20, 30))
     ledger.settle(ed, olga, 25)
     assert ledger.paid(oldest, ed) == (True, 10)
@@ -16,9 +11,7 @@ def test_a_settlement_covers_the_oldest_splits_first(ledger: Ledger, olga: User,
     assert ledger.pending(ed) == [split["splits"][0]["id"] for split in (middle, latest)]
 
 
-def test_oldest_is_by_the_split_and_not_by_the_date_of_the_expense(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_oldest_is_by_the_split_and_not_by_the_date_of_the_expense(ledger, olga, ed):
     first = ledger.spend(olga, 10, ed, expenseDate="2026-05-18")
     second = ledger.spend(olga, 10, ed, expenseDate="2026-05-14")
     ledger.settle(ed, olga, 10)
@@ -26,7 +19,7 @@ def test_oldest_is_by_the_split_and_not_by_the_date_of_the_expense(
     assert ledger.paid(second, ed) == (False, 0)
 
 
-def test_several_settlements_add_up_to_a_split(ledger: Ledger, olga: User, ed: User) -> None:
+def test_several_settlements_add_up_to_a_split(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 3.33)
     ledger.settle(ed, olga, 3.33)
@@ -35,9 +28,7 @@ def test_several_settlements_add_up_to_a_split(ledger: Ledger, olga: User, ed: U
     assert ledger.paid(expense, ed) == (True, 10)
 
 
-def test_it_covers_debts_to_its_receiver_only(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_it_covers_debts_to_its_receiver_only(ledger, olga, ed, vera):
     to_vera = ledger.spend(olga, 10, ed, paidByUserId=vera.pk)
     to_olga = ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 15)
@@ -45,34 +36,28 @@ def test_it_covers_debts_to_its_receiver_only(
     assert ledger.paid(to_olga, ed) == (True, 10)
 
 
-def test_it_covers_debts_of_its_sender_only(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_it_covers_debts_of_its_sender_only(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 20, ed, vera)
     ledger.settle(vera, olga, 20)
     assert ledger.paid(expense, vera) == (True, 10)
     assert ledger.paid(expense, ed) == (False, 0)
 
 
-def test_it_covers_nothing_in_another_trip(
-    ledger: Ledger, ledger_in: Callable[[str], Ledger], olga: User, ed: User
-) -> None:
+def test_it_covers_nothing_in_another_trip(ledger, ledger_in, olga, ed):
     other = ledger_in("EUR")
     expense = other.spend(olga, 10, ed)
     ledger.settle(ed, olga, 10)
     assert other.paid(expense, ed) == (False, 0)
 
 
-def test_money_in_the_other_direction_covers_nothing(ledger: Ledger, olga: User, ed: User) -> None:
+def test_money_in_the_other_direction_covers_nothing(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     ledger.settle(olga, ed, 10)
     assert ledger.paid(expense, ed) == (False, 0)
     assert ledger.balance(ed) == -20
 
 
-def test_what_is_left_over_covers_the_next_split_between_the_two(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_what_is_left_over_covers_the_next_split_between_the_two(ledger, olga, ed):
     ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 25)
     second, third = ledger.spend(olga, 8, ed), ledger.spend(olga, 8, ed)
@@ -81,16 +66,14 @@ def test_what_is_left_over_covers_the_next_split_between_the_two(
     assert ledger.balance(ed) == -1
 
 
-def test_credit_covers_a_split_that_is_added_by_itself(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_credit_covers_a_split_that_is_added_by_itself(ledger, olga, ed):
     ledger.settle(ed, olga, 10)
     expense = ledger.spend(olga, 20, olga)
     ledger.delete_split(expense["splits"][0], olga)
     assert ledger.add_split(expense, olga, ed, amount=10)["paid"]
 
 
-def test_credit_is_used_oldest_first(ledger: Ledger, olga: User, ed: User) -> None:
+def test_credit_is_used_oldest_first(ledger, olga, ed):
     first, second = ledger.settle(ed, olga, 10), ledger.settle(ed, olga, 10)
     expense = ledger.spend(olga, 10, ed)
     ledger.delete_settlement(second, olga)
@@ -99,9 +82,7 @@ def test_credit_is_used_oldest_first(ledger: Ledger, olga: User, ed: User) -> No
     assert ledger.paid(expense, ed) == (False, 0)
 
 
-def test_credit_that_comes_free_does_not_cover_an_earlier_split(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_credit_that_comes_free_does_not_cover_an_earlier_split(ledger, olga, ed):
     first, second = ledger.spend(olga, 10, ed), ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 10)
     ledger.delete(first, olga)
@@ -112,9 +93,7 @@ def test_credit_that_comes_free_does_not_cover_an_earlier_split(
     assert ledger.paid(third, ed) == (True, 10)
 
 
-def test_a_later_settlement_does_not_draw_on_earlier_credit(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_later_settlement_does_not_draw_on_earlier_credit(ledger, olga, ed):
     first, second = ledger.spend(olga, 10, ed), ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 10)
     ledger.delete(first, olga)
@@ -122,9 +101,7 @@ def test_a_later_settlement_does_not_draw_on_earlier_credit(
     assert ledger.paid(second, ed) == (False, 4)
 
 
-def test_pay_uses_credit_first_and_records_only_the_rest(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_pay_uses_credit_first_and_records_only_the_rest(ledger, olga, ed):
     first, second = ledger.spend(olga, 10, ed), ledger.spend(olga, 25, ed)
     credit = ledger.settle(ed, olga, 10)
     ledger.delete(first, olga)
@@ -137,7 +114,7 @@ def test_pay_uses_credit_first_and_records_only_the_rest(
     assert ledger.paid(third, ed) == (False, 0)
 
 
-def test_pay_records_nothing_where_credit_is_enough(ledger: Ledger, olga: User, ed: User) -> None:
+def test_pay_records_nothing_where_credit_is_enough(ledger, olga, ed):
     first, second = ledger.spend(olga, 10, ed), ledger.spend(olga, 8, ed)
     credit = ledger.settle(ed, olga, 10)
     ledger.delete(first, olga)
@@ -146,16 +123,14 @@ def test_pay_records_nothing_where_credit_is_enough(ledger: Ledger, olga: User, 
     assert ledger.paid(ledger.spend(olga, 2, ed), ed) == (True, 2)
 
 
-def test_pay_records_only_what_a_settlement_left_open(ledger: Ledger, olga: User, ed: User) -> None:
+def test_pay_records_only_what_a_settlement_left_open(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 4)
     ledger.pay(ledger.split(expense, ed), ed)
     assert [settlement["amount"] for settlement in ledger.settlements()] == [4, 6]
 
 
-def test_unpay_gives_back_as_credit_what_pay_did_not_record(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_unpay_gives_back_as_credit_what_pay_did_not_record(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     entered = ledger.settle(ed, olga, 4)
     ledger.pay(ledger.split(expense, ed), ed)
@@ -166,7 +141,7 @@ def test_unpay_gives_back_as_credit_what_pay_did_not_record(
     assert ledger.paid(ledger.spend(olga, 5, ed), ed) == (False, 4)
 
 
-def test_pay_after_unpay_uses_the_credit_again(ledger: Ledger, olga: User, ed: User) -> None:
+def test_pay_after_unpay_uses_the_credit_again(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     entered = ledger.settle(ed, olga, 10)
     split = ledger.unpay(ledger.split(expense, ed), ed)
@@ -175,7 +150,7 @@ def test_pay_after_unpay_uses_the_credit_again(ledger: Ledger, olga: User, ed: U
     assert ledger.settlements() == [entered]
 
 
-def test_deleting_a_settlement_opens_what_it_covered(ledger: Ledger, olga: User, ed: User) -> None:
+def test_deleting_a_settlement_opens_what_it_covered(ledger, olga, ed):
     first, second = ledger.spend(olga, 10, ed), ledger.spend(olga, 20, ed)
     settlement = ledger.settle(ed, olga, 25)
     ledger.delete_settlement(settlement, olga)
@@ -185,7 +160,7 @@ def test_deleting_a_settlement_opens_what_it_covered(ledger: Ledger, olga: User,
     assert ledger.answer(olga, "delete", f"settlements/{settlement['id']}").status_code == 404
 
 
-def test_deleting_what_pay_recorded_opens_the_split(ledger: Ledger, olga: User, ed: User) -> None:
+def test_deleting_what_pay_recorded_opens_the_split(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     split = ledger.pay(ledger.split(expense, ed), ed)
     ledger.delete_settlement(ledger.settlements()[0], olga)
@@ -193,9 +168,7 @@ def test_deleting_what_pay_recorded_opens_the_split(ledger: Ledger, olga: User, 
     assert not ledger.unpay(split, ed)["paid"]
 
 
-def test_deleting_a_split_leaves_money_that_was_entered_as_credit(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_deleting_a_split_leaves_money_that_was_entered_as_credit(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     entered = ledger.settle(ed, olga, 4)
     ledger.delete_split(ledger.pay(ledger.split(expense, ed), ed), olga)
@@ -204,9 +177,7 @@ def test_deleting_a_split_leaves_money_that_was_entered_as_credit(
     assert ledger.paid(ledger.spend(olga, 5, ed), ed) == (False, 4)
 
 
-def test_deleting_an_expense_leaves_money_that_was_entered_as_credit(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_deleting_an_expense_leaves_money_that_was_entered_as_credit(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     entered = ledger.settle(ed, olga, 10)
     ledger.delete(expense, olga)
@@ -215,9 +186,7 @@ def test_deleting_an_expense_leaves_money_that_was_entered_as_credit(
     assert ledger.paid(ledger.spend(olga, 10, ed), ed) == (True, 10)
 
 
-def test_a_split_that_is_covered_in_the_end_is_paid_since_then(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_split_that_is_covered_in_the_end_is_paid_since_then(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 4)
     assert ledger.split(expense, ed)["paidAt"] is None

@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,13 +10,12 @@ from django.db.models import F
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
 from tests import citus
 from tests.factories import TripFactory, join, settle, spend
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
-from users.models import User
 
 
 @pytest.fixture
-def recorded(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
+def recorded(trip, olga, ed, vera):
     """An expense of Olga's in part paid by Ed, and credit of Vera's."""
     expense = spend(trip, 10_000, paid_by=olga, among=[olga, ed, vera])
     settle(trip, ed, olga, 1_000)
@@ -25,7 +23,7 @@ def recorded(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
     return expense
 
 
-def audit(*arguments: str) -> str:
+def audit(*arguments):
     """What the command complains about; "" if nothing."""
     err = StringIO()
     with suppress(CommandError):
@@ -33,11 +31,11 @@ def audit(*arguments: str) -> str:
     return err.getvalue()
 
 
-def test_it_is_silent_about_a_ledger_that_is_right(recorded: Expense) -> None:
+def test_it_is_silent_about_a_ledger_that_is_right(recorded):
     assert audit() == ""
 
 
-def test_an_empty_database_is_right(db: None) -> None:
+def test_an_empty_database_is_right(db):
     assert audit() == ""
 
 
@@ -62,18 +60,14 @@ def test_an_empty_database_is_right(db: None) -> None:
         (Member, {"role": TripRole.EDITOR}, "no owner"),
     ],
 )
-def test_whatever_was_changed_behind_its_back_is_named(
-    recorded: Expense, rows: type, change: dict, complaint: str
-) -> None:
+def test_whatever_was_changed_behind_its_back_is_named(recorded, rows, change, complaint):
     rows.objects.update(**change)
     assert complaint in audit()
 
 
 @citus.row_changes_trip
 @pytest.mark.parametrize("rows", [Allocation, Payer, Split])
-def test_a_row_that_names_another_trip_is_named(
-    recorded: Expense, trip: Trip, olga: User, rows: Any
-) -> None:
+def test_a_row_that_names_another_trip_is_named(recorded, trip, olga, rows):
     [expected, *_] = rows.objects.order_by("pk")
     assert expected.trip_id == trip.pk
     stored = TripFactory().pk
@@ -83,20 +77,18 @@ def test_a_row_that_names_another_trip_is_named(
     assert text in audit("--trip", str(trip.pk))
 
 
-def test_it_fails_when_there_is_a_difference(recorded: Expense) -> None:
+def test_it_fails_when_there_is_a_difference(recorded):
     Debt.objects.update(amount_minor=F("amount_minor") + 1)
     with pytest.raises(CommandError, match="differences in 1 trips"):
         call_command("audit_ledger", stderr=StringIO())
 
 
 class Terminal(StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def test_a_terminal_shows_the_progress_and_a_log_does_not(
-    recorded: Expense, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_terminal_shows_the_progress_and_a_log_does_not(recorded, monkeypatch):
     Debt.objects.update(amount_minor=F("amount_minor") + 1)
     monkeypatch.setenv("COLUMNS", "80")
     for screen in (Terminal(), StringIO()):
@@ -108,27 +100,25 @@ def test_a_terminal_shows_the_progress_and_a_log_does_not(
         assert is_shown is screen.isatty()
 
 
-def test_rows_that_are_gone_are_missed(recorded: Expense) -> None:
+def test_rows_that_are_gone_are_missed(recorded):
     Allocation.objects.all().delete()
     assert "0 is covered" in audit()
 
 
-def test_a_debt_of_somebody_else_is_named(recorded: Expense, sam: User) -> None:
+def test_a_debt_of_somebody_else_is_named(recorded, sam):
     Debt.objects.filter(pk=Debt.objects.first().pk).update(debtor=sam)
     complaints = audit()
     assert "does not match its split" in complaints
     assert "different people" in complaints
 
 
-def test_an_entry_of_somebody_who_never_was_a_member_is_named(
-    recorded: Expense, trip: Trip, ed: User
-) -> None:
+def test_an_entry_of_somebody_who_never_was_a_member_is_named(recorded, trip, ed):
     Member.objects.filter(trip=trip, user=ed).delete()
     assert f"user {ed.pk} has entries but no membership" in audit()
 
 
 @pytest.fixture
-def closed(trip: Trip, olga: User, ed: User) -> Settlement:
+def closed(trip, olga, ed):
     """The settlement that closed what Olga and Ed owe each other."""
     for payer, debtor in ((olga, ed), (ed, olga)):
         spend(trip, 900, paid_by=payer, among=[debtor])
@@ -145,17 +135,13 @@ def closed(trip: Trip, olga: User, ed: User) -> Settlement:
         (Member, {"owed_minor": 800}, "owed_minor is 800, it should be 0"),
     ],
 )
-def test_whatever_was_changed_about_a_closing_is_named(
-    closed: Settlement, rows: Any, change: dict, complaint: str
-) -> None:
+def test_whatever_was_changed_about_a_closing_is_named(closed, rows, change, complaint):
     assert audit() == ""
     rows.objects.update(**change)
     assert complaint in audit()
 
 
-def test_what_a_settlement_of_another_trip_closed_is_named(
-    closed: Settlement, trip: Trip, olga: User, ed: User
-) -> None:
+def test_what_a_settlement_of_another_trip_closed_is_named(closed, trip, olga, ed):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, ed)
@@ -165,9 +151,7 @@ def test_what_a_settlement_of_another_trip_closed_is_named(
     assert f"Settlement {row.pk} is stored as one of trip {trip.pk}" in audit()
 
 
-def test_debts_and_credit_that_do_not_make_the_balances_are_named(
-    closed: Settlement, olga: User, ed: User
-) -> None:
+def test_debts_and_credit_that_do_not_make_the_balances_are_named(closed, olga, ed):
     """Every row is right by itself: somebody has credit that nobody gave."""
     rows = Settlement.with_offsets.filter(closing=closed, sender=olga)
     more = {name: F(name) + 1 for name in ("amount_minor", "credit_minor")}
@@ -180,7 +164,7 @@ def test_debts_and_credit_that_do_not_make_the_balances_are_named(
     assert found.count("\n") == 4
 
 
-def test_one_trip_can_be_audited_alone(recorded: Expense, trip: Trip, sam: User) -> None:
+def test_one_trip_can_be_audited_alone(recorded, trip, sam):
     other = TripFactory()
     join(other, sam, TripRole.OWNER)
     Member.objects.filter(trip=trip).update(paid_minor=F("paid_minor") + 1)
@@ -190,6 +174,6 @@ def test_one_trip_can_be_audited_alone(recorded: Expense, trip: Trip, sam: User)
         call_command("audit_ledger", "--trip", "999")
 
 
-def test_a_trip_without_an_owner_is_named_once(trip: Trip) -> None:
+def test_a_trip_without_an_owner_is_named_once(trip):
     trip.members.update(role=TripRole.EDITOR)
     assert audit().count("no owner") == 1

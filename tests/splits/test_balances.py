@@ -1,20 +1,13 @@
 """Balances and the settle-up plan: where everybody stands, and how to get to zero."""
 
-from collections.abc import Callable
-
 import pytest
 from django.utils import timezone
 
-from tests.cast import Api
-from tests.splits.ledger import Ledger, exact
+from tests.splits.ledger import exact
 from tripcompanion.api.serializers import MAX_INTEGER
-from trips.models import Trip
-from users.models import User
 
 
-def test_a_balance_is_paid_less_share_plus_sent_less_received(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_balance_is_paid_less_share_plus_sent_less_received(ledger, olga, ed, vera):
     ledger.spend(olga, 60, olga, ed, vera)
     ledger.spend(ed, 10.5, vera)
     ledger.settle(ed, olga, 4)
@@ -29,7 +22,7 @@ def test_a_balance_is_paid_less_share_plus_sent_less_received(
     }
 
 
-def test_a_member_without_entries_is_listed_with_zero(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_member_without_entries_is_listed_with_zero(ledger, olga, ed):
     rows = ledger.answer(ed, "get", "balances").json()
     assert [row["user"]["name"] for row in rows] == ["Olga Owner", "Ed Editor", "Vera Viewer"]
     assert all(row["balance"] == 0 for row in rows)
@@ -42,9 +35,7 @@ def test_a_member_without_entries_is_listed_with_zero(ledger: Ledger, olga: User
     }
 
 
-def test_who_has_left_is_listed_as_long_as_they_have_an_entry(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_who_has_left_is_listed_as_long_as_they_have_an_entry(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, vera)
     ledger.pay(expense["splits"][0], vera)
     for user in (vera, ed):
@@ -55,8 +46,8 @@ def test_who_has_left_is_listed_as_long_as_they_have_an_entry(
 
 
 def test_the_account_of_somebody_who_owes_can_be_deleted_and_the_debt_stays_visible(
-    ledger: Ledger, olga: User, ada: User, vera: User
-) -> None:
+    ledger, olga, ada, vera
+):
     expense = ledger.spend(olga, 60, vera)
     assert ledger.answer(ada, "delete", f"/api/users/{vera.pk}").status_code == 204
     row = next(r for r in ledger.answer(olga, "get", "balances").json() if r["balance"] < 0)
@@ -67,25 +58,21 @@ def test_the_account_of_somebody_who_owes_can_be_deleted_and_the_debt_stays_visi
     assert not any(ledger.balances().values())
 
 
-def test_nothing_counts_that_happened_in_another_trip(
-    ledger: Ledger, ledger_in: Callable[[str], Ledger], olga: User, ed: User
-) -> None:
+def test_nothing_counts_that_happened_in_another_trip(ledger, ledger_in, olga, ed):
     other = ledger_in("JPY")
     other.spend(olga, 1000, ed)
     assert not any(ledger.balances().values())
     assert other.balance(ed) == -1000
 
 
-def test_huge_balances_are_exact(ledger: Ledger, olga: User, ed: User) -> None:
+def test_huge_balances_are_exact(ledger, olga, ed):
     for _number in range(11):
         ledger.spend(olga, "999999999999.99", ed)
     rows = exact(ledger.answer(olga, "get", f"{ledger.url}/balances"))
     assert {str(abs(row["balance"])) for row in rows} == {"10999999999999.89", "0.00"}
 
 
-def test_a_sum_beyond_64_bits_is_refused_and_never_rounded(
-    ledger_in: Callable[[str], Ledger], olga: User, ed: User
-) -> None:
+def test_a_sum_beyond_64_bits_is_refused_and_never_rounded(ledger_in, olga, ed):
     ledger = ledger_in("CLF")
     nearly_full = 2**63 - 10**15
     ledger.trip.members.filter(user=olga).update(paid_minor=nearly_full)
@@ -95,9 +82,7 @@ def test_a_sum_beyond_64_bits_is_refused_and_never_rounded(
     assert ledger.trip.members.get(user=ed).share_minor == 0
 
 
-def test_the_plan_has_the_fewest_transfers(
-    ledger: Ledger, olga: User, ed: User, vera: User, bert: User
-) -> None:
+def test_the_plan_has_the_fewest_transfers(ledger, olga, ed, vera, bert):
     ledger.spend(olga, 30, ed)
     ledger.spend(ed, 30, vera)
     ledger.spend(bert, 7, olga, paidByUserId=bert.pk)
@@ -109,7 +94,7 @@ def test_the_plan_has_the_fewest_transfers(
     assert ledger.plan() == ledger.plan()
 
 
-def test_a_settled_trip_has_an_empty_plan(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_settled_trip_has_an_empty_plan(ledger, olga, ed):
     assert ledger.plan() == []
     ledger.spend(olga, 30, ed)
     ledger.settle(ed, olga, 30)
@@ -118,8 +103,8 @@ def test_a_settled_trip_has_an_empty_plan(ledger: Ledger, olga: User, ed: User) 
 
 @pytest.mark.parametrize("turn", range(4))
 def test_recording_the_plan_brings_all_to_zero_and_frees_everybody_of_debts(
-    ledger: Ledger, olga: User, ed: User, vera: User, bert: User, turn: int
-) -> None:
+    ledger, olga, ed, vera, bert, turn
+):
     people = [olga, ed, vera, bert]
     for number, amount in enumerate((100, 33.33, 0.07, 12.5, 99.99)):
         payer = people[(number + turn) % 4]
@@ -138,9 +123,7 @@ def test_recording_the_plan_brings_all_to_zero_and_frees_everybody_of_debts(
         assert ledger.debt(user) == 0
 
 
-def test_settle_up_answers_for_all_sums_in_range(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_settle_up_answers_for_all_sums_in_range(api, trip, olga, ed, vera):
     """PostgreSQL refuses sums in between that do not fit into 64 bits."""
     full = dict.fromkeys(("paid_minor", "share_minor", "received_minor"), MAX_INTEGER)
     trip.members.filter(user=olga).update(**full)
@@ -153,8 +136,8 @@ def test_settle_up_answers_for_all_sums_in_range(
 
 
 def test_of_a_trip_that_everybody_has_left_an_admin_sees_that_nobody_stands_anywhere(
-    api: Api, trip: Trip, olga: User, ada: User, sam: User
-) -> None:
+    api, trip, olga, ada, sam
+):
     trip.members.update(left_at=timezone.now())
     for path in ("balances", "settle-up"):
         assert api(ada).get(f"/api/trips/{trip.pk}/{path}").json() == []

@@ -1,11 +1,8 @@
 """Changing expenses: what PUT and PATCH replace, and what is refused."""
 
-from typing import Any
-
 import pytest
 
-from tests.splits.ledger import Json, Ledger, parts
-from users.models import User
+from tests.splits.ledger import parts
 
 pytestmark = pytest.mark.either
 
@@ -17,7 +14,7 @@ FULL = {
 }
 
 
-def without(expense: Json, *names: str) -> Json:
+def without(expense, *names):
     return {name: value for name, value in expense.items() if name not in names}
 
 
@@ -34,9 +31,7 @@ def without(expense: Json, *names: str) -> Json:
         ("tags", []),
     ],
 )
-def test_patch_changes_the_fields_that_were_sent_and_no_other(
-    ledger: Ledger, olga: User, ed: User, field: str, value: Any
-) -> None:
+def test_patch_changes_the_fields_that_were_sent_and_no_other(ledger, olga, ed, field, value):
     expense = ledger.spend(olga, 60, olga, ed, **FULL)
     ledger.pay(expense["splits"][1], ed)
     before = ledger.expense(expense)
@@ -47,14 +42,12 @@ def test_patch_changes_the_fields_that_were_sent_and_no_other(
     assert ledger.expense(expense) == changed
 
 
-def test_an_empty_patch_changes_nothing_but_the_instant(ledger: Ledger, olga: User) -> None:
+def test_an_empty_patch_changes_nothing_but_the_instant(ledger, olga):
     expense = ledger.spend(olga, 60, olga, **FULL)
     assert without(ledger.change(expense, olga), "updatedAt") == without(expense, "updatedAt")
 
 
-def test_put_replaces_every_field_and_absent_ones_fall_back(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_put_replaces_every_field_and_absent_ones_fall_back(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, olga, ed, **FULL)
     body = ledger.expense_body(90, vera, description="Lunch", expenseDate="2026-05-15")
     response = ledger.answer(olga, "put", f"expenses/{expense['id']}", body)
@@ -68,14 +61,14 @@ def test_put_replaces_every_field_and_absent_ones_fall_back(
     assert changed["payers"][0]["amount"] == 90
 
 
-def test_put_without_a_payer_takes_the_caller(ledger: Ledger, olga: User, ed: User) -> None:
+def test_put_without_a_payer_takes_the_caller(ledger, olga, ed):
     expense = ledger.spend(ed, 60, olga)
     body = ledger.expense_body(60, olga)
     changed = ledger.answer(olga, "put", f"expenses/{expense['id']}", body).json()
     assert changed["paidBy"]["id"] == olga.pk
 
 
-def test_put_of_exact_amounts_needs_them_again(ledger: Ledger, olga: User) -> None:
+def test_put_of_exact_amounts_needs_them_again(ledger, olga):
     amounts = {str(olga.pk): 60}
     expense = ledger.spend(olga, 60, olga, splitType="MANUAL", splitAmounts=amounts)
     body = ledger.expense_body(60, olga, splitType="MANUAL")
@@ -84,9 +77,7 @@ def test_put_of_exact_amounts_needs_them_again(ledger: Ledger, olga: User) -> No
     assert list(response.json()["errors"]) == ["splitAmounts"]
 
 
-def test_a_new_amount_is_divided_anew_and_paid_by_who_paid(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_new_amount_is_divided_anew_and_paid_by_who_paid(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, ed, vera)
     changed = ledger.change(expense, olga, amount=80.5)
     assert parts(changed) == {ed.pk: 40.25, vera.pk: 40.25}
@@ -94,9 +85,7 @@ def test_a_new_amount_is_divided_anew_and_paid_by_who_paid(
     assert ledger.balances() == {olga.pk: 80.5, ed.pk: -40.25, vera.pk: -40.25}
 
 
-def test_percentages_and_weights_divide_a_new_amount_as_before(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_percentages_and_weights_divide_a_new_amount_as_before(ledger, olga, ed):
     for split_type in ("PERCENTAGE", "SHARES"):
         amounts = {str(olga.pk): 25, str(ed.pk): 75}
         fields = {"splitType": split_type, "splitAmounts": amounts}
@@ -104,9 +93,7 @@ def test_percentages_and_weights_divide_a_new_amount_as_before(
         assert parts(ledger.change(expense, olga, amount=100)) == {olga.pk: 25, ed.pk: 75}
 
 
-def test_a_new_amount_for_exact_amounts_needs_new_ones(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_new_amount_for_exact_amounts_needs_new_ones(ledger, olga, ed):
     amounts = {str(olga.pk): 20, str(ed.pk): 40}
     expense = ledger.spend(olga, 60, olga, ed, splitType="MANUAL", splitAmounts=amounts)
     path = f"expenses/{expense['id']}"
@@ -117,9 +104,7 @@ def test_a_new_amount_for_exact_amounts_needs_new_ones(
     assert parts(changed) == {olga.pk: 20, ed.pk: 50}
 
 
-def test_a_new_amount_of_several_payers_needs_what_each_put_in(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_new_amount_of_several_payers_needs_what_each_put_in(ledger, olga, ed):
     payers = [{"userId": olga.pk, "amount": 20}, {"userId": ed.pk, "amount": 40}]
     expense = ledger.spend(olga, 60, olga, payers=payers)
     response = ledger.answer(olga, "patch", f"expenses/{expense['id']}", {"amount": 70})
@@ -129,7 +114,7 @@ def test_a_new_amount_of_several_payers_needs_what_each_put_in(
     assert ledger.change(expense, olga, amount=70, payers=payers)["amount"] == 70
 
 
-def test_another_split_type_needs_its_own_numbers(ledger: Ledger, olga: User, ed: User) -> None:
+def test_another_split_type_needs_its_own_numbers(ledger, olga, ed):
     weights = {str(olga.pk): 1, str(ed.pk): 3}
     expense = ledger.spend(olga, 60, olga, ed, splitType="SHARES", splitAmounts=weights)
     path = f"expenses/{expense['id']}"
@@ -137,13 +122,13 @@ def test_another_split_type_needs_its_own_numbers(ledger: Ledger, olga: User, ed
     assert parts(ledger.change(expense, olga, splitType="EQUAL")) == {olga.pk: 30, ed.pk: 30}
 
 
-def test_new_participants_divide_it_anew(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_new_participants_divide_it_anew(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, olga, ed)
     changed = ledger.change(expense, olga, participantUserIds=[ed.pk, vera.pk, olga.pk])
     assert parts(changed) == {olga.pk: 20, ed.pk: 20, vera.pk: 20}
 
 
-def test_another_payer_moves_the_balances(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_another_payer_moves_the_balances(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, vera)
     changed = ledger.change(expense, olga, paidByUserId=ed.pk)
     assert changed["paidBy"]["id"] == ed.pk
@@ -157,9 +142,7 @@ def test_another_payer_moves_the_balances(ledger: Ledger, olga: User, ed: User, 
         ({"notes": "Good.", "expenseDate": "soon"}, "expenseDate"),
     ],
 )
-def test_a_refused_change_changes_nothing(
-    ledger: Ledger, olga: User, ed: User, fields: Json, wrong: str
-) -> None:
+def test_a_refused_change_changes_nothing(ledger, olga, ed, fields, wrong):
     expense = ledger.spend(olga, 60, olga, ed)
     response = ledger.answer(olga, "patch", f"expenses/{expense['id']}", fields)
     assert response.status_code == 400
@@ -167,7 +150,7 @@ def test_a_refused_change_changes_nothing(
     assert ledger.expense(expense) == expense
 
 
-def test_a_stranger_cannot_be_put_into_an_expense(ledger: Ledger, olga: User, sam: User) -> None:
+def test_a_stranger_cannot_be_put_into_an_expense(ledger, olga, sam):
     expense = ledger.spend(olga, 60, olga)
     path = f"expenses/{expense['id']}"
     for fields in ({"participantUserIds": [sam.pk]}, {"paidByUserId": sam.pk}):
@@ -176,9 +159,7 @@ def test_a_stranger_cannot_be_put_into_an_expense(ledger: Ledger, olga: User, sa
         assert list(response.json()["errors"]) == list(fields)
 
 
-def test_who_has_left_may_stay_in_an_expense_that_is_corrected(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_who_has_left_may_stay_in_an_expense_that_is_corrected(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, vera)
     ledger.pay(expense["splits"][0], vera)
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
@@ -192,8 +173,8 @@ def test_who_has_left_may_stay_in_an_expense_that_is_corrected(
     ("split_type", "numbers"), [("EQUAL", None), ("SHARES", 3), ("PERCENTAGE", 50), ("MANUAL", 30)]
 )
 def test_an_expense_whose_splits_are_all_deleted_takes_a_new_amount_with_a_division_only(
-    ledger: Ledger, olga: User, ed: User, split_type: str, numbers: int | None
-) -> None:
+    ledger, olga, ed, split_type, numbers
+):
     amounts = {"splitAmounts": {str(olga.pk): numbers, str(ed.pk): numbers}} if numbers else {}
     expense = ledger.spend(olga, 60, olga, ed, splitType=split_type, **amounts)
     for split in expense["splits"]:

@@ -4,30 +4,28 @@ import pytest
 
 from splits.models import Settlement
 from tests.factories import add_guest
-from tests.splits.ledger import Json, Ledger
-from trips.models import Trip
-from users.models import User
+from tests.splits.ledger import Json
 
 
 @pytest.fixture
-def chain(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Json, Json]:
+def chain(ledger, olga, ed, vera):
     """Vera owes Ed 10, and Ed owes Olga 10: the plan sends 10 from Vera past Ed to Olga."""
     return ledger.spend(ed, 10, vera), ledger.spend(olga, 10, ed)
 
 
 @pytest.fixture
-def mutual(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Json, Json]:
+def mutual(ledger, olga, ed, vera):
     """Vera owes Ed 10, and Ed owes Vera 10."""
     return ledger.spend(ed, 10, vera), ledger.spend(olga, 10, ed, paidByUserId=vera.pk)
 
 
-def open_splits(ledger: Ledger, *users: User) -> list[int]:
+def open_splits(ledger, *users):
     return [split_id for user in users for split_id in ledger.pending(user)]
 
 
 def test_following_the_plan_pays_every_split_though_the_money_went_past_who_was_owed(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     [transfer] = ledger.plan()
     assert (transfer["from"]["id"], transfer["to"]["id"]) == (vera.pk, olga.pk)
     ledger.settle(vera, olga, transfer["amount"])
@@ -37,9 +35,7 @@ def test_following_the_plan_pays_every_split_though_the_money_went_past_who_was_
     assert (ledger.debt(ed), ledger.debt(vera)) == (0, 0)
 
 
-def test_deleting_the_closing_settlement_opens_what_it_closed(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_deleting_the_closing_settlement_opens_what_it_closed(ledger, chain, olga, ed, vera):
     settlement = ledger.settle(vera, olga, 10)
     ledger.delete_settlement(settlement, olga)
     assert ledger.paid(chain[0], vera) == (False, 0)
@@ -47,13 +43,11 @@ def test_deleting_the_closing_settlement_opens_what_it_closed(
     assert ledger.balances() == {olga.pk: 10, ed.pk: 0, vera.pk: -10}
 
 
-def test_an_offset_is_as_old_as_its_closing_also_after_a_restore(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, vera: User
-) -> None:
+def test_an_offset_is_as_old_as_its_closing_also_after_a_restore(ledger, chain, olga, vera):
     closing = ledger.settle(vera, olga, 10)
     stored = Settlement.objects.get()
 
-    def times() -> set[object]:
+    def times():
         return set(Settlement.with_offsets.values_list("created_at", flat=True))
 
     assert times() == {stored.created_at}
@@ -62,9 +56,7 @@ def test_an_offset_is_as_old_as_its_closing_also_after_a_restore(
     assert times() == {stored.created_at}
 
 
-def test_closing_uses_up_every_credit(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_closing_uses_up_every_credit(ledger, chain, olga, ed, vera):
     ledger.settle(vera, olga, 4)
     ledger.settle(vera, olga, 6)
     assert not any(ledger.balances().values())
@@ -73,8 +65,8 @@ def test_closing_uses_up_every_credit(
 
 
 def test_deleting_the_closing_settlement_makes_the_other_money_credit_again(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     ledger.settle(vera, olga, 4)
     ledger.delete_settlement(ledger.settle(vera, olga, 6), olga)
     expense = ledger.spend(olga, 10, vera)
@@ -82,8 +74,8 @@ def test_deleting_the_closing_settlement_makes_the_other_money_credit_again(
 
 
 def test_deleting_another_settlement_opens_only_what_that_one_covered(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     expense = ledger.spend(olga, 7, vera)
     other = ledger.settle(vera, olga, 7)
     ledger.settle(vera, olga, 10)
@@ -93,17 +85,13 @@ def test_deleting_another_settlement_opens_only_what_that_one_covered(
     assert ledger.paid(chain[1], ed) == (True, 10)
 
 
-def test_short_of_zero_nothing_is_closed(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_short_of_zero_nothing_is_closed(ledger, chain, olga, ed, vera):
     ledger.settle(vera, olga, 9.99)
     assert ledger.paid(chain[0], vera) == (False, 0)
     assert ledger.paid(chain[1], ed) == (False, 0)
 
 
-def test_nothing_is_closed_while_two_others_are_not_settled(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_nothing_is_closed_while_two_others_are_not_settled(ledger, trip, olga, ed, vera):
     dinner, taxi = ledger.spend(olga, 10, add_guest(trip)), ledger.spend(ed, 10, vera)
     ledger.settle(vera, ed, 4)
     ledger.settle(vera, ed, 6)
@@ -111,9 +99,7 @@ def test_nothing_is_closed_while_two_others_are_not_settled(
     assert ledger.paid(dinner, trip.members.guests().get().user) == (False, 0)
 
 
-def test_pay_closes_as_well(
-    ledger: Ledger, mutual: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_pay_closes_as_well(ledger, mutual, olga, ed, vera):
     expense = ledger.spend(olga, 10, ed)
     ledger.pay(ledger.split(expense, ed), ed)
     assert ledger.paid(mutual[0], vera) == (True, 10)
@@ -121,9 +107,7 @@ def test_pay_closes_as_well(
     assert len(ledger.settlements()) == 1
 
 
-def test_unpaying_what_closed_the_trip_opens_it_again(
-    ledger: Ledger, mutual: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_unpaying_what_closed_the_trip_opens_it_again(ledger, mutual, olga, ed, vera):
     expense = ledger.spend(olga, 10, ed)
     split = ledger.pay(ledger.split(expense, ed), ed)
     ledger.unpay(split, ed)
@@ -132,16 +116,14 @@ def test_unpaying_what_closed_the_trip_opens_it_again(
 
 
 def test_deleting_the_split_whose_pay_closed_the_trip_opens_it_again(
-    ledger: Ledger, mutual: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, mutual, olga, ed, vera
+):
     expense = ledger.spend(olga, 10, ed)
     ledger.delete_split(ledger.pay(ledger.split(expense, ed), ed), olga)
     assert ledger.paid(mutual[0], vera) == (False, 0)
 
 
-def test_neither_an_expense_nor_its_deletion_closes_a_trip(
-    ledger: Ledger, mutual: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_neither_an_expense_nor_its_deletion_closes_a_trip(ledger, mutual, olga, ed, vera):
     assert not any(ledger.balances().values())
     assert ledger.plan() == []
     extra = ledger.spend(olga, 10, ed)
@@ -150,9 +132,7 @@ def test_neither_an_expense_nor_its_deletion_closes_a_trip(
     assert ledger.paid(mutual[1], ed) == (False, 0)
 
 
-def test_paying_out_of_credit_alone_closes_nothing(
-    ledger: Ledger, mutual: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_paying_out_of_credit_alone_closes_nothing(ledger, mutual, olga, ed, vera):
     first, second = ledger.spend(olga, 5, ed), ledger.spend(olga, 5, ed)
     ledger.settle(ed, olga, 5)
     ledger.delete(first, olga)
@@ -162,9 +142,7 @@ def test_paying_out_of_credit_alone_closes_nothing(
     assert ledger.paid(mutual[1], ed) == (False, 0)
 
 
-def test_a_split_that_was_closed_can_be_unpaid_by_itself(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_a_split_that_was_closed_can_be_unpaid_by_itself(ledger, chain, olga, ed, vera):
     settlement = ledger.settle(vera, olga, 10)
     split = ledger.unpay(ledger.split(chain[0], vera), vera)
     assert (split["paid"], split["paidAmount"]) == (False, 0)
@@ -173,18 +151,14 @@ def test_a_split_that_was_closed_can_be_unpaid_by_itself(
     assert not any(ledger.balances().values())
 
 
-def test_a_new_expense_after_closing_is_owed_as_ever(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_a_new_expense_after_closing_is_owed_as_ever(ledger, chain, olga, ed, vera):
     ledger.settle(vera, olga, 10)
     expense = ledger.spend(olga, 6, ed, vera)
     assert open_splits(ledger, ed, vera) == [split["id"] for split in expense["splits"]]
     assert ledger.balances() == {olga.pk: 6, ed.pk: -3, vera.pk: -3}
 
 
-def test_who_followed_the_plan_may_leave(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_who_followed_the_plan_may_leave(ledger, chain, olga, ed, vera):
     response = ledger.answer(vera, "post", "members/leave")
     assert (response.status_code, response.json()["code"]) == (409, "balance_open")
     assert "-10.00" in response.json()["detail"]
@@ -195,7 +169,7 @@ def test_who_followed_the_plan_may_leave(
 # -- Several closings, and what happens to closed rows one by one ---------------------------------
 
 
-def closed_twice(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Json, Json, Json, Json]:
+def closed_twice(ledger, olga, ed, vera):
     """Two expenses of Ed's for Vera, each with the settlement that closed it."""
     made: list[Json] = []
     for amount in (10, 6):
@@ -205,9 +179,7 @@ def closed_twice(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Json
     return made[0], made[1], made[2], made[3]
 
 
-def test_deleting_an_earlier_closing_opens_what_it_closed_and_nothing_later(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_deleting_an_earlier_closing_opens_what_it_closed_and_nothing_later(ledger, olga, ed, vera):
     first, closing, second, _later = closed_twice(ledger, olga, ed, vera)
     ledger.delete_settlement(closing, olga)
     assert ledger.pending(vera) == [first["splits"][0]["id"]]
@@ -216,8 +188,8 @@ def test_deleting_an_earlier_closing_opens_what_it_closed_and_nothing_later(
 
 
 def test_what_was_opened_again_is_closed_by_the_next_closing_and_opened_with_it(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+    ledger, olga, ed, vera
+):
     first, closing, second, _later = closed_twice(ledger, olga, ed, vera)
     ledger.delete_settlement(closing, olga)
     again = ledger.settle(vera, olga, 10)
@@ -227,9 +199,7 @@ def test_what_was_opened_again_is_closed_by_the_next_closing_and_opened_with_it(
     assert ledger.paid(second, vera) == (True, 6)
 
 
-def test_closings_can_be_deleted_from_the_last_to_the_first(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_closings_can_be_deleted_from_the_last_to_the_first(ledger, olga, ed, vera):
     first, closing, second, later = closed_twice(ledger, olga, ed, vera)
     ledger.delete_settlement(later, olga)
     assert ledger.pending(vera) == [second["splits"][0]["id"]]
@@ -238,9 +208,7 @@ def test_closings_can_be_deleted_from_the_last_to_the_first(
     assert ledger.debt(vera) == 16
 
 
-def test_credit_that_arises_after_a_closing_covers_what_comes(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+def test_credit_that_arises_after_a_closing_covers_what_comes(ledger, chain, olga, ed, vera):
     ledger.settle(vera, olga, 10)
     ledger.settle(ed, olga, 5)
     expense = ledger.spend(olga, 8, ed)
@@ -248,8 +216,8 @@ def test_credit_that_arises_after_a_closing_covers_what_comes(
 
 
 def test_money_for_a_part_of_a_closed_debt_opens_that_part_alone_when_it_is_deleted(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     part = ledger.settle(vera, ed, 4)
     ledger.settle(vera, olga, 6)
     closing = ledger.settle(ed, olga, 4)
@@ -261,8 +229,8 @@ def test_money_for_a_part_of_a_closed_debt_opens_that_part_alone_when_it_is_dele
 
 
 def test_unpaying_gives_back_the_credit_that_covered_and_not_what_was_closed_of_it(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     expense = ledger.spend(olga, 2, vera)
     ledger.settle(vera, olga, 7)
     ledger.settle(vera, olga, 5)
@@ -272,18 +240,18 @@ def test_unpaying_gives_back_the_credit_that_covered_and_not_what_was_closed_of_
 
 
 @pytest.fixture
-def two_payers(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
+def two_payers(ledger, olga, ed, vera):
     """100 of Vera's, of which Olga paid 60 and Ed 40."""
     return ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
 
 
-def paid_by(first: User, amount: int, second: User, other_amount: int) -> list[Json]:
+def paid_by(first, amount, second, other_amount):
     return [{"userId": first.pk, "amount": amount}, {"userId": second.pk, "amount": other_amount}]
 
 
 def test_a_closed_split_whose_payers_change_stays_closed_but_for_what_is_new(
-    ledger: Ledger, two_payers: Json, olga: User, ed: User, vera: User
-) -> None:
+    ledger, two_payers, olga, ed, vera
+):
     """Vera hands all to Olga, so that her debt to Ed is closed and Ed's claim is left to Olga."""
     ledger.spend(ed, 40, olga, paidByUserId=olga.pk)
     ledger.spend(olga, 40, ed)
@@ -296,9 +264,7 @@ def test_a_closed_split_whose_payers_change_stays_closed_but_for_what_is_new(
     assert ledger.paid(two_payers, vera) == (False, 60)
 
 
-def test_a_closed_debt_that_gets_smaller_stays_closed(
-    ledger: Ledger, two_payers: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_a_closed_debt_that_gets_smaller_stays_closed(ledger, two_payers, olga, ed, vera):
     """All 100 go to Olga: 40 of it are credit, and the debt to Ed is closed against it."""
     ledger.spend(ed, 40, olga, paidByUserId=ed.pk)
     ledger.spend(olga, 80, ed)
@@ -316,8 +282,8 @@ def test_a_closed_debt_that_gets_smaller_stays_closed(
 
 
 def test_an_expense_that_was_closed_can_be_deleted_and_does_not_come_back(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     closing = ledger.settle(vera, olga, 10)
     ledger.delete(chain[0], olga)
     assert ledger.paid(chain[1], ed) == (True, 10)
@@ -327,8 +293,8 @@ def test_an_expense_that_was_closed_can_be_deleted_and_does_not_come_back(
 
 
 def test_it_is_paid_since_it_was_closed_and_stays_so_when_it_is_taken_out(
-    ledger: Ledger, chain: tuple[Json, Json], olga: User, ed: User, vera: User
-) -> None:
+    ledger, chain, olga, ed, vera
+):
     """Also once an allocation of its own says so: here because money of its is deleted."""
     part = ledger.settle(ed, olga, 3)
     ledger.settle(vera, olga, 7)

@@ -1,19 +1,13 @@
 """Closing a trip and opening it again costs the same with 50 open debts and with thousands."""
 
 import sqlite3
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.db import connection
-from rest_framework.test import APIClient
 
 from benchmarks.open_debts import DEBT_MINOR, Size, fill
 from splits.models import Allocation, Debt, Split
-from tests.cast import Api
-from tests.splits.ledger import Json
-from trips.models import Member, Trip
-from users.models import User
+from trips.models import Member
 
 FEW, MANY = 50, 5_000
 
@@ -21,11 +15,11 @@ FEW, MANY = 50, 5_000
 class Cost:
     """The statements of a request: how many, and how many values are sent with them."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.statements = self.values = 0
         self._last = ""
 
-    def note(self, execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+    def note(self, execute, sql, values, many, context):
         # Large deletions are made in batches of 20,000 rows.
         if sql == self._last and sql.startswith("DELETE"):
             return execute(sql, values, many, context)
@@ -38,23 +32,23 @@ class Cost:
 class Closable:
     """A trip with so many open debts, in which a settlement there and back closes everything."""
 
-    def __init__(self, api: Api, debts: int) -> None:
+    def __init__(self, api, debts):
         self.trip, self.size = fill(debts), Size.of(debts)
         members = self.trip.members.order_by("user_id").select_related("user")
         self.first, *_others, self.last = (member.user for member in members)
         self.client, self.url = api(self.first), f"/api/trips/{self.trip.pk}"
         self.debtor = api(self.last)
 
-    def settle(self, sender: User, receiver: User) -> Json:
+    def settle(self, sender, receiver):
         body = {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": DEBT_MINOR / 100}
         response = self.client.post(f"{self.url}/settlements", body)
         assert response.status_code == 201
         return response.json()
 
-    def close(self) -> Json:
+    def close(self):
         return self.settle(self.last, self.first)
 
-    def opened(self, settlement: Json) -> tuple[tuple[int, int], Any]:
+    def opened(self, settlement):
         """The cost of deleting the settlement that closed the trip."""
         with connection.cursor() as cursor:
             # Rows that are not committed are not counted by PostgreSQL itself. If it takes the
@@ -62,15 +56,15 @@ class Closable:
             cursor.execute("ANALYZE")
         return cost_of(lambda: self.delete(settlement))
 
-    def delete(self, settlement: Json) -> None:
+    def delete(self, settlement):
         response = self.client.delete(f"{self.url}/settlements/{settlement['id']}")
         assert response.status_code == 204
 
-    def pending(self, client: APIClient, user: User) -> list[Json]:
+    def pending(self, client, user):
         return client.get(f"/api/users/{user.pk}/pending-debts").json()
 
 
-def cost_of(act: Callable[[], Any]) -> tuple[tuple[int, int], Any]:
+def cost_of(act):
     cost = Cost()
     with connection.execute_wrapper(cost.note):
         done = act()
@@ -78,19 +72,17 @@ def cost_of(act: Callable[[], Any]) -> tuple[tuple[int, int], Any]:
 
 
 @pytest.fixture
-def few_and_many(api: Api, db: None) -> list[Closable]:
+def few_and_many(api, db):
     return [Closable(api, FEW), Closable(api, MANY)]
 
 
-def test_there_are_as_many_debts_as_were_asked_for(few_and_many: list[Closable]) -> None:
+def test_there_are_as_many_debts_as_were_asked_for(few_and_many):
     few, many = (Debt.objects.open().filter(trip=closable.trip) for closable in few_and_many)
     assert few.count() == FEW
     assert many.count() >= MANY
 
 
-def test_closing_and_opening_again_send_as_much_for_few_debts_as_for_many(
-    few_and_many: list[Closable],
-) -> None:
+def test_closing_and_opening_again_send_as_much_for_few_debts_as_for_many(few_and_many):
     """As many statements and values: what is written for each debt, the database makes."""
     costs = []
     for closable in few_and_many:
@@ -106,7 +98,7 @@ def test_closing_and_opening_again_send_as_much_for_few_debts_as_for_many(
     assert costs[0] == costs[1]
 
 
-def test_everybody_owes_again_what_was_closed(few_and_many: list[Closable]) -> None:
+def test_everybody_owes_again_what_was_closed(few_and_many):
     for closable in few_and_many:
         members = Member.objects.filter(trip=closable.trip).order_by("pk")
         before = list(members.values_list("owed_minor", flat=True))
@@ -119,9 +111,7 @@ def test_everybody_owes_again_what_was_closed(few_and_many: list[Closable]) -> N
     assert not Allocation.objects.exists()
 
 
-def test_a_settlement_that_leaves_nothing_open_closes_nothing(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_settlement_that_leaves_nothing_open_closes_nothing(api, trip, olga, ed):
     body = {
         "description": "Boat",
         "amount": 7,
@@ -137,9 +127,7 @@ def test_a_settlement_that_leaves_nothing_open_closes_nothing(
 
 
 @pytest.mark.slow
-def test_the_largest_expense_is_recorded_and_deleted_also_when_it_is_closed(
-    api: Api, db: None
-) -> None:
+def test_the_largest_expense_is_recorded_and_deleted_also_when_it_is_closed(api, db):
     """3,600 debts, on an SQLite that takes as many values at once as it does by default."""
     if connection.vendor == "sqlite":
         connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)

@@ -1,6 +1,5 @@
 """What the code must never write, the database refuses by itself: each constraint, violated."""
 
-from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -16,8 +15,7 @@ from splits.models.payer import Payer
 from splits.models.rate import DailyRate
 from tests import citus
 from tests.factories import settle, spend
-from trips.models import Member, Trip
-from users.models import User
+from trips.models import Member
 
 
 class Rows(NamedTuple):
@@ -33,7 +31,7 @@ class Rows(NamedTuple):
 
 
 @pytest.fixture
-def rows(trip: Trip, olga: User, ed: User) -> Rows:
+def rows(trip, olga, ed):
     expense = spend(trip, 6000, paid_by=olga, among=[ed])
     settle(trip, ed, olga, 4000)
     return Rows(
@@ -47,7 +45,7 @@ def rows(trip: Trip, olga: User, ed: User) -> Rows:
     )
 
 
-def columns(row: Any, **changes: Any) -> Any:
+def columns(row, **changes):
     """A copy of a row, not written, with some columns changed."""
     copy = type(row)(**{f.attname: getattr(row, f.attname) for f in row._meta.concrete_fields})
     copy.pk = None
@@ -99,7 +97,7 @@ TWICE: list[tuple[str, str]] = [
 ]
 
 
-def refused(constraint: str, write: Callable[[], Any]) -> None:
+def refused(constraint, write):
     """`write` is refused by the constraint of that name.
 
     SQLite names the columns of a unique constraint instead of the constraint.
@@ -111,9 +109,7 @@ def refused(constraint: str, write: Callable[[], Any]) -> None:
 
 
 @pytest.mark.parametrize(("constraint", "table", "changes"), VIOLATIONS)
-def test_a_row_that_must_not_be_is_refused(
-    rows: Rows, constraint: str, table: str, changes: dict[str, Any]
-) -> None:
+def test_a_row_that_must_not_be_is_refused(rows, constraint, table, changes):
     row = getattr(rows, table)
     refused(constraint, lambda: type(row).objects.filter(pk=row.pk).update(**changes))
 
@@ -126,25 +122,23 @@ def test_a_row_that_must_not_be_is_refused(
         ("settlement", {"amount_minor": -5, "credit_minor": -5}),
     ],
 )
-def test_a_row_that_several_constraints_forbid_is_refused(
-    rows: Rows, table: str, changes: dict[str, Any]
-) -> None:
+def test_a_row_that_several_constraints_forbid_is_refused(rows, table, changes):
     row = getattr(rows, table)
     with pytest.raises(IntegrityError), transaction.atomic():
         type(row).objects.filter(pk=row.pk).update(**changes)
 
 
 @pytest.mark.parametrize(("constraint", "table"), TWICE)
-def test_a_second_row_for_the_same_is_refused(rows: Rows, constraint: str, table: str) -> None:
+def test_a_second_row_for_the_same_is_refused(rows, constraint, table):
     refused(constraint, columns(getattr(rows, table)).save)
 
 
-def test_a_rate_is_positive(db: None) -> None:
+def test_a_rate_is_positive(db):
     rate = Rate(currency="JPY", per_euro=0, day=date(2026, 5, 14))
     refused("rate_positive", rate.save)
 
 
-def test_a_currency_has_one_positive_rate_a_day(db: None) -> None:
+def test_a_currency_has_one_positive_rate_a_day(db):
     rate = DailyRate(currency="JPY", per_euro=0, day=date(2026, 5, 14))
     refused("dailyrate_positive", rate.save)
     rate.per_euro = 160
@@ -153,7 +147,7 @@ def test_a_currency_has_one_positive_rate_a_day(db: None) -> None:
     refused("currency" if connection.vendor == "sqlite" else "dailyrate_of_day", again.save)
 
 
-def test_every_constraint_of_the_ledger_is_violated_here() -> None:
+def test_every_constraint_of_the_ledger_is_violated_here():
     named = {
         constraint.name
         for model in apps.get_app_config("splits").get_models()
@@ -178,9 +172,7 @@ def test_every_constraint_of_the_ledger_is_violated_here() -> None:
         ("settlement", "created_by"),
     ],
 )
-def test_a_user_with_entries_cannot_be_deleted_from_under_them(
-    rows: Rows, table: str, column: str
-) -> None:
+def test_a_user_with_entries_cannot_be_deleted_from_under_them(rows, table, column):
     user = getattr(getattr(rows, table), column)
     Member.objects.all().delete()
     with pytest.raises(ProtectedError), transaction.atomic():
@@ -199,7 +191,7 @@ def test_a_user_with_entries_cannot_be_deleted_from_under_them(
     ],
 )
 @pytest.mark.django_db(transaction=True)
-def test_a_row_belongs_to_something_that_exists(rows: Rows, table: str, column: str) -> None:
+def test_a_row_belongs_to_something_that_exists(rows, table, column):
     row = getattr(rows, table)
     with pytest.raises(IntegrityError), transaction.atomic():
         type(row).objects.filter(pk=row.pk).update(**{column: 999_999_999})

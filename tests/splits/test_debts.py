@@ -6,7 +6,6 @@ from datetime import date
 import pytest
 
 from splits.models import Rate
-from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger, exact
 from trips.models import Member
@@ -19,21 +18,19 @@ Books = Callable[[str], Ledger]
 
 
 @pytest.fixture
-def rates(db: None) -> None:
+def rates(db):
     for currency, per_euro in (("JPY", "160"), ("KWD", "0.35"), ("USD", "1.1")):
         Rate.objects.create(currency=currency, per_euro=per_euro, day=date(2026, 5, 14))
 
 
-def total(ledger: Ledger, user: User, query: str = "") -> str:
+def total(ledger, user, query=""):
     response = ledger.answer(user, "get", f"/api/users/{user.pk}/total-debt{query}")
     assert response.status_code == 200, response.content
     return response.content.decode()
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_pending_debts_are_the_open_splits_oldest_first(
-    ledger: Ledger, ledger_in: Books, olga: User, ed: User, vera: User, form: str
-) -> None:
+def test_pending_debts_are_the_open_splits_oldest_first(ledger, ledger_in, olga, ed, vera, form):
     other = ledger_in("JPY")
     splits = [
         ledger.split(ledger.spend(olga, 10, ed, vera), ed),
@@ -47,7 +44,7 @@ def test_pending_debts_are_the_open_splits_oldest_first(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_total_is_one_bare_number(ledger: Ledger, olga: User, ed: User, form: str) -> None:
+def test_the_total_is_one_bare_number(ledger, olga, ed, form):
     path = form.format(ed.pk, "total-debt")
     assert ledger.answer(ed, "get", path).content == b"0.00"
     ledger.spend(olga, 10, ed)
@@ -55,9 +52,7 @@ def test_the_total_is_one_bare_number(ledger: Ledger, olga: User, ed: User, form
     assert ledger.answer(ed, "get", path).content == b"10.50"
 
 
-def test_a_debt_that_is_covered_in_part_counts_for_the_rest(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_debt_that_is_covered_in_part_counts_for_the_rest(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 3.33)
     assert total(ledger, ed) == "6.67"
@@ -67,22 +62,20 @@ def test_a_debt_that_is_covered_in_part_counts_for_the_rest(
     assert ledger.pending(ed) == []
 
 
-def test_being_owed_elsewhere_does_not_lessen_a_debt(ledger: Ledger, olga: User, ed: User) -> None:
+def test_being_owed_elsewhere_does_not_lessen_a_debt(ledger, olga, ed):
     ledger.spend(olga, 10, ed)
     ledger.spend(ed, 10, olga)
     assert (total(ledger, ed), total(ledger, olga)) == ("10.00", "10.00")
 
 
-def test_a_split_owed_to_several_people_is_pending_once(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_split_owed_to_several_people_is_pending_once(ledger, olga, ed, vera):
     payers = [{"userId": olga.pk, "amount": 20}, {"userId": ed.pk, "amount": 10}]
     split = ledger.spend(olga, 30, vera, payers=payers)["splits"][0]
     assert ledger.pending(vera) == [split["id"]]
     assert total(ledger, vera) == "30.00"
 
 
-def test_debts_outlive_the_membership(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_debts_outlive_the_membership(ledger, olga, ed, vera):
     by_ed = ledger.spend(ed, 10, vera)
     ledger.spend(olga, 10, ed, paidByUserId=vera.pk)
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
@@ -91,9 +84,7 @@ def test_debts_outlive_the_membership(ledger: Ledger, olga: User, ed: User, vera
 
 
 @pytest.mark.usefixtures("rates")
-def test_the_total_is_in_the_currency_of_the_user(
-    ledger: Ledger, ledger_in: Books, olga: User, ed: User
-) -> None:
+def test_the_total_is_in_the_currency_of_the_user(ledger, ledger_in, olga, ed):
     ledger.spend(olga, 10, ed)
     ledger_in("JPY").spend(olga, 1000, ed)
     assert total(ledger, ed) == "16.25"
@@ -106,14 +97,12 @@ def test_the_total_is_in_the_currency_of_the_user(
     ("currency", "expected"),
     [("EUR", "10.00"), ("USD", "11.00"), ("JPY", "1600"), ("KWD", "3.500")],
 )
-def test_the_total_may_be_asked_in_another_currency(
-    ledger: Ledger, olga: User, ed: User, currency: str, expected: str
-) -> None:
+def test_the_total_may_be_asked_in_another_currency(ledger, olga, ed, currency, expected):
     ledger.spend(olga, 10, ed)
     assert total(ledger, ed, f"?currency={currency}") == expected
 
 
-def test_the_latest_rate_counts(ledger: Ledger, ledger_in: Books, olga: User, ed: User) -> None:
+def test_the_latest_rate_counts(ledger, ledger_in, olga, ed):
     ledger_in("JPY").spend(olga, 1000, ed)
     rate = Rate.objects.create(currency="JPY", per_euro=160, day=date(2026, 5, 14))
     assert total(ledger, ed) == "6.25"
@@ -122,9 +111,7 @@ def test_the_latest_rate_counts(ledger: Ledger, ledger_in: Books, olga: User, ed
     assert total(ledger, ed) == "5.00"
 
 
-def test_without_a_rate_a_conversion_is_refused(
-    ledger: Ledger, ledger_in: Books, olga: User, ed: User
-) -> None:
+def test_without_a_rate_a_conversion_is_refused(ledger, ledger_in, olga, ed):
     ledger.spend(olga, 10, ed)
     assert total(ledger, ed, "?currency=EUR") == "10.00"
     response = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
@@ -133,14 +120,14 @@ def test_without_a_rate_a_conversion_is_refused(
     assert total(ledger, olga, "?currency=JPY") == "0"
 
 
-def test_huge_totals_are_exact(ledger: Ledger, olga: User, ed: User) -> None:
+def test_huge_totals_are_exact(ledger, olga, ed):
     for _number in range(11):
         ledger.spend(olga, "999999999999.99", ed)
     answer = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt")
     assert str(exact(answer)) == "10999999999999.89"
 
 
-def test_debts_whose_sum_takes_more_than_64_bits(api: Api, olga: User, ed: User) -> None:
+def test_debts_whose_sum_takes_more_than_64_bits(api, olga, ed):
     for _trip in range(2):
         trip = TripFactory(currency="CLF")
         join(trip, olga, TripRole.OWNER)

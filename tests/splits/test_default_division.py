@@ -1,26 +1,22 @@
 """The division of a trip's expenses that name none."""
 
-from typing import Any
-
 import pytest
 
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
-from tests.splits.ledger import Json, Ledger, exact, parts
-from users.models import User
+from tests.splits.ledger import exact, parts
 
 pytestmark = pytest.mark.either
 
 BODY = {"description": "Dinner", "amount": 30, "expenseDate": "2026-05-14"}
 
 
-def divide(ledger: Ledger, olga: User, **division: Any) -> Any:
+def divide(ledger, olga, **division):
     return ledger.answer(olga, "patch", ledger.url, {"defaultDivision": division or None})
 
 
-def by_weight(weights: dict[User, Any], split_type: str = "SHARES") -> Json:
+def by_weight(weights, split_type="SHARES"):
     return {
         "splitType": split_type,
         "participantUserIds": [user.pk for user in weights],
@@ -28,13 +24,11 @@ def by_weight(weights: dict[User, Any], split_type: str = "SHARES") -> Json:
     }
 
 
-def spend(ledger: Ledger, olga: User, **fields: Any) -> Any:
+def spend(ledger, olga, **fields):
     return ledger.answer(olga, "post", "expenses", {**BODY, **fields})
 
 
-def test_an_expense_without_a_division_is_divided_as_the_trip_says(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_without_a_division_is_divided_as_the_trip_says(ledger, olga, ed, vera):
     division = by_weight({olga: 1, ed: "1.50", vera: 0.5})
     trip = exact(divide(ledger, olga, **division))
     shown = {str(olga.pk): 1, str(ed.pk): 1.5, str(vera.pk): 0.5}
@@ -53,25 +47,21 @@ def test_an_expense_without_a_division_is_divided_as_the_trip_says(
     assert list(differences(ledger.trip.pk)) == []
 
 
-def test_everybody_who_is_there_shares_equally(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_everybody_who_is_there_shares_equally(ledger, olga, ed, vera):
     divide(ledger, olga, splitType="EQUAL")
     assert parts(spend(ledger, olga).json()) == {olga.pk: 10, ed.pk: 10, vera.pk: 10}
     guest = add_guest(ledger.trip)
     assert parts(spend(ledger, olga, amount=4).json())[guest.pk] == 1
 
 
-def test_without_a_default_a_division_has_to_be_sent(ledger: Ledger, olga: User) -> None:
+def test_without_a_default_a_division_has_to_be_sent(ledger, olga):
     for fields in ({}, {"splitType": None, "participantUserIds": None}):
         errors = problem_of(spend(ledger, olga, **fields), 400)["errors"]
         assert set(errors) == {"splitType", "participantUserIds"}
 
 
 @pytest.mark.parametrize("field", ["splitType", "participantUserIds", "splitAmounts"])
-def test_half_a_division_is_not_completed_by_the_default(
-    ledger: Ledger, olga: User, field: str
-) -> None:
+def test_half_a_division_is_not_completed_by_the_default(ledger, olga, field):
     division = by_weight({olga: 1})
     divide(ledger, olga, **division)
     errors = problem_of(spend(ledger, olga, **{field: division[field]}), 400)["errors"]
@@ -79,9 +69,7 @@ def test_half_a_division_is_not_completed_by_the_default(
     assert errors.keys() <= {"splitType", "participantUserIds"}
 
 
-def test_who_has_left_is_left_out_unless_percentages_would_be_missing(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_who_has_left_is_left_out_unless_percentages_would_be_missing(ledger, olga, ed, vera):
     divide(ledger, olga, **by_weight({olga: 1, ed: 2, vera: 2}))
     assert ledger.answer(ed, "post", "members/leave").status_code == 204
     expense = spend(ledger, olga).json()
@@ -118,9 +106,7 @@ def test_who_has_left_is_left_out_unless_percentages_would_be_missing(
         ({"splitType": "PERCENTAGE"}, "splitAmounts"),
     ],
 )
-def test_a_default_that_divides_nothing_is_refused(
-    ledger: Ledger, olga: User, changes: Json, field: str
-) -> None:
+def test_a_default_that_divides_nothing_is_refused(ledger, olga, changes, field):
     division = {**by_weight({olga: 2}), **changes}
     errors = problem_of(divide(ledger, olga, **division), 400)["errors"]
     assert all(name.startswith(f"defaultDivision.{field}") for name in errors)
@@ -130,7 +116,7 @@ def test_a_default_that_divides_nothing_is_refused(
     assert ledger.answer(olga, "get", ledger.url).json()["defaultDivision"] is None
 
 
-def test_a_new_trip_may_have_a_default_of_its_creator(api: Api, olga: User, ed: User) -> None:
+def test_a_new_trip_may_have_a_default_of_its_creator(api, olga, ed):
     body = {
         "title": "Wine", "destination": "Porto", "startDate": "2026-05-14", "endDate": "2026-05-16",
     }  # fmt: skip
@@ -146,7 +132,7 @@ def test_a_new_trip_may_have_a_default_of_its_creator(api: Api, olga: User, ed: 
     assert client.post("/api/trips", others).status_code == 400
 
 
-def test_the_journal_tells_that_the_default_changed(ledger: Ledger, olga: User) -> None:
+def test_the_journal_tells_that_the_default_changed(ledger, olga):
     divide(ledger, olga, splitType="EQUAL")
     [entry, *_others] = ledger.journal(event="trip.changed")
     assert entry.changes["defaultDivision"]["new"]["splitType"] == "EQUAL"

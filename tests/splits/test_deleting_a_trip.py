@@ -1,20 +1,18 @@
 """A trip goes with its whole history, which is kept for a week and then deleted unread."""
 
-from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from pytest_django import DjangoAssertNumQueries
 
-from tests.cast import Api, trip_of
+from tests.cast import trip_of
 from tests.factories import TripFactory, join, purge
 from tests.splits.ledger import Ledger
 from tripcompanion.database import deletes
 from tripcompanion.database.deletes import delete_unread
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from trips.roles import TripRole
 from users.models import User
 
@@ -25,11 +23,11 @@ LEDGER = {
 } - {JournalEntry}
 
 
-def counted() -> dict[str, int]:
+def counted():
     return {model.__name__: model._default_manager.count() for model in LEDGER}
 
 
-def live(ledger: Ledger, olga: User, ed: User, vera: User, times: int) -> None:
+def live(ledger, olga, ed, vera, times):
     """Expenses, some of them paid, settled, or left over; then one that closes the trip.
 
     What Olga and Ed owe each other is closed with it.
@@ -46,8 +44,8 @@ def live(ledger: Ledger, olga: User, ed: User, vera: User, times: int) -> None:
 
 
 def test_it_takes_as_many_statements_for_a_long_history(
-    api: Api, olga: User, ed: User, vera: User, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+    api, olga, ed, vera, django_assert_num_queries
+):
     statements = []
     for times in (1, 12):
         trip = trip_of(olga, ed, vera)
@@ -67,9 +65,7 @@ def test_it_takes_as_many_statements_for_a_long_history(
     assert statements[0] == statements[1] < 60
 
 
-def test_another_trip_of_the_same_people_stays(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_another_trip_of_the_same_people_stays(api, trip, olga, ed, vera):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, ed, TripRole.EDITOR)
@@ -85,21 +81,13 @@ def test_another_trip_of_the_same_people_stays(
 
 
 @pytest.mark.parametrize("rows", [1, 5])
-def test_a_statement_deletes_so_many_rows_at_most(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    vera: User,
-    rows: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_statement_deletes_so_many_rows_at_most(api, trip, olga, ed, vera, rows, monkeypatch):
     ledger = Ledger(trip, api, olga)
     live(ledger, olga, ed, vera, 4)
     monkeypatch.setattr(deletes, "_BATCH_ROWS", rows)
     deleted = []
 
-    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+    def note(execute, sql, values, many, context):
         done = execute(sql, values, many, context)
         if sql.startswith("DELETE FROM"):
             deleted.append(context["cursor"].rowcount)
@@ -114,13 +102,11 @@ def test_a_statement_deletes_so_many_rows_at_most(
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite checks row by row anyway")
-def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(
-    trip: Trip, olga: User
-) -> None:
+def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(trip, olga):
     """As many as there are rows: no time-out would end a COMMIT that checks them."""
     statements: list[str] = []
 
-    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+    def note(execute, sql, values, many, context):
         statements.append(sql)
         return execute(sql, values, many, context)
 
@@ -137,7 +123,7 @@ def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(
     assert statements[deletions[-1] + 1] == "SET CONSTRAINTS ALL DEFERRED"
 
 
-def test_what_others_rely_on_is_not_deleted_like_that(olga: User, trip: Trip) -> None:
+def test_what_others_rely_on_is_not_deleted_like_that(olga, trip):
     with pytest.raises(TypeError, match=r"\w+\.(by|user)"):
         delete_unread(User.objects.filter(pk=olga.pk))
     assert User.objects.filter(pk=olga.pk).exists()

@@ -4,14 +4,13 @@ from typing import Any
 
 import pytest
 
-from tests.splits.ledger import Json, Ledger, parts
-from users.models import User
+from tests.splits.ledger import parts
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def expense(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
+def expense(ledger, olga, ed, vera):
     """100 that Olga paid; by hand, Ed has a part of 25, which is paid, and nobody else has one."""
     made = ledger.spend(olga, 100, olga, ed, notes="Mine.")
     for split in made["splits"]:
@@ -20,7 +19,7 @@ def expense(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
     return ledger.expense(made)
 
 
-def refusal(ledger: Ledger, expense: Json, by: User, body: Json) -> str:
+def refusal(ledger, expense, by, body):
     """The code of the 409 that leaves the expense as it is."""
     before = ledger.expense(expense)
     response = ledger.answer(by, "patch", f"expenses/{expense['id']}", body)
@@ -39,9 +38,7 @@ def refusal(ledger: Ledger, expense: Json, by: User, body: Json) -> str:
         {},
     ],
 )
-def test_a_change_that_changes_no_money_keeps_them(
-    ledger: Ledger, expense: Json, olga: User, ed: User, same: Json
-) -> None:
+def test_a_change_that_changes_no_money_keeps_them(ledger, expense, olga, ed, same):
     """T134: An update that changes nothing keeps splits that were edited by hand."""
     changed = ledger.change(expense, olga, **same)
     assert changed["splits"] == expense["splits"]
@@ -49,17 +46,13 @@ def test_a_change_that_changes_no_money_keeps_them(
     assert ledger.balance(ed) == 0
 
 
-def test_the_same_payer_and_participants_keep_them(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_the_same_payer_and_participants_keep_them(ledger, expense, olga, ed):
     ledger.change(expense, olga, paidByUserId=olga.pk, participantUserIds=[ed.pk])
     ledger.change(expense, olga, payers=[{"userId": olga.pk, "amount": 100}])
     assert ledger.expense(expense)["splits"] == expense["splits"]
 
 
-def test_other_money_without_a_division_is_refused_with_the_reason(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_other_money_without_a_division_is_refused_with_the_reason(ledger, expense, olga, ed):
     bodies: list[dict[str, Any]] = [
         {"amount": 120},
         {"amount": 100, "currency": "USD", "exchangeRate": 0.9},
@@ -71,14 +64,12 @@ def test_other_money_without_a_division_is_refused_with_the_reason(
     assert ledger.paid(expense, ed) == (True, 25)
 
 
-def test_a_division_divides_it_anew(ledger: Ledger, expense: Json, olga: User, ed: User) -> None:
+def test_a_division_divides_it_anew(ledger, expense, olga, ed):
     changed = ledger.change(expense, olga, amount=120, participantUserIds=[olga.pk, ed.pk])
     assert parts(changed) == {olga.pk: 60, ed.pk: 60}
     assert parts(ledger.change(expense, olga, amount=90)) == {olga.pk: 45, ed.pk: 45}
 
 
-def test_other_participants_divide_it_anew(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_other_participants_divide_it_anew(ledger, expense, olga, ed, vera):
     changed = ledger.change(expense, olga, participantUserIds=[ed.pk, vera.pk])
     assert parts(changed) == {ed.pk: 50, vera.pk: 50}

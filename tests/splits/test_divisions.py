@@ -9,15 +9,13 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
-from tests.splits.ledger import Json, Ledger, exact, parts
-from users.models import User
+from tests.splits.ledger import exact, parts
 
 pytestmark = pytest.mark.either
 
 
-def item(name: str, amount: Any, shares: dict[User, Any]) -> Json:
+def item(name, amount, shares):
     return {
         "name": name,
         "amount": amount,
@@ -25,7 +23,7 @@ def item(name: str, amount: Any, shares: dict[User, Any]) -> Json:
     }
 
 
-def itemized(amount: Any, items: list[Json], **fields: Any) -> Json:
+def itemized(amount, items, **fields):
     return {
         "description": "Dinner in Alfama",
         "amount": amount,
@@ -36,12 +34,12 @@ def itemized(amount: Any, items: list[Json], **fields: Any) -> Json:
     }
 
 
-def errors_of(response: Any) -> Json:
+def errors_of(response):
     return problem_of(response, 400)["errors"]
 
 
 @pytest.fixture
-def dinner(olga: User, ed: User, vera: User) -> Json:
+def dinner(olga, ed, vera):
     items = [
         item("Wine", 24, {olga: 1, ed: 1}),
         item("Sardines", "36.00", {olga: 1, ed: 2, vera: 3}),
@@ -49,9 +47,7 @@ def dinner(olga: User, ed: User, vera: User) -> Json:
     return itemized(69, items, tax=6, tip=4.5, discount=1.5)
 
 
-def test_items_are_shared_by_weights_and_the_rest_in_proportion(
-    ledger: Ledger, dinner: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_items_are_shared_by_weights_and_the_rest_in_proportion(ledger, dinner, olga, ed, vera):
     """Of 60.00, Olga has 18, Ed 24 and Vera 18; 9.00 of tax, tip and discount come on top."""
     response = ledger.answer(olga, "post", "expenses", dinner)
     assert response.status_code == 201, response.content
@@ -79,7 +75,7 @@ def test_items_are_shared_by_weights_and_the_rest_in_proportion(
     assert list(differences(ledger.trip.pk)) == []
 
 
-def test_other_expenses_have_no_items(ledger: Ledger, olga: User, ed: User) -> None:
+def test_other_expenses_have_no_items(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     assert [expense[name] for name in ("items", "tax", "tip", "discount")] == [None] * 4
 
@@ -108,9 +104,7 @@ def test_other_expenses_have_no_items(ledger: Ledger, olga: User, ed: User) -> N
         ({"discount": 10**13}, "discount", ""),
     ],
 )
-def test_items_that_do_not_fit_are_refused(
-    ledger: Ledger, dinner: Json, olga: User, changes: Json, field: str, text: str
-) -> None:
+def test_items_that_do_not_fit_are_refused(ledger, dinner, olga, changes, field, text):
     for path, value in changes.items():
         *parents, name = [int(key) if key.isdigit() else key for key in path.split(".")]
         place: Any = dinner
@@ -128,7 +122,7 @@ def test_items_that_do_not_fit_are_refused(
     assert not Expense.objects.exists()
 
 
-def test_a_share_without_weight_is_refused(ledger: Ledger, olga: User) -> None:
+def test_a_share_without_weight_is_refused(ledger, olga):
     for weight in (0, -1, "1.00001", 10**7, None, True):
         errors = errors_of(
             ledger.answer(olga, "post", "expenses", itemized(5, [item("Tea", 5, {olga: weight})]))
@@ -136,7 +130,7 @@ def test_a_share_without_weight_is_refused(ledger: Ledger, olga: User) -> None:
         assert list(errors) == [f"items.0.shares.{olga.pk}"]
 
 
-def test_items_without_a_price_cannot_be_divided(ledger: Ledger, olga: User, ed: User) -> None:
+def test_items_without_a_price_cannot_be_divided(ledger, olga, ed):
     free = item("Bread", 0, {ed: 1})
     errors = errors_of(ledger.answer(olga, "post", "expenses", itemized(2, [free], tip=2)))
     assert list(errors) == ["items"]
@@ -145,18 +139,14 @@ def test_items_without_a_price_cannot_be_divided(ledger: Ledger, olga: User, ed:
     assert parts(expense) == {ed.pk: 0, olga.pk: 2}
 
 
-def test_there_is_a_limit_to_items_and_shares(
-    ledger: Ledger, olga: User, ed: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_there_is_a_limit_to_items_and_shares(ledger, olga, ed, monkeypatch):
     tea = item("Tea", 1, {olga: 1, ed: 1})
     assert "items" in errors_of(ledger.answer(olga, "post", "expenses", itemized(201, [tea] * 201)))
     monkeypatch.setattr("splits.serializers.expense.MAX_ITEM_SHARES", 3)
     assert "items" in errors_of(ledger.answer(olga, "post", "expenses", itemized(2, [tea] * 2)))
 
 
-def test_participants_of_items_may_be_repeated_but_not_be_others(
-    ledger: Ledger, dinner: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_participants_of_items_may_be_repeated_but_not_be_others(ledger, dinner, olga, ed, vera):
     everybody = [vera.pk, olga.pk, ed.pk]
     for people, status in ((everybody, 201), (everybody[:2], 400)):
         response = ledger.answer(olga, "post", "expenses", {**dinner, "participantUserIds": people})
@@ -164,9 +154,7 @@ def test_participants_of_items_may_be_repeated_but_not_be_others(
     assert list(errors_of(response)) == ["participantUserIds"]
 
 
-def test_a_changed_amount_needs_its_items(
-    ledger: Ledger, dinner: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_a_changed_amount_needs_its_items(ledger, dinner, olga, ed, vera):
     expense = ledger.answer(olga, "post", "expenses", dinner).json()
     path = f"expenses/{expense['id']}"
     for body in (
@@ -191,7 +179,7 @@ def test_a_changed_amount_needs_its_items(
     assert list(differences(ledger.trip.pk)) == []
 
 
-def test_what_was_read_can_be_sent_back(ledger: Ledger, dinner: Json, olga: User, ed: User) -> None:
+def test_what_was_read_can_be_sent_back(ledger, dinner, olga, ed):
     written = ledger.answer(ed, "post", "expenses", {**dinner, "paidByUserId": olga.pk})
     path, client = written["Location"], ledger.client(ed)
     read = client.get(path)
@@ -201,9 +189,7 @@ def test_what_was_read_can_be_sent_back(ledger: Ledger, dinner: Json, olga: User
     assert exact(sent) == exact(read)
 
 
-def test_an_item_of_a_foreign_expense_is_in_its_currency(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_an_item_of_a_foreign_expense_is_in_its_currency(ledger, olga, ed):
     items = [item("Ramen", 1000, {olga: 1}), item("Tea", 500, {olga: 1, ed: 1})]
     body = itemized(1500, items, currency="JPY", exchangeRate="0.00611")
     expense = exact(ledger.answer(olga, "post", "expenses", body))
@@ -211,9 +197,7 @@ def test_an_item_of_a_foreign_expense_is_in_its_currency(
     assert parts(expense) == {olga.pk: Decimal("7.64"), ed.pk: Decimal("1.53")}
 
 
-def test_an_adjustment_is_more_or_less_than_the_equal_part(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_an_adjustment_is_more_or_less_than_the_equal_part(ledger, olga, ed, vera):
     adjusted = {"splitType": "ADJUSTMENT", "splitAmounts": {str(ed.pk): 5, str(vera.pk): "-2.00"}}
     expense = ledger.spend(olga, 33, olga, ed, vera, **adjusted)
     assert parts(expense) == {olga.pk: 10, ed.pk: 15, vera.pk: 8}
@@ -223,8 +207,8 @@ def test_an_adjustment_is_more_or_less_than_the_equal_part(
     assert list(differences(ledger.trip.pk)) == []
 
 
-def test_nobody_bears_less_than_nothing(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
-    def send(**amounts: Any) -> Any:
+def test_nobody_bears_less_than_nothing(ledger, olga, ed, vera):
+    def send(**amounts):
         users = {"olga": olga, "ed": ed, "vera": vera}
         figures = {str(users[name].pk): amount for name, amount in amounts.items()}
         body = ledger.expense_body(10, olga, ed, splitType="ADJUSTMENT", splitAmounts=figures)
@@ -236,10 +220,8 @@ def test_nobody_bears_less_than_nothing(ledger: Ledger, olga: User, ed: User, ve
     assert list(errors_of(send(ed="x"))) == [f"splitAmounts.{ed.pk}"]
 
 
-def test_a_list_of_itemized_expenses_takes_no_more_queries(
-    api: Api, ledger: Ledger, dinner: Json, olga: User, ed: User
-) -> None:
-    def queries() -> int:
+def test_a_list_of_itemized_expenses_takes_no_more_queries(api, ledger, dinner, olga, ed):
+    def queries():
         with CaptureQueriesContext(connection) as captured:
             assert api(olga).get(f"{ledger.url}/expenses").status_code == 200
         return len(captured)

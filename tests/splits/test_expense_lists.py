@@ -1,17 +1,11 @@
 """Lists of expenses and settlements: filters, order and pages."""
 
-from typing import Any
-
 import pytest
 
 from tests.document import OPERATIONS
-from tests.splits.ledger import Ledger
-from users.models import User
 
 
-def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(
-    ledger: Ledger, vera: User, listed: list[str]
-) -> None:
+def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(ledger, vera, listed):
     assert ledger.names(vera) == listed == ledger.names(vera, "?ordering=-expenseDate")
 
 
@@ -29,24 +23,24 @@ def test_the_newest_date_comes_first_and_of_one_day_the_latest_entry(
     ],
 )
 @pytest.mark.usefixtures("listed")
-def test_filters_narrow_the_list(ledger: Ledger, vera: User, query: str, found: list[str]) -> None:
+def test_filters_narrow_the_list(ledger, vera, query, found):
     assert ledger.names(vera, f"?{query}") == found
 
 
 @pytest.mark.usefixtures("listed")
-def test_expenses_of_a_payer(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_expenses_of_a_payer(ledger, olga, ed, vera):
     assert ledger.names(vera, f"?paidBy={ed.pk}") == ["Fado", "Tarts"]
     assert ledger.names(vera, f"?paidBy={vera.pk}") == []
     assert ledger.names(vera, f"?paidBy={olga.pk}&participant={vera.pk}") == ["Hotel"]
 
 
 @pytest.mark.usefixtures("listed")
-def test_payer_is_another_name_of_paid_by(ledger: Ledger, ed: User, vera: User) -> None:
+def test_payer_is_another_name_of_paid_by(ledger, ed, vera):
     assert ledger.names(vera, f"?payer={ed.pk}") == ["Fado", "Tarts"]
 
 
 @pytest.mark.usefixtures("listed")
-def test_expenses_of_a_participant(ledger: Ledger, olga: User, vera: User) -> None:
+def test_expenses_of_a_participant(ledger, olga, vera):
     assert ledger.names(vera, f"?participant={vera.pk}") == ["Fado", "Hotel"]
     assert ledger.names(vera, f"?participant={olga.pk}") == ["Tarts", "Tram", "Hotel"]
 
@@ -62,9 +56,7 @@ def test_expenses_of_a_participant(ledger: Ledger, olga: User, vera: User) -> No
     ],
 )
 @pytest.mark.usefixtures("listed")
-def test_a_list_is_ordered_as_asked(
-    ledger: Ledger, vera: User, ordering: str, order: list[str]
-) -> None:
+def test_a_list_is_ordered_as_asked(ledger, vera, ordering, order):
     assert ledger.names(vera, f"?ordering={ordering}") == order
 
 
@@ -73,8 +65,8 @@ def test_a_list_is_ordered_as_asked(
 
 @pytest.mark.parametrize("parameter", LIST.parameters("query"), ids=lambda p: p["name"])
 def test_an_empty_parameter_counts_as_absent_where_the_document_allows_it(
-    ledger: Ledger, vera: User, listed: list[str], parameter: dict[str, Any]
-) -> None:
+    ledger, vera, listed, parameter
+):
     query = f"?{parameter['name']}="
     if parameter.get("allowEmptyValue"):
         assert ledger.names(vera, query) == listed
@@ -95,9 +87,7 @@ def test_an_empty_parameter_counts_as_absent_where_the_document_allows_it(
     ],
 )
 @pytest.mark.usefixtures("listed")
-def test_a_page_says_where_it_is(
-    ledger: Ledger, vera: User, query: str, page: dict[str, Any]
-) -> None:
+def test_a_page_says_where_it_is(ledger, vera, query, page):
     body = ledger.answer(vera, "get", f"expenses{query}").json()
     items = body.pop("items")
     assert body == page
@@ -105,19 +95,17 @@ def test_a_page_says_where_it_is(
     assert len(items) == max(0, min(page["pageSize"], page["total"] - start))
 
 
-def test_pages_together_are_the_whole_list(ledger: Ledger, vera: User, listed: list[str]) -> None:
+def test_pages_together_are_the_whole_list(ledger, vera, listed):
     pages = [ledger.names(vera, f"?pageSize=1&page={page}") for page in range(1, 6)]
     assert sum(pages, []) == listed
 
 
-def test_expenses_of_other_trips_are_not_listed(ledger: Ledger, ledger_in: Any, olga: User) -> None:
+def test_expenses_of_other_trips_are_not_listed(ledger, ledger_in, olga):
     ledger_in("EUR").spend(olga, 1, olga)
     assert ledger.names(olga) == []
 
 
-def test_settlements_are_listed_by_day_the_latest_first(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_settlements_are_listed_by_day_the_latest_first(ledger, olga, ed, vera):
     for day in ("2026-05-20", "2026-05-22", "2026-05-20"):
         body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 1, "settledOn": day}
         assert ledger.answer(ed, "post", "settlements", body).status_code == 201

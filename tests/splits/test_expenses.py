@@ -1,18 +1,15 @@
 """Recording, reading and deleting expenses, and who may do it."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
-from tests.splits.ledger import Json, Ledger, exact
-from trips.models import Trip
-from users.models import User
+from tests.splits.ledger import exact
 
 pytestmark = pytest.mark.either
 
 
-def summary(user: User) -> Json:
+def summary(user):
     return {
         "id": user.pk,
         "name": user.name,
@@ -22,9 +19,7 @@ def summary(user: User) -> Json:
     }
 
 
-def test_an_expense_is_recorded_as_it_was_sent(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_is_recorded_as_it_was_sent(ledger, trip, olga, ed, vera):
     body = ledger.expense_body(
         61.2,
         ed,
@@ -51,7 +46,7 @@ def test_an_expense_is_recorded_as_it_was_sent(
     assert expense["updatedAt"].endswith("Z")
 
 
-def test_a_split_shows_its_expense_and_its_state(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_split_shows_its_expense_and_its_state(ledger, olga, ed):
     expense = ledger.spend(olga, 60, ed)
     assert expense["splits"] == [
         {
@@ -67,7 +62,7 @@ def test_a_split_shows_its_expense_and_its_state(ledger: Ledger, olga: User, ed:
     ]
 
 
-def test_optional_fields_have_defaults(ledger: Ledger, ed: User) -> None:
+def test_optional_fields_have_defaults(ledger, ed):
     expense = ledger.spend(ed, 60, ed)
     assert expense["category"] == "OTHER"
     assert expense["receiptUrl"] is None
@@ -76,18 +71,16 @@ def test_optional_fields_have_defaults(ledger: Ledger, ed: User) -> None:
 
 
 @pytest.mark.parametrize("category", ["ACCOMMODATION", "FOOD", "TRANSPORT", "ACTIVITIES", "OTHER"])
-def test_every_category_is_taken(ledger: Ledger, olga: User, category: str) -> None:
+def test_every_category_is_taken(ledger, olga, category):
     assert ledger.spend(olga, 60, olga, category=category)["category"] == category
 
 
-def test_the_caller_paid_unless_somebody_is_named(ledger: Ledger, olga: User, ed: User) -> None:
+def test_the_caller_paid_unless_somebody_is_named(ledger, olga, ed):
     assert ledger.spend(ed, 60, olga)["paidBy"]["id"] == ed.pk
     assert ledger.spend(ed, 60, olga, paidByUserId=olga.pk)["paidBy"]["id"] == olga.pk
 
 
-def test_of_several_payers_the_first_is_paid_by(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_of_several_payers_the_first_is_paid_by(ledger, olga, ed, vera):
     payers = [{"userId": vera.pk, "amount": 40}, {"userId": olga.pk, "amount": 20.5}]
     expense = ledger.spend(ed, 60.5, ed, payers=payers)
     assert expense["paidBy"]["id"] == vera.pk
@@ -95,7 +88,7 @@ def test_of_several_payers_the_first_is_paid_by(
     assert paid_by_user == [(vera.pk, 40), (olga.pk, 20.5)]
 
 
-def test_texts_are_trimmed(ledger: Ledger, olga: User) -> None:
+def test_texts_are_trimmed(ledger, olga):
     expense = ledger.spend(olga, 1, olga, description="  Tram 28 ", notes=" late\n")
     assert (expense["description"], expense["notes"]) == ("Tram 28", "late")
 
@@ -114,32 +107,26 @@ def test_texts_are_trimmed(ledger: Ledger, olga: User) -> None:
         ("999999999999.99", "999999999999.99"),
     ],
 )
-def test_amounts_are_exact_and_rounded_half_up_to_the_currency(
-    ledger: Ledger, olga: User, sent: Any, recorded: str
-) -> None:
+def test_amounts_are_exact_and_rounded_half_up_to_the_currency(ledger, olga, sent, recorded):
     response = ledger.answer(olga, "post", "expenses", ledger.expense_body(sent, olga))
     expense = exact(response)
     assert expense["amount"] == Decimal(recorded)
     assert expense["splits"][0]["amount"] == Decimal(recorded)
 
 
-def test_ids_may_come_as_strings_of_digits(ledger: Ledger, olga: User, ed: User) -> None:
+def test_ids_may_come_as_strings_of_digits(ledger, olga, ed):
     expense = ledger.spend(
         olga, 60, participantUserIds=[str(olga.pk)], payers=[{"userId": str(ed.pk), "amount": 60}]
     )
     assert expense["paidBy"]["id"] == ed.pk
 
 
-def test_an_admin_who_is_no_member_must_name_who_paid(
-    ledger: Ledger, ada: User, olga: User
-) -> None:
+def test_an_admin_who_is_no_member_must_name_who_paid(ledger, ada, olga):
     response = ledger.answer(ada, "post", "expenses", ledger.expense_body(60, olga))
     assert response.status_code == 400
 
 
-def test_a_deleted_expense_is_gone_with_its_splits_and_its_part_in_the_balances(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_deleted_expense_is_gone_with_its_splits_and_its_part_in_the_balances(ledger, olga, ed):
     expense = ledger.spend(olga, 60, olga, ed)
     response = ledger.answer(olga, "delete", f"expenses/{expense['id']}")
     assert (response.status_code, response.content) == (204, b"")

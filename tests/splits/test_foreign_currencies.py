@@ -7,14 +7,13 @@ import pytest
 from django.utils import timezone
 
 from splits.models import DailyRate, Rate
-from tests.splits.ledger import Ledger, exact
-from users.models import User
+from tests.splits.ledger import exact
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def rates(db: None) -> None:
+def rates(db):
     """Two units of dollar or 160 of yen for a euro."""
     for model in (DailyRate, Rate):
         model.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 1))
@@ -22,12 +21,12 @@ def rates(db: None) -> None:
 
 
 @pytest.fixture
-def dollars(rates: None, ledger: Ledger, olga: User, ed: User) -> dict:
+def dollars(rates, ledger, olga, ed):
     """25.01 dollars of Olga, with Ed."""
     return ledger.spend(olga, 25.01, olga, ed, currency="USD")
 
 
-def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars: dict) -> None:
+def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars):
     shown = {name: dollars[name] for name in ("amount", "currency", "tripAmount", "tripCurrency")}
     assert shown == {"amount": 25.01, "currency": "USD", "tripAmount": 12.51, "tripCurrency": "EUR"}
     assert dollars["exchangeRate"] == 0.5
@@ -36,13 +35,13 @@ def test_both_amounts_are_shown_with_the_rate_its_source_and_day(dollars: dict) 
     assert dollars["rate"] == {"value": 0.5, "date": "2026-05-01", "source": "ecb"}
 
 
-def test_the_splits_are_in_the_trips_currency_and_add_up(dollars: dict) -> None:
+def test_the_splits_are_in_the_trips_currency_and_add_up(dollars):
     amounts = [split["amount"] for split in dollars["splits"]]
     assert sorted(amounts) == [6.25, 6.26]
     assert dollars["payers"][0]["amount"] == 25.01
 
 
-def test_an_expense_in_the_trips_currency_has_no_rate(ledger: Ledger, olga: User, ed: User) -> None:
+def test_an_expense_in_the_trips_currency_has_no_rate(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed, currency="EUR")
     assert expense["exchangeRate"] is None
     assert expense["exchangeRateDate"] is None
@@ -50,9 +49,7 @@ def test_an_expense_in_the_trips_currency_has_no_rate(ledger: Ledger, olga: User
     assert (expense["amount"], expense["tripAmount"]) == (10, 10)
 
 
-def test_a_rate_that_was_entered_wins_over_the_stored_one(
-    rates: None, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_rate_that_was_entered_wins_over_the_stored_one(rates, ledger, olga, ed):
     expense = ledger.spend(olga, 1000, ed, currency="JPY", exchangeRate="0.00613")
     assert expense["tripAmount"] == 6.13
     assert expense["exchangeRate"] == 0.00613
@@ -61,29 +58,25 @@ def test_a_rate_that_was_entered_wins_over_the_stored_one(
     assert expense["rate"] == {"value": 0.00613, "date": today, "source": "given"}
 
 
-def test_a_new_stored_rate_leaves_old_expenses_alone(
-    dollars: dict, ledger: Ledger, olga: User
-) -> None:
+def test_a_new_stored_rate_leaves_old_expenses_alone(dollars, ledger, olga):
     DailyRate.objects.filter(currency="USD").update(per_euro=Decimal(4))
     changed = ledger.change(dollars, olga, amount=50)
     assert (changed["tripAmount"], changed["exchangeRate"]) == (25, 0.5)
 
 
-def test_a_rate_that_is_cleared_gives_way_to_that_of_the_day(
-    dollars: dict, ledger: Ledger, olga: User
-) -> None:
+def test_a_rate_that_is_cleared_gives_way_to_that_of_the_day(dollars, ledger, olga):
     DailyRate.objects.filter(currency="USD").update(per_euro=Decimal(4))
     cleared = ledger.change(dollars, olga, exchangeRate=None)
     assert (cleared["exchangeRate"], cleared["exchangeRateSource"]) == (0.25, "ECB")
     assert (dollars["tripAmount"], cleared["tripAmount"]) == (12.51, 6.25)
 
 
-def test_a_null_rate_is_none_within_one_currency(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_null_rate_is_none_within_one_currency(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed, exchangeRate=None)
     assert ledger.change(expense, olga, exchangeRate=None)["exchangeRate"] is None
 
 
-def test_another_currency_takes_a_new_rate(dollars: dict, ledger: Ledger, olga: User) -> None:
+def test_another_currency_takes_a_new_rate(dollars, ledger, olga):
     changed = ledger.change(dollars, olga, currency="JPY", amount=1600)
     assert (changed["tripAmount"], changed["currency"]) == (10, "JPY")
     assert changed["exchangeRateDate"] == "2026-05-02"
@@ -91,7 +84,7 @@ def test_another_currency_takes_a_new_rate(dollars: dict, ledger: Ledger, olga: 
     assert (back["tripAmount"], back["exchangeRate"]) == (16, None)
 
 
-def test_another_currency_needs_its_amount(dollars: dict, ledger: Ledger, olga: User) -> None:
+def test_another_currency_needs_its_amount(dollars, ledger, olga):
     refused = ledger.answer(olga, "patch", f"expenses/{dollars['id']}", {"currency": "JPY"})
     assert refused.status_code == 400
     assert list(refused.json()["errors"]) == ["amount"]
@@ -99,9 +92,7 @@ def test_another_currency_needs_its_amount(dollars: dict, ledger: Ledger, olga: 
 
 
 @pytest.mark.parametrize("per_euro", ["0.000003", "3", "184.83", "987654.3"])
-def test_an_expense_is_sent_back_with_a_rate_of_any_length(
-    rates: None, ledger: Ledger, olga: User, ed: User, per_euro: str
-) -> None:
+def test_an_expense_is_sent_back_with_a_rate_of_any_length(rates, ledger, olga, ed, per_euro):
     DailyRate.objects.filter(currency="JPY").delete()
     DailyRate.objects.create(currency="JPY", per_euro=per_euro, day=date(2026, 5, 1))
     read = ledger.spend(olga, 10**6, ed, currency="JPY")
@@ -110,15 +101,15 @@ def test_an_expense_is_sent_back_with_a_rate_of_any_length(
     assert changed["rate"] == read["rate"]
 
 
-def test_a_rate_crosses_the_euro(rates: None, ledger_in, olga: User, ed: User) -> None:
+def test_a_rate_crosses_the_euro(rates, ledger_in, olga, ed):
     expense = ledger_in("JPY").spend(olga, 10, ed, currency="USD")
     assert (expense["tripAmount"], expense["exchangeRate"]) == (800, 80)
     assert expense["exchangeRateDate"] == "2026-05-01"
 
 
 def test_exact_amounts_and_payers_are_entered_in_the_expenses_currency(
-    rates: None, ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+    rates, ledger, olga, ed, vera
+):
     expense = ledger.spend(
         olga,
         "0.03",
@@ -151,24 +142,20 @@ def test_exact_amounts_and_payers_are_entered_in_the_expenses_currency(
         ({"currency": "USD", "amount": 10**12, "exchangeRate": 2}, "amount"),
     ],
 )
-def test_a_currency_or_rate_that_makes_no_sense_is_refused(
-    rates: None, ledger: Ledger, olga: User, ed: User, fields: dict, field: str
-) -> None:
+def test_a_currency_or_rate_that_makes_no_sense_is_refused(rates, ledger, olga, ed, fields, field):
     body = ledger.expense_body(10, ed) | fields
     refused = ledger.answer(olga, "post", "expenses", body)
     assert refused.status_code == 400
     assert list(refused.json()["errors"]) == [field]
 
 
-def test_without_a_rate_the_expense_is_a_conflict(ledger: Ledger, olga: User, ed: User) -> None:
+def test_without_a_rate_the_expense_is_a_conflict(ledger, olga, ed):
     refused = ledger.answer(olga, "post", "expenses", ledger.expense_body(10, ed, currency="CHF"))
     assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
     assert "CHF" in refused.json()["detail"]
 
 
-def test_the_total_debt_is_converted_at_the_latest_rate(
-    rates: None, ledger_in, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_the_total_debt_is_converted_at_the_latest_rate(rates, ledger_in, ledger, olga, ed):
     ledger_in("JPY").spend(olga, 1600, ed)
     ledger_in("USD").spend(olga, 10, ed)
     ledger.spend(olga, "1.01", ed)
@@ -179,7 +166,7 @@ def test_the_total_debt_is_converted_at_the_latest_rate(
     assert exact(in_dollars) == Decimal("32.02")
 
 
-def test_a_debt_without_a_rate_is_a_conflict(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_debt_without_a_rate_is_a_conflict(ledger, olga, ed):
     ledger.spend(olga, 10, ed)
     url = f"/api/users/{ed.pk}/total-debt"
     assert ledger.answer(ed, "get", f"{url}?currency=EUR").json() == 10
@@ -199,8 +186,8 @@ def test_a_debt_without_a_rate_is_a_conflict(ledger: Ledger, olga: User, ed: Use
     ],
 )
 def test_the_rate_is_the_last_one_up_to_the_day_of_the_expense(
-    rates: None, ledger: Ledger, olga: User, ed: User, day: str, rate: float, published: str
-) -> None:
+    rates, ledger, olga, ed, day, rate, published
+):
     DailyRate.objects.create(currency="USD", per_euro=4, day=date(2026, 4, 24))
     body = ledger.expense_body(10, ed, currency="USD", expenseDate=day)
     preview = ledger.answer(olga, "post", "expenses/preview", body).json()
@@ -209,18 +196,14 @@ def test_the_rate_is_the_last_one_up_to_the_day_of_the_expense(
     assert [preview["rate"], expense["rate"]] == [wanted, wanted]
 
 
-def test_before_the_first_rate_the_expense_brings_its_own(
-    rates: None, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_before_the_first_rate_the_expense_brings_its_own(rates, ledger, olga, ed):
     body = ledger.expense_body(10, ed, currency="USD", expenseDate="2026-04-30")
     refused = ledger.answer(olga, "post", "expenses", body)
     assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
     assert ledger.answer(olga, "post", "expenses", body | {"exchangeRate": 2}).status_code == 201
 
 
-def test_a_currency_whose_rates_have_ended_has_none(
-    rates: None, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_currency_whose_rates_have_ended_has_none(rates, ledger, olga, ed):
     DailyRate.objects.create(currency="RUB", per_euro=117, day=date(2022, 3, 1))
     ended = ledger.expense_body(1000, ed, currency="RUB")
     assert ledger.answer(olga, "post", "expenses", ended).status_code == 409
@@ -229,9 +212,7 @@ def test_a_currency_whose_rates_have_ended_has_none(
     assert expense["rate"]["date"] == "2022-03-01"
 
 
-def test_another_date_keeps_the_rate_until_it_is_cleared(
-    rates: None, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_another_date_keeps_the_rate_until_it_is_cleared(rates, ledger, olga, ed):
     DailyRate.objects.create(currency="USD", per_euro=4, day=date(2026, 5, 20))
     expense = ledger.spend(olga, 10, ed, currency="USD")
     later = ledger.change(expense, olga, expenseDate="2026-05-21")
@@ -240,8 +221,6 @@ def test_another_date_keeps_the_rate_until_it_is_cleared(
     assert (cleared["rate"]["date"], cleared["tripAmount"]) == ("2026-05-20", 2.5)
 
 
-def test_a_rate_that_was_answered_may_be_sent_back(
-    dollars: dict, ledger: Ledger, olga: User
-) -> None:
+def test_a_rate_that_was_answered_may_be_sent_back(dollars, ledger, olga):
     changed = ledger.change(dollars, olga, rate=dollars["rate"], notes="Cash")
     assert changed["rate"] == dollars["rate"]

@@ -1,7 +1,6 @@
 """Division by items and by adjustments: exact, fair, and the same in any order."""
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -20,7 +19,7 @@ FOREIGN = st.integers(1, 10**12)
 
 
 @st.composite
-def bills(draw: st.DrawFn) -> Items:
+def bills(draw):
     """Items that add up to something, with any of tax, tip and discount."""
     extras = draw(st.dictionaries(st.sampled_from([*EXTRAS]), st.integers(0, 10**6)))
     items = Items(tuple(draw(LINES)), extras)
@@ -28,7 +27,7 @@ def bills(draw: st.DrawFn) -> Items:
     return items
 
 
-def parts(items: Items, total: int | None = None, seed: int = 0) -> dict[int, int]:
+def parts(items, total=None, seed=0):
     entered = items.total_minor
     money = Money(entered if total is None else total, entered, "EUR")
     division = Division(SplitType.ITEMIZED, items.people, None, items)
@@ -36,9 +35,7 @@ def parts(items: Items, total: int | None = None, seed: int = 0) -> dict[int, in
 
 
 @given(bills(), FOREIGN, st.integers(0, 99))
-def test_the_parts_are_within_one_unit_of_what_everybody_had(
-    items: Items, total: int, seed: int
-) -> None:
+def test_the_parts_are_within_one_unit_of_what_everybody_had(items, total, seed):
     """Also in the trip's currency, in which the whole amount is another."""
     found = parts(items, total, seed)
     assert sum(found.values()) == total
@@ -52,21 +49,21 @@ def test_the_parts_are_within_one_unit_of_what_everybody_had(
 
 
 @given(bills(), st.randoms(), st.integers(0, 99))
-def test_the_order_of_the_items_changes_no_part(items: Items, order: Any, seed: int) -> None:
+def test_the_order_of_the_items_changes_no_part(items, order, seed):
     lines = list(items.lines)
     order.shuffle(lines)
     assert parts(items._replace(lines=tuple(lines)), seed=seed) == parts(items, seed=seed)
 
 
 @given(st.integers(1, 9), st.integers(1, 10**9))
-def test_the_odd_units_of_an_item_rotate(people: int, amount: int) -> None:
+def test_the_odd_units_of_an_item_rotate(people, amount):
     items = Items((Item("Tea", amount, dict.fromkeys(range(1, people + 1), 1)),), {})
     found = [parts(items, seed=seed) for seed in range(people)]
     assert {sum(part[person] for part in found) for person in found[0]} == {amount}
 
 
 @given(bills())
-def test_items_are_stored_exactly(items: Items) -> None:
+def test_items_are_stored_exactly(items):
     assert Items.of(items.text("EUR"), "EUR") == items
 
 
@@ -75,9 +72,7 @@ def test_items_are_stored_exactly(items: Items) -> None:
     st.integers(1, 10**9),
     st.integers(0, 99),
 )
-def test_adjusted_parts_differ_by_the_adjustments(
-    entered: dict[int, int], equal: int, seed: int
-) -> None:
+def test_adjusted_parts_differ_by_the_adjustments(entered, equal, seed):
     """All others bear the same, but for one unit."""
     assume(equal + min(entered.values()) >= 0)
     total = equal * len(entered) + sum(entered.values()) + seed % len(entered)

@@ -1,16 +1,11 @@
 """Which splits keep their state when an expense is changed, and which start again."""
 
-from typing import Any
-
 import pytest
-
-from tests.splits.ledger import Json, Ledger
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def pair(first: User, first_amount: float, second: User, second_amount: float) -> list[Json]:
+def pair(first, first_amount, second, second_amount):
     return [
         {"userId": first.pk, "amount": first_amount},
         {"userId": second.pk, "amount": second_amount},
@@ -18,14 +13,12 @@ def pair(first: User, first_amount: float, second: User, second_amount: float) -
 
 
 @pytest.fixture
-def expense(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
+def expense(ledger, olga, ed, vera):
     """60 that Olga paid for the three of them."""
     return ledger.spend(olga, 60, olga, ed, vera)
 
 
-def test_a_split_whose_amount_did_not_change_keeps_its_state(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_a_split_whose_amount_did_not_change_keeps_its_state(ledger, expense, olga, ed, vera):
     paid = ledger.pay(ledger.split(expense, ed), ed)
     amounts = {str(olga.pk): 10, str(ed.pk): 20, str(vera.pk): 30}
     ledger.change(expense, olga, splitType="MANUAL", splitAmounts=amounts)
@@ -33,9 +26,7 @@ def test_a_split_whose_amount_did_not_change_keeps_its_state(
     assert ledger.split(expense, vera)["id"] != expense["splits"][2]["id"]
 
 
-def test_a_split_whose_amount_changed_starts_again(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_a_split_whose_amount_changed_starts_again(ledger, expense, olga, ed):
     old = ledger.pay(ledger.split(expense, ed), ed)
     ledger.change(expense, olga, amount=90)
     new = ledger.split(expense, ed)
@@ -45,9 +36,7 @@ def test_a_split_whose_amount_changed_starts_again(
     assert ledger.balance(ed) == -30
 
 
-def test_money_that_was_entered_covers_the_split_that_starts_again(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_money_that_was_entered_covers_the_split_that_starts_again(ledger, expense, olga, ed):
     entered = ledger.settle(ed, olga, 20)
     ledger.change(expense, olga, amount=90)
     assert ledger.paid(expense, ed) == (False, 20)
@@ -57,9 +46,7 @@ def test_money_that_was_entered_covers_the_split_that_starts_again(
     assert ledger.paid(ledger.spend(olga, 12, ed), ed) == (False, 10)
 
 
-def test_a_split_that_is_owed_to_somebody_else_starts_again(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_a_split_that_is_owed_to_somebody_else_starts_again(ledger, expense, olga, ed, vera):
     ledger.pay(ledger.split(expense, vera), vera)
     ledger.change(expense, olga, paidByUserId=ed.pk)
     assert ledger.paid(expense, vera) == (False, 0)
@@ -67,17 +54,15 @@ def test_a_split_that_is_owed_to_somebody_else_starts_again(
     assert ledger.balances() == {olga.pk: -20, ed.pk: 40, vera.pk: -20}
 
 
-def test_who_is_no_payer_any_more_owes_the_own_split(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_who_is_no_payer_any_more_owes_the_own_split(ledger, expense, olga, ed):
     ledger.change(expense, olga, paidByUserId=ed.pk)
     assert ledger.paid(expense, olga) == (False, 0)
     assert ledger.paid(expense, ed) == (True, 20)
 
 
 def test_a_participant_who_is_taken_out_takes_what_pay_recorded_along(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+    ledger, expense, olga, ed, vera
+):
     ledger.pay(ledger.split(expense, ed), ed)
     amounts = {str(olga.pk): 40, str(vera.pk): 20}
     changed = ledger.change(
@@ -92,9 +77,7 @@ def test_a_participant_who_is_taken_out_takes_what_pay_recorded_along(
     assert ledger.balances() == {olga.pk: 20, ed.pk: 0, vera.pk: -20}
 
 
-def test_fields_without_money_keep_everything(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_fields_without_money_keep_everything(ledger, expense, olga, ed):
     paid = ledger.pay(ledger.split(expense, ed), ed)
     body = ledger.expense_body(60, participantUserIds=participants(expense), description="Lunch")
     body["paidByUserId"] = olga.pk
@@ -102,13 +85,11 @@ def test_fields_without_money_keep_everything(
     assert ledger.split(expense, ed) == paid
 
 
-def participants(expense: Json) -> list[Any]:
+def participants(expense):
     return [split["participant"]["id"] for split in expense["splits"]]
 
 
-def test_the_same_people_in_another_order_keep_everything(
-    ledger: Ledger, olga: User, ed: User, vera: User, bert: User
-) -> None:
+def test_the_same_people_in_another_order_keep_everything(ledger, olga, ed, vera, bert):
     payers = [{"userId": user.pk, "amount": 0.01} for user in (olga, ed)]
     expense = ledger.spend(olga, 0.02, vera, bert, payers=payers)
     for user in (vera, bert):
@@ -118,9 +99,7 @@ def test_the_same_people_in_another_order_keep_everything(
     assert ledger.expense(expense)["splits"] == before["splits"]
 
 
-def test_allocations_above_a_changed_debt_become_credit(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_allocations_above_a_changed_debt_become_credit(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
     ledger.settle(vera, olga, 60)
     split = ledger.split(expense, vera)
@@ -132,9 +111,7 @@ def test_allocations_above_a_changed_debt_become_credit(
     assert ledger.paid(ledger.spend(olga, 20, vera), vera) == (False, 15)
 
 
-def test_the_latest_allocation_becomes_credit_first(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_the_latest_allocation_becomes_credit_first(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
     first, latest = ledger.settle(vera, olga, 40), ledger.settle(vera, olga, 20)
     ledger.change(expense, olga, payers=pair(olga, 40, ed, 60))
@@ -144,9 +121,7 @@ def test_the_latest_allocation_becomes_credit_first(
     assert ledger.paid(expense, vera) == (False, 0)
 
 
-def test_a_grown_debt_of_a_kept_split_is_open_again(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_grown_debt_of_a_kept_split_is_open_again(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
     ledger.pay(ledger.split(expense, vera), vera)
     ledger.change(expense, olga, payers=pair(olga, 70, ed, 30))
@@ -158,8 +133,8 @@ def test_a_grown_debt_of_a_kept_split_is_open_again(
 
 
 def test_unpaying_takes_money_that_pay_recorded_and_that_covers_something_else_by_now(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+    ledger, olga, ed, vera
+):
     expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
     ledger.pay(ledger.split(expense, vera), vera)
     ledger.change(expense, olga, payers=pair(olga, 70, ed, 30))
@@ -170,9 +145,7 @@ def test_unpaying_takes_money_that_pay_recorded_and_that_covers_something_else_b
     assert ledger.settlements() == []
 
 
-def test_a_changed_split_elsewhere_in_the_expense_keeps_the_others(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_a_changed_split_elsewhere_in_the_expense_keeps_the_others(ledger, expense, olga, ed, vera):
     paid = ledger.pay(ledger.split(expense, ed), ed)
     ledger.delete_split(ledger.split(expense, vera), olga)
     assert ledger.split(expense, ed) == paid
@@ -181,9 +154,7 @@ def test_a_changed_split_elsewhere_in_the_expense_keeps_the_others(
     assert added["id"] != expense["splits"][2]["id"]
 
 
-def test_a_deleted_split_turns_the_debts_of_the_others(
-    ledger: Ledger, olga: User, ed: User, vera: User, bert: User
-) -> None:
+def test_a_deleted_split_turns_the_debts_of_the_others(ledger, olga, ed, vera, bert):
     expense = ledger.spend(olga, 90, olga, vera, bert, payers=pair(olga, 60, ed, 30))
     ledger.settle(bert, olga, 15)
     assert ledger.paid(expense, bert) == (False, 15)

@@ -1,7 +1,6 @@
 """Random histories of a trip over the API, compared after every step with the rules once more."""
 
 from itertools import chain
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule, run_state_machine_as_test
 
 from splits.models import Expense
-from tests.cast import Api
 from tests.factories import UserFactory
 from tests.splits.histories import (
     AMOUNTS,
@@ -21,24 +19,23 @@ from tests.splits.histories import (
     weighted_people,
 )
 from tests.splits.ledger import exact
-from tests.splits.rules import ByUser, Money
+from tests.splits.rules import Money
 from trips.roles import Can, TripRole
-from users.models import User
 
 
-def with_bills(machine: Histories) -> bool:
+def with_bills(machine):
     return bool(machine.rules.bills)
 
 
-def with_splits(machine: Histories) -> bool:
+def with_splits(machine):
     return bool(machine.rules.splits)
 
 
-def with_money(machine: Histories) -> bool:
+def with_money(machine):
     return bool(machine.rules.money)
 
 
-def with_balances(machine: Histories) -> bool:
+def with_balances(machine):
     return any(machine.rules.balance(user) for user in machine.users)
 
 
@@ -49,13 +46,13 @@ class Trip(Histories):
         currency=st.sampled_from(sorted(DECIMALS)),
         expenses=st.lists(st.fixed_dictionaries(DIVISION), min_size=2, max_size=4),
     )
-    def start(self, currency: str, expenses: list[dict[str, Any]]) -> None:
+    def start(self, currency, expenses):
         self.begin(currency)
         for division in expenses:
             self.record_an_expense(0, **division)
 
     @rule(caller=CALLER, **DIVISION)
-    def record_an_expense(self, caller: int, **division: Any) -> None:
+    def record_an_expense(self, caller, **division):
         by, sent = self.callers[caller], self.sent(**division)
         response = self.send(by, "post", "expenses", sent.body)
         refused = self.refusal(by, Can.RECORD) or (400 if sent.named - self.present else 0)
@@ -66,7 +63,7 @@ class Trip(Histories):
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY, **DIVISION)
-    def replace_an_expense(self, caller: int, bill: int, **division: Any) -> None:
+    def replace_an_expense(self, caller, bill, **division):
         by, bill, sent = (
             self.callers[caller],
             self.pick(self.rules.bills, bill),
@@ -88,16 +85,14 @@ class Trip(Histories):
                 parts = stored.parts
             self.rewritten(bill, parts, sent.paid_by_user)
 
-    def closed_on_top(
-        self, bill: int, parts: ByUser, paid_by_user: ByUser | None = None
-    ) -> int | None:
+    def closed_on_top(self, bill, parts, paid_by_user=None):
         """What has to go before the bill is divided like this; without payers they stay."""
         paid_by_user = paid_by_user or self.rules.bills[bill].paid_by_user
         return self.rules.closed_on_top_of(bill, paid_by_user, parts)
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY, payers=weighted_people())
-    def say_anew_who_paid(self, caller: int, bill: int, payers: dict[int, int]) -> None:
+    def say_anew_who_paid(self, caller, bill, payers):
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         stored = self.rules.bills[bill]
         amount = sum(stored.paid_by_user.values())
@@ -120,14 +115,14 @@ class Trip(Histories):
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY)
-    def correct_a_text(self, caller: int, bill: int) -> None:
+    def correct_a_text(self, caller, bill):
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         response = self.send(by, "patch", f"expenses/{bill}", {"notes": "Was it?"})
         assert response.status_code == (self.refusal_to_change(by, bill) or 200)
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY)
-    def delete_an_expense(self, caller: int, bill: int) -> None:
+    def delete_an_expense(self, caller, bill):
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         refused = self.refusal_to_change(by, bill)
         response = self.send(by, "delete", f"expenses/{bill}")
@@ -140,7 +135,7 @@ class Trip(Histories):
 
     @precondition(with_bills)
     @rule(caller=CALLER, bill=ANY, person=ANY, amount=AMOUNTS)
-    def add_a_split(self, caller: int, bill: int, person: int, amount: int) -> None:
+    def add_a_split(self, caller, bill, person, amount):
         by, bill = self.callers[caller], self.pick(self.rules.bills, bill)
         stored, user = self.rules.bills[bill], self.pick(self.users, person)
         left = sum(stored.paid_by_user.values()) - sum(stored.parts.values())
@@ -161,7 +156,7 @@ class Trip(Histories):
 
     @precondition(with_splits)
     @rule(caller=CALLER, split=ANY)
-    def delete_a_split(self, caller: int, split: int) -> None:
+    def delete_a_split(self, caller, split):
         by, split = self.callers[caller], self.pick(self.rules.splits, split)
         bill, user = self.rules.splits[split]
         stored = self.rules.bills[bill]
@@ -178,7 +173,7 @@ class Trip(Histories):
 
     @precondition(with_splits)
     @rule(caller=CALLER, split=ANY, action=st.sampled_from(["pay", "pay", "unpay"]))
-    def pay_or_unpay(self, caller: int, split: int, action: str) -> None:
+    def pay_or_unpay(self, caller, split, action):
         by, split = self.callers[caller], self.pick(self.rules.splits, split)
         bill, user = self.rules.splits[split]
         people = {user, *chain.from_iterable(self.rules.sides(split))}
@@ -199,7 +194,7 @@ class Trip(Histories):
             assert self.send(by, "put", url).content == response.content
 
     @rule(caller=CALLER, sender=ANY, receiver=ANY, amount=AMOUNTS)
-    def settle(self, caller: int, sender: int, receiver: int, amount: int) -> None:
+    def settle(self, caller, sender, receiver, amount):
         by, sender = self.callers[caller], self.pick(self.users, sender)
         receiver = self.pick(self.users.keys() - {sender}, receiver)
         body = {"fromUserId": sender, "toUserId": receiver, "amount": self.major(amount)}
@@ -212,7 +207,7 @@ class Trip(Histories):
 
     @precondition(with_balances)
     @rule()
-    def follow_the_plan(self) -> None:
+    def follow_the_plan(self):
         plan = exact(self.send(self.admin, "get", "settle-up"))
         assert 0 < len(plan) < sum(1 for user in self.users if self.rules.balance(user))
         for transfer in plan:
@@ -228,7 +223,7 @@ class Trip(Histories):
 
     @precondition(with_money)
     @rule(caller=CALLER, settlement=ANY)
-    def delete_a_settlement(self, caller: int, settlement: int) -> None:
+    def delete_a_settlement(self, caller, settlement):
         by, settlement = self.callers[caller], self.pick(self.rules.money, settlement)
         own = by.pk == self.rules.money[settlement].by
         refused = self.refusal(by, Can.DELETE_SETTLEMENTS, own=own)
@@ -242,7 +237,7 @@ class Trip(Histories):
 
     @precondition(with_splits)
     @rule(person=ANY)
-    def leave_or_come_back(self, person: int) -> None:
+    def leave_or_come_back(self, person):
         user = self.pick(self.users, person)
         if user not in self.present:
             body = {"userId": user, "role": self.roles[user].value}
@@ -260,9 +255,7 @@ class Trip(Histories):
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_whatever_happens_the_books_are_what_the_rules_say(
-    api: Api, olga: User, ed: User, vera: User, ada: User
-) -> None:
+def test_whatever_happens_the_books_are_what_the_rules_say(api, olga, ed, vera, ada):
     """T104: The ledger is consistent after random operations."""
     bert = UserFactory(name="Bert Beside", email="bert@example.com")
     soaking = settings.get_current_profile_name() == "soak"

@@ -22,7 +22,7 @@ WEIGHTS = st.dictionaries(
 
 
 @st.composite
-def expenses(draw: st.DrawFn) -> tuple[Side, Side]:
+def expenses(draw):
     """Splits and what was put in, in minor units by user id; the splits may leave a rest.
 
     All amounts of a refund are negative.
@@ -41,9 +41,7 @@ def expenses(draw: st.DrawFn) -> tuple[Side, Side]:
 
 
 @given(TOTALS, WEIGHTS, SEEDS)
-def test_each_part_is_less_than_one_unit_off_and_all_add_up(
-    total: int, weights: Side, seed: int
-) -> None:
+def test_each_part_is_less_than_one_unit_off_and_all_add_up(total, weights, seed):
     parts = apportion(total, list(weights.values()), seed)
     assert sum(parts) == total
     for part, weight in zip(parts, weights.values(), strict=True):
@@ -51,9 +49,7 @@ def test_each_part_is_less_than_one_unit_off_and_all_add_up(
 
 
 @given(st.integers(1, 10**15), WEIGHTS, SEEDS)
-def test_units_left_over_go_to_the_largest_remainders_and_ties_go_round(
-    total: int, weights: Side, seed: int
-) -> None:
+def test_units_left_over_go_to_the_largest_remainders_and_ties_go_round(total, weights, seed):
     parts = divide(total, weights, seed)
     assert parts == share_out(total, weights, seed)
     assert list(parts) == list(weights)
@@ -63,8 +59,8 @@ def test_units_left_over_go_to_the_largest_remainders_and_ties_go_round(
 
 @given(st.integers(1, 12), TOTALS, SEEDS)
 def test_over_consecutive_seeds_everybody_pays_the_odd_unit_equally_often(
-    people: int, total: int, first_seed: int
-) -> None:
+    people, total, first_seed
+):
     paid = [0] * people
     for seed in range(first_seed, first_seed + people):
         parts = apportion(total, [1] * people, seed)
@@ -75,9 +71,7 @@ def test_over_consecutive_seeds_everybody_pays_the_odd_unit_equally_often(
 @pytest.mark.parametrize(
     "texts", [("17:11 18:11", ""), ("17:11", "18:11"), ("", "17:11 18:11")], ids=str
 )
-def test_who_took_a_place_last_stands_first_there_but_after_its_owner(
-    texts: tuple[str, str],
-) -> None:
+def test_who_took_a_place_last_stands_first_there_but_after_its_owner(texts):
     places = parse_places(*texts)
     assert sorted([17, 11, 18], key=lambda person: place_of(person, places)) == [11, 18, 17]
     assert divide(1, {17: 1, 18: 1, 11: 1}, 0, places) == {17: 0, 18: 0, 11: 1}
@@ -86,24 +80,24 @@ def test_who_took_a_place_last_stands_first_there_but_after_its_owner(
 @pytest.mark.parametrize(
     ("total", "weights"), [(-1, [1]), (1, []), (1, [0, 0]), (1, [2, -1]), (0, [])]
 )
-def test_what_cannot_be_divided_is_refused(total: int, weights: list[int]) -> None:
+def test_what_cannot_be_divided_is_refused(total, weights):
     with pytest.raises(ValueError, match="needed"):
         apportion(total, weights, 0)
 
 
 @given(expenses(), SEEDS)
-def test_own_parts_and_debts_are_what_the_rules_say(expense: tuple[Side, Side], seed: int) -> None:
+def test_own_parts_and_debts_are_what_the_rules_say(expense, seed):
     shares, paid_by_user = expense
     bill = Bill(seed, 0, paid_by_user, shares)
     assert own_parts(shares, paid_by_user, seed) == borne(bill)
     assert debts(shares, paid_by_user, seed) == owed(bill)
 
 
-def test_splits_above_the_expense_are_refused() -> None:
+def test_splits_above_the_expense_are_refused():
     with pytest.raises(ValueError, match="needed"):
         own_parts({1: 6, 2: 5}, {1: 10}, 0)
 
 
-def test_nobody_owes_for_an_expense_that_nobody_paid() -> None:
+def test_nobody_owes_for_an_expense_that_nobody_paid():
     assert own_parts({}, {}, 0) == {}
     assert own_parts({1: 6, 2: 5}, {}, 0) == {1: 6, 2: 5}

@@ -6,8 +6,6 @@ an account, and the trip itself is deleted and restored.
 """
 
 from itertools import product
-from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -15,16 +13,13 @@ from hypothesis import strategies as st
 
 from splits.models import Debt, Expense, Split, debt, posting
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
-from tests.splits.ledger import Json, Ledger
-from tests.splits.undoing import KIND, STEP, History, Kind
+from tests.splits.undoing import KIND, STEP, History
 from tests.trips.access import endpoints
 from tests.walked import answers
-from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.compiled import CompiledQuery
 from trips.models import Trip
-from users.models import User
 
 #: Whether an app can merge guests.
 CAN_MERGE = any(end.route.endswith("/merge") for end in endpoints())
@@ -32,16 +27,14 @@ CAN_MERGE = any(end.route.endswith("/merge") for end in endpoints())
 EXAMPLES = 40 if settings.get_current_profile_name() == "soak" else 1
 
 
-def undone(ledger: Ledger, kind: str, row: Json, by: User) -> None:
+def undone(ledger, kind, row, by):
     """Delete it and restore it at once."""
     path = f"{kind}/{row['id']}"
     assert ledger.answer(by, "delete", path).status_code == 204
     assert ledger.answer(by, "post", f"{path}/restore").status_code == 200
 
 
-def test_what_the_plan_closed_stays_closed_when_an_expense_is_restored(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_what_the_plan_closed_stays_closed_when_an_expense_is_restored(ledger, olga, ed, vera):
     """Ed owes Olga, Vera owes Ed, and Vera hands the money to Olga; then she owes Olga again."""
     first = ledger.spend(olga, 30, ed)
     ledger.spend(ed, 30, vera)
@@ -53,7 +46,7 @@ def test_what_the_plan_closed_stays_closed_when_an_expense_is_restored(
         assert ledger.balances() == {olga.pk: 5, ed.pk: 0, vera.pk: -5}
 
 
-def test_credit_covers_no_more_after_it_was_restored(ledger: Ledger, olga: User, ed: User) -> None:
+def test_credit_covers_no_more_after_it_was_restored(ledger, olga, ed):
     dinner = ledger.spend(olga, 10, ed)
     paying = ledger.settle(ed, olga, 10)
     credit = ledger.settle(ed, olga, 4)
@@ -63,9 +56,7 @@ def test_credit_covers_no_more_after_it_was_restored(ledger: Ledger, olga: User,
     assert ledger.paid(dinner, ed) == (False, 0)
 
 
-def test_a_restored_settlement_covers_and_closes_what_is_left(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_restored_settlement_covers_and_closes_what_is_left(ledger, olga, ed, vera):
     """What was paid meanwhile stays paid, and the rest of the money is credit."""
     first, second = ledger.spend(olga, 30, ed), ledger.spend(ed, 30, vera)
     closing = ledger.settle(vera, olga, 30)
@@ -82,8 +73,8 @@ def test_a_restored_settlement_covers_and_closes_what_is_left(
 @pytest.mark.parametrize("first", ["expense", "settlement"])
 @pytest.mark.parametrize("restored_first", ["expense", "settlement"])
 def test_what_was_deleted_together_is_restored_in_any_order(
-    ledger: Ledger, olga: User, ed: User, vera: User, first: str, restored_first: str
-) -> None:
+    ledger, olga, ed, vera, first, restored_first
+):
     """T186: Deleting an entry and restoring it changes no answer.
 
     One pair of entries covers, the other closes.
@@ -107,9 +98,7 @@ def test_what_was_deleted_together_is_restored_in_any_order(
         assert list(differences(ledger.trip.pk)) == []
 
 
-def test_what_is_restored_is_as_old_as_it_was(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_what_is_restored_is_as_old_as_it_was(ledger, olga, ed, vera):
     """A debt that gets smaller gives back first what covered it last."""
     paid = [{"userId": olga.pk, "amount": 20}, {"userId": vera.pk, "amount": 10}]
     dinner = ledger.spend(olga, 30, ed, payers=paid)
@@ -121,7 +110,7 @@ def test_what_is_restored_is_as_old_as_it_was(
     assert ledger.debt(ed) == 20
 
 
-def test_what_is_restored_was_paid_when_it_was(ledger: Ledger, olga: User, ed: User) -> None:
+def test_what_is_restored_was_paid_when_it_was(ledger, olga, ed):
     dinner = ledger.spend(olga, 10, ed)
     payment = ledger.settle(ed, olga, 10)
     paid_at = ledger.split(dinner, ed)["paidAt"]
@@ -131,7 +120,7 @@ def test_what_is_restored_was_paid_when_it_was(ledger: Ledger, olga: User, ed: U
         assert ledger.split(dinner, ed)["paidAt"] == paid_at
 
 
-def test_no_more_is_put_back_than_a_debt_has(ledger: Ledger, olga: User, ed: User) -> None:
+def test_no_more_is_put_back_than_a_debt_has(ledger, olga, ed):
     dinner = ledger.spend(olga, 30, ed)
     first = ledger.settle(ed, olga, 30)
     ledger.delete_settlement(first, olga)
@@ -142,7 +131,7 @@ def test_no_more_is_put_back_than_a_debt_has(ledger: Ledger, olga: User, ed: Use
     assert list(differences(ledger.trip.pk)) == []
 
 
-def test_no_more_is_put_back_than_a_settlement_has(ledger: Ledger, olga: User, ed: User) -> None:
+def test_no_more_is_put_back_than_a_settlement_has(ledger, olga, ed):
     """What covered the deleted expense covers another one by now."""
     dinner = ledger.spend(olga, 30, ed)
     ledger.settle(ed, olga, 30)
@@ -155,13 +144,13 @@ def test_no_more_is_put_back_than_a_settlement_has(ledger: Ledger, olga: User, e
 
 
 def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
-    ledger: Ledger, olga: User, ed: User, vera: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    ledger, olga, ed, vera, monkeypatch
+):
     dinner = ledger.spend(olga, 30, ed, vera)
     paid = ledger.settle(ed, olga, 15)
 
     @CompiledQuery
-    def third(trip: Param) -> Any:
+    def third(trip):
         debts = Debt.objects.filter(trip=trip, open_minor__gt=0)
         return debts.order_by().values_list("pk")[2:3]
 
@@ -186,9 +175,7 @@ def test_no_command_leaves_more_open_debts_than_a_trip_may_have(
 
 
 @pytest.mark.either
-def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
-    ledger: Ledger, olga: User, vera: User
-) -> None:
+def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(ledger, olga, vera):
     people = [add_guest(ledger.trip, f"Guest {number}") for number in range(201)]
     expense = Expense.objects.get(pk=ledger.spend(olga, 30, olga)["id"])
     splits = Split.objects.bulk_create(
@@ -198,14 +185,14 @@ def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
     others = [(split, one) for split, one in product(splits, people) if split.participant != one]
     pairs = others[: debt.MAX_OPEN_DEBTS]
 
-    def owe(some: list[Any]) -> None:
+    def owe(some):
         Debt.objects.bulk_create(
             Debt(trip=expense.trip, split=split, debtor=split.participant, creditor=person,
                  amount_minor=1, open_minor=1)
             for split, person in some
         )  # fmt: skip
 
-    def spend_counted(number: int) -> Any:
+    def spend_counted(number):
         Trip.objects.filter(pk=expense.trip_id).update(expenses_recorded=number * debt.COUNT_EVERY)
         return ledger.answer(olga, "post", "expenses", ledger.expense_body(9, vera))
 
@@ -234,19 +221,8 @@ def test_a_trip_may_have_as_many_open_debts_as_the_refusal_says(
     suppress_health_check=list(HealthCheck),
 )
 def test_no_undone_deletion_and_no_merge_or_claim_changes_an_answer(
-    api: Api,
-    olga: User,
-    ed: User,
-    vera: User,
-    sam: User,
-    ada: User,
-    kinds: list[Kind],
-    steps: list[list[tuple[Any, ...]]],
-    by_plan: list[bool],
-    order: Random,
-    guest: int,
-    account: int,
-) -> None:
+    api, olga, ed, vera, sam, ada, kinds, steps, by_plan, order, guest, account
+):
     """T187: A merge or a claim changes no amount and opens nothing."""
     history = History(api, [olga, ed, vera], ada)
     history.spend(30, {0: 1, 3: 2}, {1: 1})

@@ -6,7 +6,6 @@ credit that others hold with them. `audit_ledger`, which runs after each test, c
 
 from collections import defaultdict
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -15,15 +14,11 @@ from django.db import connection
 from splits.models import Allocation, Debt, DeletedEntry, Settlement
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
-from tests.splits.ledger import Json, Ledger
 from tests.splits.test_audit import audit
-from trips.models import Trip
-from users.models import User
 
 
-def assert_lawful(ledger: Ledger) -> None:
+def assert_lawful(ledger):
     found: dict[int, int] = defaultdict(int)
     for debtor, creditor, minor in Debt.objects.values_list("debtor", "creditor", "open_minor"):
         found[creditor] += minor
@@ -37,23 +32,23 @@ def assert_lawful(ledger: Ledger) -> None:
     assert list(differences(ledger.trip.pk)) == []
 
 
-def balances_by(ledger: Ledger, *users: User) -> list[float]:
+def balances_by(ledger, *users):
     balances = ledger.balances()
     return [balances[user.pk] for user in users]
 
 
 @pytest.fixture
-def by_olga(ledger: Ledger, olga: User, ed: User) -> Json:
+def by_olga(ledger, olga, ed):
     return ledger.spend(olga, 30, ed)
 
 
 @pytest.fixture
-def by_ed(ledger: Ledger, by_olga: Json, olga: User, ed: User) -> Json:
+def by_ed(ledger, by_olga, olga, ed):
     return ledger.spend(ed, 20, olga)
 
 
 @pytest.fixture
-def closing(ledger: Ledger, by_olga: Json, by_ed: Json, olga: User, ed: User) -> Json:
+def closing(ledger, by_olga, by_ed, olga, ed):
     """Olga paid 30 for Ed, and Ed 20 for Olga: the plan is one payment of Ed's."""
     [transfer] = ledger.plan()
     assert (transfer["from"]["id"], transfer["to"]["id"]) == (ed.pk, olga.pk)
@@ -64,8 +59,8 @@ def closing(ledger: Ledger, by_olga: Json, by_ed: Json, olga: User, ed: User) ->
 
 @pytest.mark.parametrize("first", [21, 5, 19.99])
 def test_an_amount_that_is_corrected_after_a_closing_and_back_again_is_paid(
-    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User, first: float
-) -> None:
+    ledger, closing, by_ed, olga, ed, first
+):
     ledger.change(by_ed, ed, amount=first)
     assert_lawful(ledger)
     assert ledger.debt(olga) == max(0, first - 20)
@@ -75,9 +70,7 @@ def test_an_amount_that_is_corrected_after_a_closing_and_back_again_is_paid(
     assert_lawful(ledger)
 
 
-def test_what_was_offset_against_a_deleted_expense_is_credit(
-    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
-) -> None:
+def test_what_was_offset_against_a_deleted_expense_is_credit(ledger, closing, by_ed, olga, ed):
     ledger.delete(by_ed, ed)
     assert balances_by(ledger, olga, ed) == [20, -20]
     assert_lawful(ledger)
@@ -87,9 +80,7 @@ def test_what_was_offset_against_a_deleted_expense_is_credit(
     assert_lawful(ledger)
 
 
-def test_offsets_are_no_payments(
-    ledger: Ledger, api: Api, closing: Json, olga: User, ed: User
-) -> None:
+def test_offsets_are_no_payments(ledger, api, closing, olga, ed):
     [offset] = Settlement.with_offsets.filter(sender=olga.pk)
     assert (offset.receiver_id, offset.amount_minor, offset.closing_id) == (
         *(ed.pk, 2000),
@@ -104,9 +95,7 @@ def test_offsets_are_no_payments(
     assert (sent[olga.pk], sent[ed.pk]) == ((0, 10), (10, 0))
 
 
-def test_a_plan_payment_of_which_a_closing_used_up_the_rest_goes_after_it(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_plan_payment_of_which_a_closing_used_up_the_rest_goes_after_it(ledger, olga, ed, vera):
     """Vera owes Ed 10, Ed owes Olga 10; she hands it to Olga in two payments."""
     ledger.spend(ed, 10, vera)
     ledger.spend(olga, 10, ed)
@@ -120,7 +109,7 @@ def test_a_plan_payment_of_which_a_closing_used_up_the_rest_goes_after_it(
 
 
 @pytest.fixture
-def pay_with_rest(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Json, Json, Json]:
+def pay_with_rest(ledger, olga, ed, vera):
     """A split that Vera paid by `pay`, of which a part is credit, and what used that up."""
     payers = [{"userId": olga.pk, "amount": 20}, {"userId": ed.pk, "amount": 10}]
     dinner = ledger.spend(olga, 30, vera, payers=payers)
@@ -144,15 +133,8 @@ def pay_with_rest(ledger: Ledger, olga: User, ed: User, vera: User) -> tuple[Jso
     ],
 )
 def test_no_way_of_deleting_a_payment_takes_away_what_a_closing_used(
-    ledger: Ledger,
-    pay_with_rest: tuple[Json, Json, Json],
-    olga: User,
-    ed: User,
-    vera: User,
-    method: str,
-    path: str,
-    body: Any,
-) -> None:
+    ledger, pay_with_rest, olga, ed, vera, method, path, body
+):
     """T204: Debts and credit are the balance, whatever follows a closing."""
     dinner, split, closing = pay_with_rest
     path = path.format(expense=dinner["id"], split=split["id"])
@@ -167,9 +149,7 @@ def test_no_way_of_deleting_a_payment_takes_away_what_a_closing_used(
     assert_lawful(ledger)
 
 
-def test_a_closing_goes_after_one_that_used_what_it_left(
-    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
-) -> None:
+def test_a_closing_goes_after_one_that_used_what_it_left(ledger, closing, by_ed, olga, ed):
     ledger.delete(by_ed, ed)
     later = ledger.settle(ed, olga, 20)
     assert not Settlement.with_offsets.filter(credit_minor__gt=0).exists()
@@ -182,9 +162,7 @@ def test_a_closing_goes_after_one_that_used_what_it_left(
 
 
 @pytest.mark.parametrize("first", ["earlier", "later"])
-def test_two_closings_are_restored_in_any_order(
-    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User, first: str
-) -> None:
+def test_two_closings_are_restored_in_any_order(ledger, closing, by_ed, olga, ed, first):
     ledger.delete(by_ed, ed)
     later = ledger.settle(ed, olga, 20)
     for payment in (later, closing):
@@ -199,9 +177,7 @@ def test_two_closings_are_restored_in_any_order(
     assert problem_of(refused, 409, "closes_trip")["settlementId"] == later["id"]
 
 
-def test_a_closing_whose_credit_is_gone_is_restored_as_a_payment(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_closing_whose_credit_is_gone_is_restored_as_a_payment(ledger, olga, ed, vera):
     ledger.spend(ed, 10, vera)
     dinner = ledger.spend(olga, 10, ed)
     first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
@@ -217,8 +193,8 @@ def test_a_closing_whose_credit_is_gone_is_restored_as_a_payment(
 
 
 def test_a_closing_whose_credit_is_gone_closes_anew_if_all_balances_are_zero(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+    ledger, olga, ed, vera
+):
     ledger.spend(ed, 10, vera)
     ledger.spend(olga, 10, ed)
     first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
@@ -236,7 +212,7 @@ def test_a_closing_whose_credit_is_gone_closes_anew_if_all_balances_are_zero(
 # -- Closed by an older release -------------------------------------------------------------------
 
 
-def as_before(trip: Trip) -> None:
+def as_before(trip):
     """The closings of a trip as they were: allocations that name only the debt."""
     for row in Allocation.objects.filter(trip=trip, settlement__closing__isnull=False):
         assert row.settlement is not None
@@ -245,9 +221,7 @@ def as_before(trip: Trip) -> None:
     Settlement.with_offsets.filter(closing__isnull=False).delete()
 
 
-def test_closings_of_before_get_offsets(
-    ledger: Ledger, closing: Json, by_olga: Json, by_ed: Json, olga: User, ed: User
-) -> None:
+def test_closings_of_before_get_offsets(ledger, closing, by_olga, by_ed, olga, ed):
     pairs = ("closing", "sender", "receiver", "amount_minor", "credit_minor", "settled_on")
     offsets = Settlement.with_offsets.filter(closing__isnull=False).order_by("sender")
     before = list(offsets.values_list(*pairs))
@@ -263,8 +237,8 @@ def test_closings_of_before_get_offsets(
 
 @pytest.mark.parametrize("deleted", [True, False])
 def test_an_operator_sees_and_mends_what_an_older_release_closes_beside_this_one(
-    ledger: Ledger, closing: Json, trip: Trip, olga: User, deleted: bool
-) -> None:
+    ledger, closing, trip, olga, deleted
+):
     as_before(trip)
     if deleted:
         assert ledger.answer(olga, "delete", ledger.url).status_code == 204
@@ -284,9 +258,7 @@ def test_an_operator_sees_and_mends_what_an_older_release_closes_beside_this_one
         assert_lawful(ledger)
 
 
-def test_what_an_older_release_has_lost_of_a_closing_is_credit(
-    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
-) -> None:
+def test_what_an_older_release_has_lost_of_a_closing_is_credit(ledger, closing, by_ed, olga, ed):
     as_before(ledger.trip)
     ledger.delete(by_ed, ed)
     assert any("it leaves user" in str(found) for found in differences(ledger.trip.pk))
@@ -298,9 +270,7 @@ def test_what_an_older_release_has_lost_of_a_closing_is_credit(
     assert_lawful(ledger)
 
 
-def test_a_closing_that_an_older_release_deleted_closes_anew(
-    ledger: Ledger, closing: Json, olga: User, ed: User
-) -> None:
+def test_a_closing_that_an_older_release_deleted_closes_anew(ledger, closing, olga, ed):
     as_before(ledger.trip)
     ledger.delete_settlement(closing, olga)
     assert (ledger.debt(olga), ledger.debt(ed)) == (20, 30)
@@ -311,8 +281,8 @@ def test_a_closing_that_an_older_release_deleted_closes_anew(
 
 
 def test_a_closing_that_an_older_release_deleted_is_not_put_back_in_part(
-    ledger: Ledger, closing: Json, by_ed: Json, olga: User, ed: User
-) -> None:
+    ledger, closing, by_ed, olga, ed
+):
     as_before(ledger.trip)
     ledger.delete_settlement(closing, olga)
     ledger.delete(by_ed, ed)

@@ -6,19 +6,16 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from tests.splits.ledger import Json, Ledger, split_url
-from users.models import User
+from tests.splits.ledger import split_url
 
 
 @pytest.fixture
-def expense(ledger: Ledger, olga: User, ed: User, vera: User) -> Json:
+def expense(ledger, olga, ed, vera):
     """60 that Olga paid for the three of them."""
     return ledger.spend(olga, 60, olga, ed, vera)
 
 
-def test_paying_records_a_settlement_of_what_is_open(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+def test_paying_records_a_settlement_of_what_is_open(ledger, expense, olga, ed):
     paid = ledger.pay(ledger.split(expense, ed), ed)
     assert (paid["paid"], paid["paidAmount"]) == (True, 20)
     assert paid["paidAt"].endswith("Z")
@@ -31,14 +28,12 @@ def test_paying_records_a_settlement_of_what_is_open(
     assert ledger.pending(ed) == []
 
 
-def test_paying_leaves_the_splits_of_others_open(
-    ledger: Ledger, expense: Json, ed: User, vera: User
-) -> None:
+def test_paying_leaves_the_splits_of_others_open(ledger, expense, ed, vera):
     ledger.pay(ledger.split(expense, ed), ed)
     assert ledger.paid(expense, vera) == (False, 0)
 
 
-def test_paying_twice_changes_nothing(ledger: Ledger, expense: Json, ed: User) -> None:
+def test_paying_twice_changes_nothing(ledger, expense, ed):
     """T95: Pay and unpay are idempotent."""
     split = ledger.split(expense, ed)
     first = ledger.pay(split, ed)
@@ -48,7 +43,7 @@ def test_paying_twice_changes_nothing(ledger: Ledger, expense: Json, ed: User) -
     assert (ledger.settlements(), ledger.balances()) == (settlements, balances)
 
 
-def test_unpaying_takes_it_all_back(ledger: Ledger, expense: Json, ed: User) -> None:
+def test_unpaying_takes_it_all_back(ledger, expense, ed):
     split = ledger.split(expense, ed)
     balances = ledger.balances()
     ledger.pay(split, ed)
@@ -58,7 +53,7 @@ def test_unpaying_takes_it_all_back(ledger: Ledger, expense: Json, ed: User) -> 
     assert ledger.pending(ed) == [split["id"]]
 
 
-def test_unpaying_what_is_unpaid_changes_nothing(ledger: Ledger, expense: Json, ed: User) -> None:
+def test_unpaying_what_is_unpaid_changes_nothing(ledger, expense, ed):
     split = ledger.split(expense, ed)
     assert ledger.unpay(split, ed) == split
     ledger.pay(split, ed)
@@ -66,7 +61,7 @@ def test_unpaying_what_is_unpaid_changes_nothing(ledger: Ledger, expense: Json, 
     assert ledger.unpay(split, ed) == split
 
 
-def test_what_was_unpaid_can_be_paid_again(ledger: Ledger, expense: Json, ed: User) -> None:
+def test_what_was_unpaid_can_be_paid_again(ledger, expense, ed):
     split = ledger.split(expense, ed)
     for _time in range(2):
         assert ledger.pay(split, ed)["paid"]
@@ -75,18 +70,14 @@ def test_what_was_unpaid_can_be_paid_again(ledger: Ledger, expense: Json, ed: Us
     assert len(ledger.settlements()) == 1
 
 
-def test_the_own_split_of_who_paid_stays_paid_whatever_one_does(
-    ledger: Ledger, expense: Json, olga: User
-) -> None:
+def test_the_own_split_of_who_paid_stays_paid_whatever_one_does(ledger, expense, olga):
     own = ledger.split(expense, olga)
     assert ledger.pay(own, olga) == own
     assert ledger.unpay(own, olga) == own
     assert ledger.settlements() == []
 
 
-def test_one_of_several_who_are_owed_may_pay_it_off(
-    ledger: Ledger, olga: User, ed: User, vera: User, bert: User
-) -> None:
+def test_one_of_several_who_are_owed_may_pay_it_off(ledger, olga, ed, vera, bert):
     payers = [{"userId": olga.pk, "amount": 30}, {"userId": vera.pk, "amount": 30}]
     split = ledger.spend(olga, 60, bert, payers=payers)["splits"][0]
     assert ledger.answer(ed, "put", f"{split_url(split)}/pay").status_code == 403
@@ -94,17 +85,15 @@ def test_one_of_several_who_are_owed_may_pay_it_off(
 
 
 def test_paying_one_of_two_splits_between_the_same_two_leaves_the_other_open(
-    ledger: Ledger, expense: Json, olga: User, ed: User
-) -> None:
+    ledger, expense, olga, ed
+):
     second = ledger.spend(olga, 40, olga, ed)
     ledger.pay(ledger.split(second, ed), ed)
     assert ledger.paid(expense, ed) == (False, 0)
     assert ledger.paid(second, ed) == (True, 20)
 
 
-def test_deleting_a_paid_split_takes_its_settlement_along(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_deleting_a_paid_split_takes_its_settlement_along(ledger, expense, olga, ed, vera):
     paid = ledger.pay(ledger.split(expense, ed), ed)
     ledger.delete_split(paid, olga)
     assert ledger.settlements() == []
@@ -112,8 +101,8 @@ def test_deleting_a_paid_split_takes_its_settlement_along(
 
 
 def test_deleting_an_expense_takes_the_settlements_of_its_paid_splits_along(
-    ledger: Ledger, expense: Json, olga: User, ed: User, vera: User
-) -> None:
+    ledger, expense, olga, ed, vera
+):
     ledger.pay(ledger.split(expense, ed), ed)
     ledger.pay(ledger.split(expense, vera), vera)
     ledger.delete(expense, olga)

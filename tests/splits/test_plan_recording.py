@@ -2,20 +2,14 @@
 
 import pytest
 
-from tests.cast import Api
-from tests.splits.ledger import Ledger
-from users.models import User
-
 pytestmark = pytest.mark.either
 
 
-def read_tag(ledger: Ledger, user: User) -> str:
+def read_tag(ledger, user):
     return ledger.answer(user, "get", "settle-up")["ETag"].strip('"')
 
 
-def test_the_recorded_plan_brings_every_balance_to_zero_and_frees_of_debts(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_the_recorded_plan_brings_every_balance_to_zero_and_frees_of_debts(ledger, olga, ed, vera):
     ledger.spend(olga, 90, olga, ed, vera)
     ledger.spend(ed, 30, vera)
     tag, plan = read_tag(ledger, vera), ledger.plan()
@@ -31,9 +25,7 @@ def test_the_recorded_plan_brings_every_balance_to_zero_and_frees_of_debts(
         assert ledger.debt(user) == 0
 
 
-def test_a_plan_that_has_changed_is_refused_and_changes_nothing(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_plan_that_has_changed_is_refused_and_changes_nothing(ledger, olga, ed):
     ledger.spend(olga, 90, ed)
     tag = read_tag(ledger, olga)
     ledger.spend(olga, 1, ed)
@@ -43,7 +35,7 @@ def test_a_plan_that_has_changed_is_refused_and_changes_nothing(
     assert ledger.balance(ed) == -91
 
 
-def test_a_plan_is_recorded_once(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_plan_is_recorded_once(ledger, olga, ed):
     ledger.spend(olga, 90, ed)
     tag = read_tag(ledger, olga)
     assert ledger.answer(olga, "post", "settle-up", {"tag": tag}).status_code == 201
@@ -51,16 +43,14 @@ def test_a_plan_is_recorded_once(ledger: Ledger, olga: User, ed: User) -> None:
     assert len(ledger.settlements()) == 1
 
 
-def test_the_tag_stays_as_long_as_the_plan_does(ledger: Ledger, olga: User, ed: User) -> None:
+def test_the_tag_stays_as_long_as_the_plan_does(ledger, olga, ed):
     ledger.spend(olga, 90, ed)
     before = read_tag(ledger, olga)
     ledger.spend(olga, 5, olga)
     assert read_tag(ledger, ed) == before
 
 
-def test_a_plan_reaches_former_members_too(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_plan_reaches_former_members_too(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 30, ed, vera)
     ledger.settle(vera, olga, 15)
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
@@ -74,7 +64,7 @@ def test_a_plan_reaches_former_members_too(
 
 
 @pytest.mark.parametrize("form", ["{}", '"{}"', 'W/"{}"'])
-def test_the_tag_may_have_its_quotes(ledger: Ledger, olga: User, ed: User, form: str) -> None:
+def test_the_tag_may_have_its_quotes(ledger, olga, ed, form):
     ledger.spend(olga, 90, ed)
     tag = form.format(read_tag(ledger, olga))
     assert ledger.answer(olga, "post", "settle-up", {"tag": tag}).status_code == 201
@@ -82,9 +72,7 @@ def test_the_tag_may_have_its_quotes(ledger: Ledger, olga: User, ed: User, form:
     assert (refused.status_code, refused.json()["code"]) == (409, "plan_changed")
 
 
-def test_the_tag_may_be_the_precondition_of_the_request(
-    api: Api, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_the_tag_may_be_the_precondition_of_the_request(api, ledger, olga, ed):
     url = f"/api/trips/{ledger.trip.pk}/settle-up"
     ledger.spend(olga, 90, ed)
     old = api(olga).get(url)["ETag"]
@@ -99,7 +87,7 @@ def test_the_tag_may_be_the_precondition_of_the_request(
     assert set(ledger.balances().values()) == {0}
 
 
-def test_any_plan_is_no_plan_that_was_read(api: Api, ledger: Ledger, olga: User, ed: User) -> None:
+def test_any_plan_is_no_plan_that_was_read(api, ledger, olga, ed):
     ledger.spend(olga, 90, ed)
     url = f"/api/trips/{ledger.trip.pk}/settle-up"
     refused = api(olga).post(url, {}, headers={"If-Match": "*"})
@@ -108,7 +96,7 @@ def test_any_plan_is_no_plan_that_was_read(api: Api, ledger: Ledger, olga: User,
     assert ledger.settlements() == []
 
 
-def test_the_tag_is_required(ledger: Ledger, olga: User) -> None:
+def test_the_tag_is_required(ledger, olga):
     for body in ({}, {"tag": None}, {"tag": ""}, {"tag": 7}):
         refused = ledger.answer(olga, "post", "settle-up", body)
         assert refused.status_code == 400

@@ -3,15 +3,11 @@
 import pytest
 
 from splits.models import Expense, Split
-from tests.splits.ledger import Ledger
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_a_preview_is_what_is_recorded_next(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_preview_is_what_is_recorded_next(ledger, olga, ed, vera):
     for amount in (100, 100, "0.02", 1000.01):
         body = ledger.expense_body(amount, olga, ed, vera)
         preview = ledger.answer(olga, "post", "expenses/preview", body).json()
@@ -23,7 +19,7 @@ def test_a_preview_is_what_is_recorded_next(
             assert preview[name] == expense[name]
 
 
-def test_a_preview_records_nothing(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_preview_records_nothing(ledger, olga, ed):
     body = ledger.expense_body(100, olga, ed)
     assert ledger.answer(olga, "post", "expenses/preview", body).status_code == 200
     assert not Expense.objects.exists()
@@ -31,9 +27,7 @@ def test_a_preview_records_nothing(ledger: Ledger, olga: User, ed: User) -> None
     assert set(ledger.balances().values()) == {0}
 
 
-def test_a_preview_says_who_would_owe_whom(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_preview_says_who_would_owe_whom(ledger, olga, ed, vera):
     payers = [{"userId": olga.pk, "amount": 60}, {"userId": ed.pk, "amount": 30}]
     body = ledger.expense_body(90, olga, ed, vera, payers=payers)
     preview = ledger.answer(olga, "post", "expenses/preview", body).json()
@@ -41,9 +35,7 @@ def test_a_preview_says_who_would_owe_whom(
     assert owed == [(vera.pk, olga.pk, 30)]
 
 
-def test_a_preview_refuses_what_recording_refuses(
-    ledger: Ledger, olga: User, ed: User, sam: User
-) -> None:
+def test_a_preview_refuses_what_recording_refuses(ledger, olga, ed, sam):
     for fields, field in (
         ({"participantUserIds": [sam.pk]}, "participantUserIds"),
         ({"amount": 0}, "amount"),

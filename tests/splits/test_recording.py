@@ -14,17 +14,16 @@ from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
 from splits.models.erasing import erase
 from splits.models.recording import NewExpense, Recording
 from splits.reports.audit import differences
-from tests.cast import Api, trip_of
+from tests.cast import trip_of
 from tests.compiled_only import compiled_only
 from tripcompanion.currency.amounts import Amount, to_major
 from trips.models import JournalEntry, Member, Trip, locked_trip
 from trips.roles import Can
-from users.models import User
 
 DAY = date(2026, 5, 1)
 
 
-def new_expense(amount: int, payer: int, people: tuple[int, ...]) -> NewExpense:
+def new_expense(amount, payer, people):
     fields = {
         "amount_minor": amount,
         "entered_minor": amount,
@@ -35,11 +34,11 @@ def new_expense(amount: int, payer: int, people: tuple[int, ...]) -> NewExpense:
     return NewExpense(fields, {payer: amount}, Division("EQUAL", people, None))
 
 
-def new_settlement(amount: int, sender: int, receiver: int) -> Settlement:
+def new_settlement(amount, sender, receiver):
     return Settlement(sender_id=sender, receiver_id=receiver, amount_minor=amount, settled_on=DAY)
 
 
-def one_by_one(trip: Trip, by: User, entries: list[Any]) -> None:
+def one_by_one(trip, by, entries):
     for entry in entries:
         if isinstance(entry, NewExpense):
             fields = {k: v for k, v in entry.fields.items() if k != "amount_minor"}
@@ -58,7 +57,7 @@ def one_by_one(trip: Trip, by: User, entries: list[Any]) -> None:
             settlement.record(Amount(to_major(entry.amount_minor, "EUR"), "EUR"))
 
 
-def together(trip: Trip, by: User, entries: list[Any], size: int) -> list[int]:
+def together(trip, by, entries, size):
     ids = []
     with locked_trip(trip.pk, by, Can.RECORD) as locked:
         recording = Recording(locked, by)
@@ -67,7 +66,7 @@ def together(trip: Trip, by: User, entries: list[Any], size: int) -> list[int]:
     return ids
 
 
-def state(trip: Trip, people: list[User]) -> dict[str, Any]:
+def state(trip, people):
     """The ledger of a trip, without ids; people by their order."""
     at = {user.pk: place for place, user in enumerate(people)}
     debts = Debt.objects.filter(trip=trip).order_by("split_id", "id")
@@ -124,9 +123,7 @@ ENTRY = st.tuples(
 @pytest.mark.django_db
 @given(st.lists(ENTRY, min_size=1, max_size=14), st.integers(1, 14))
 @settings(max_examples=40)
-def test_together_is_the_same_as_one_by_one(
-    olga: User, ed: User, vera: User, drawn: list[Any], size: int
-) -> None:
+def test_together_is_the_same_as_one_by_one(olga, ed, vera, drawn, size):
     people = [olga, ed, vera]
     entries: list[Any] = []
     for kind, amount, order, number in drawn:
@@ -143,9 +140,7 @@ def test_together_is_the_same_as_one_by_one(
     Trip.objects.filter(pk__in=[first.pk, second.pk]).delete()
 
 
-def test_exact_parts_replace_a_division_that_differs(
-    trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_exact_parts_replace_a_division_that_differs(trip, olga, ed, vera):
     people = (olga.pk, ed.pk, vera.pk)
     own = {olga.pk: 334, ed.pk: 333, vera.pk: 333}
     other = {olga.pk: 333, ed.pk: 333, vera.pk: 334}
@@ -162,9 +157,7 @@ def test_exact_parts_replace_a_division_that_differs(
         assert dict(found) == exact
 
 
-def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(
-    trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(trip, olga, ed):
     base = new_expense(1001, olga.pk, (olga.pk, ed.pk))
     fields = {
         **base.fields,
@@ -191,9 +184,7 @@ def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(
         ((15 * 10**9 + 1, 10**10), "EQUAL"),
     ],
 )
-def test_what_is_recorded_by_exact_parts_can_be_sent_back(
-    api: Api, trip: Trip, olga: User, ed: User, exact: tuple[int, int], split_type: str
-) -> None:
+def test_what_is_recorded_by_exact_parts_can_be_sent_back(api, trip, olga, ed, exact, split_type):
     """Weights have a maximum; if none fit, it is as if the splits had been made by hand."""
     base, total = new_expense(sum(exact), olga.pk, (olga.pk, ed.pk)), sum(exact)
     entered = {"entered_minor": total * 2, "currency": "CHF", "exchange_rate": Decimal("0.5")}
@@ -212,8 +203,8 @@ def test_what_is_recorded_by_exact_parts_can_be_sent_back(
 
 
 @compiled_only  # otherwise SQLite takes a statement for so many rows
-def test_hundreds_take_as_many_statements_as_ten(trip: Trip, olga: User, ed: User) -> None:
-    def statements(number: int) -> int:
+def test_hundreds_take_as_many_statements_as_ten(trip, olga, ed):
+    def statements(number):
         entries: list[Any] = []
         for at in range(number):
             entries.append(new_expense(10 + at, olga.pk, (olga.pk, ed.pk)))
@@ -225,7 +216,7 @@ def test_hundreds_take_as_many_statements_as_ten(trip: Trip, olga: User, ed: Use
     assert statements(200) <= statements(5) + 2
 
 
-def test_erasing_takes_everything_back(trip: Trip, olga: User, ed: User, vera: User) -> None:
+def test_erasing_takes_everything_back(trip, olga, ed, vera):
     people = [olga, ed, vera]
     ids = (olga.pk, ed.pk, vera.pk)
     one_by_one(trip, olga, [new_expense(100, ed.pk, ids)])

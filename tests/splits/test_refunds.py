@@ -1,7 +1,6 @@
 """Refunds: negative expenses, which undo debts as others make them."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -13,20 +12,18 @@ from splits.models.payer import Payer
 from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import spend
-from tests.splits.ledger import Ledger, exact, parts
+from tests.splits.ledger import exact, parts
 from tests.stored import rolled_back
-from trips.models import Trip
-from users.models import User
 
 
 @pytest.fixture(autouse=True)
-def sound(trip: Trip) -> Any:
+def sound(trip):
     """The audit finds nothing wrong after any of these tests."""
     yield
     assert list(differences(trip.pk)) == []
 
 
-def test_who_received_a_refund_owes_it(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_who_received_a_refund_owes_it(ledger, olga, ed, vera):
     refund = ledger.spend(olga, -30, olga, ed, vera)
     assert (refund["amount"], parts(refund)) == (-30, {olga.pk: -10, ed.pk: -10, vera.pk: -10})
     assert refund["payers"][0]["amount"] == -30
@@ -43,9 +40,7 @@ def test_who_received_a_refund_owes_it(ledger: Ledger, olga: User, ed: User, ver
     }
 
 
-def test_balances_list_who_has_left_with_a_refund(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_balances_list_who_has_left_with_a_refund(ledger, olga, ed, vera):
     ledger.spend(olga, -30, vera)
     returned = ledger.settle(olga, vera, 30)
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
@@ -53,9 +48,7 @@ def test_balances_list_who_has_left_with_a_refund(
     assert ledger.balances() == {olga.pk: -30, ed.pk: 0, vera.pk: 30}
 
 
-def test_a_refund_undoes_what_the_expense_made(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_refund_undoes_what_the_expense_made(ledger, olga, ed, vera):
     """To the cent: with the number of the other expense, it would be divided in the same way."""
     ledger.spend(olga, 30, olga, ed, vera)
     ledger.spend(olga, -30, olga, ed, vera)
@@ -68,9 +61,7 @@ def test_a_refund_undoes_what_the_expense_made(
 
 
 @pytest.mark.parametrize("by", ["olga", "ed"])
-def test_a_part_of_a_refund_is_paid_and_unpaid(
-    ledger: Ledger, olga: User, ed: User, vera: User, by: str
-) -> None:
+def test_a_part_of_a_refund_is_paid_and_unpaid(ledger, olga, ed, vera, by):
     """By the one who received it, or by the one to whom it is owed."""
     user = {"olga": olga, "ed": ed}[by]
     refund = ledger.spend(olga, -30, olga, ed, vera)
@@ -90,7 +81,7 @@ def test_a_part_of_a_refund_is_paid_and_unpaid(
     assert ledger.paid(refund, ed) == (False, -4)
 
 
-def test_settling_and_restoring_a_refund(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_settling_and_restoring_a_refund(ledger, olga, ed, vera):
     refund = ledger.spend(olga, -30, olga, ed, vera)
     ledger.pay(ledger.split(refund, ed), ed)
     ledger.settle(olga, vera, 10)
@@ -103,15 +94,15 @@ def test_settling_and_restoring_a_refund(ledger: Ledger, olga: User, ed: User, v
     assert ledger.debt(olga) == 0
 
 
-def test_a_refund_is_divided_in_each_way(ledger: Ledger, olga: User, ed: User) -> None:
-    def divided(amount: Any, split_type: str, own: Any, eds: Any) -> Any:
+def test_a_refund_is_divided_in_each_way(ledger, olga, ed):
+    def divided(amount, split_type, own, eds):
         figures = {str(olga.pk): own, str(ed.pk): eds}
         fields = {"splitType": split_type, "splitAmounts": figures}
         return ledger.answer(
             olga, "post", "expenses", ledger.expense_body(amount, olga, ed, **fields)
         )
 
-    def of(*shares: Any) -> dict[int, Any]:
+    def of(*shares):
         return {olga.pk: Decimal(str(shares[0])), ed.pk: Decimal(str(shares[1]))}
 
     assert parts(exact(divided(-9, "MANUAL", -2.5, -6.5))) == of(-2.5, -6.5)
@@ -132,8 +123,8 @@ def test_a_refund_is_divided_in_each_way(ledger: Ledger, olga: User, ed: User) -
     assert list(problem_of(wrong, 400)["errors"]) == ["tip"]
 
 
-def test_one_person_receives_a_refund(ledger: Ledger, olga: User, ed: User) -> None:
-    def send(*amounts: Any) -> Any:
+def test_one_person_receives_a_refund(ledger, olga, ed):
+    def send(*amounts):
         payers = [
             {"userId": user.pk, "amount": a} for user, a in zip((olga, ed), amounts, strict=False)
         ]
@@ -152,7 +143,7 @@ def test_one_person_receives_a_refund(ledger: Ledger, olga: User, ed: User) -> N
 
 
 @pytest.mark.parametrize("paid", [{1: 30_00, 2: -10_00}, {1: 20_00, 2: 0}])
-def test_payments_have_the_sign_of_the_amount_whoever_divides(paid: dict[int, int]) -> None:
+def test_payments_have_the_sign_of_the_amount_whoever_divides(paid):
     """The fields of a request refuse this before; what divides must not depend on them."""
     money = Money(20_00, 20_00, "EUR")
     with pytest.raises(ValidationError) as refused:
@@ -160,13 +151,13 @@ def test_payments_have_the_sign_of_the_amount_whoever_divides(paid: dict[int, in
     assert refused.value.detail == {"payers": ["Must have the sign of the amount."]}
 
 
-def test_zero_is_neither(ledger: Ledger, olga: User) -> None:
+def test_zero_is_neither(ledger, olga):
     for amount in (0, "0.00", "-0.001", "-1000000000000.01"):
         refused = ledger.answer(olga, "post", "expenses", ledger.expense_body(amount, olga))
         assert list(problem_of(refused, 400)["errors"]) == ["amount"]
 
 
-def test_an_expense_becomes_a_refund_and_back(ledger: Ledger, olga: User, ed: User) -> None:
+def test_an_expense_becomes_a_refund_and_back(ledger, olga, ed):
     expense = ledger.spend(olga, 30, olga, ed)
     ledger.settle(ed, olga, 15)
     refund = ledger.change(expense, olga, amount=-30)
@@ -177,9 +168,7 @@ def test_an_expense_becomes_a_refund_and_back(ledger: Ledger, olga: User, ed: Us
     assert set(ledger.balances().values()) == {0}
 
 
-def test_splits_of_a_refund_are_added_and_deleted_one_by_one(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_splits_of_a_refund_are_added_and_deleted_one_by_one(ledger, olga, ed, vera):
     refund = ledger.spend(olga, -30, olga)
     path = f"/api/expenses/{refund['id']}/splits"
     ledger.delete_split(ledger.split(refund, olga), olga)
@@ -192,14 +181,14 @@ def test_splits_of_a_refund_are_added_and_deleted_one_by_one(
         assert ledger.answer(olga, "post", path, body).status_code == status
 
 
-def test_a_refund_in_another_currency(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_refund_in_another_currency(ledger, olga, ed):
     body = ledger.expense_body(-1001, olga, ed, currency="JPY", exchangeRate="0.0061")
     refund = exact(ledger.answer(olga, "post", "expenses", body))
     assert refund["tripAmount"] == Decimal("-6.11")
     assert sum(parts(refund).values()) == Decimal("-6.11")
 
 
-def test_the_database_knows_one_sign(trip: Trip, olga: User, ed: User) -> None:
+def test_the_database_knows_one_sign(trip, olga, ed):
     refund = spend(trip, -100, paid_by=olga, among=[olga, ed])
     for rows, changes in (
         (Expense.objects.filter(pk=refund.pk), {"amount_minor": 100}),
@@ -211,7 +200,7 @@ def test_the_database_knows_one_sign(trip: Trip, olga: User, ed: User) -> None:
             rows.update(**changes)
 
 
-def test_the_audit_finds_a_split_of_the_other_sign(trip: Trip, olga: User, ed: User) -> None:
+def test_the_audit_finds_a_split_of_the_other_sign(trip, olga, ed):
     refund = spend(trip, -100, paid_by=olga, among=[olga, ed])
     with rolled_back():
         refund.splits.filter(participant=ed).update(amount_minor=50)

@@ -1,34 +1,27 @@
 """What was deleted is in no sum and no list until it is restored: as it was, to the cent."""
 
 import tracemalloc
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_django import DjangoAssertNumQueries
 
 from splits.models import DeletedEntry, Settlement
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest, settle, spend
 from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
 from tests.splits.scripted_history import STEPS, delete, play, scripted_history
-from trips.models import Trip
-from users.models import User
 
 KINDS = ("expenses", "settlements")
 
 
-def url(trip: Trip, *parts: Any) -> str:
+def url(trip, *parts):
     return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
 
 
-def test_an_expense_is_restored_as_it_was(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_is_restored_as_it_was(api, trip, olga, ed, vera):
     dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed, vera])
     by_ed = dinner.splits.get(participant=ed)
     path, client = url(trip, "expenses", dinner.pk), api(olga)
@@ -51,9 +44,7 @@ def test_an_expense_is_restored_as_it_was(
     problem_of(client.post(f"{path}/restore"), 409, "not_restorable")
 
 
-def test_a_settlement_is_restored_and_covers_what_it_covered(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_settlement_is_restored_and_covers_what_it_covered(api, trip, olga, ed):
     first = spend(trip, 1000, paid_by=olga, among=[ed])
     second = spend(trip, 1000, paid_by=olga, among=[ed])
     split = second.splits.get()
@@ -72,9 +63,7 @@ def test_a_settlement_is_restored_and_covers_what_it_covered(
     assert not Settlement.objects.exists()
 
 
-def test_what_was_closed_is_closed_again(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_what_was_closed_is_closed_again(api, trip, olga, ed, vera):
     """Vera owes Ed, and hands the money to Olga, whom Ed owes as much."""
     dinner = spend(trip, 500, paid_by=olga, paid_by_user={ed.pk: 500}, among=[vera])
     boat = spend(trip, 500, paid_by=olga, among=[ed])
@@ -92,8 +81,8 @@ def test_what_was_closed_is_closed_again(
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_payment_that_is_restored_before_its_expense_is_undone_with_it_again(
-    api: Api, trip: Trip, olga: User, ed: User, is_first: bool
-) -> None:
+    api, trip, olga, ed, is_first
+):
     client, dinner = api(olga), spend(trip, 1000, paid_by=olga, among=[ed])
     split = f"/api/expenses/{dinner.pk}/splits/{dinner.splits.get().pk}"
     assert client.put(f"{split}/pay").status_code == 200
@@ -110,7 +99,7 @@ def test_a_payment_that_is_restored_before_its_expense_is_undone_with_it_again(
     assert not Settlement.objects.exists()
 
 
-def many_closings(api: Api, trip: Trip, olga: User, ed: User) -> int:
+def many_closings(api, trip, olga, ed):
     """Forty deleted settlements that closed much; the bytes of a few of them."""
     client = api(olga)
     payment = settle(trip, ed, olga, 100)
@@ -128,9 +117,7 @@ def many_closings(api: Api, trip: Trip, olga: User, ed: User) -> int:
     return limit
 
 
-def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(api, trip, olga, ed):
     limit = many_closings(api, trip, olga, ed)
     tracemalloc.start()
     assert api(olga).get(url(trip, "settlements?deleted=true&pageSize=100")).status_code == 200
@@ -140,9 +127,7 @@ def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(
 
 
 @pytest.mark.parametrize("kind", ["expenses", "settlements"])
-def test_nothing_is_restored_for_people_who_left(
-    api: Api, trip: Trip, olga: User, vera: User, kind: str
-) -> None:
+def test_nothing_is_restored_for_people_who_left(api, trip, olga, vera, kind):
     dinner = spend(trip, 1000, paid_by=olga, among=[vera])
     payment = settle(trip, vera, olga, 500, by=olga)
     client = api(olga)
@@ -156,7 +141,7 @@ def test_nothing_is_restored_for_people_who_left(
     assert DeletedEntry.objects.count() == 2
 
 
-def test_nothing_is_restored_in_another_currency(api: Api, trip: Trip, olga: User) -> None:
+def test_nothing_is_restored_in_another_currency(api, trip, olga):
     dinner = spend(trip, 1000, paid_by=olga, among=[olga])
     client = api(olga)
     client.delete(url(trip, "expenses", dinner.pk))
@@ -165,9 +150,7 @@ def test_nothing_is_restored_in_another_currency(api: Api, trip: Trip, olga: Use
     assert "EUR" in problem_of(client.post(path), 409, "not_restorable")["detail"]
 
 
-def test_what_names_somebody_who_has_left_is_restored_at_once(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_what_names_somebody_who_has_left_is_restored_at_once(api, trip, olga, ed, vera):
     """Whoever was gone when it was deleted; not who left in between."""
     guest = add_guest(trip)
     dinner = spend(trip, 900, paid_by=olga, among=[ed, vera, guest])
@@ -184,9 +167,7 @@ def test_what_names_somebody_who_has_left_is_restored_at_once(
     assert list(differences(trip.pk)) == []
 
 
-def test_deleted_entries_are_shown_in_the_currency_of_their_time(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_deleted_entries_are_shown_in_the_currency_of_their_time(api, trip, olga, ed):
     dinner = spend(trip, 3000, paid_by=olga, among=[ed])
     payment = settle(trip, ed, olga, 3000, by=olga)
     client = api(olga)
@@ -198,9 +179,7 @@ def test_deleted_entries_are_shown_in_the_currency_of_their_time(
     assert before[1]["items"][0]["amount"] == 30.0
 
 
-def test_a_deleted_expense_names_a_guest_who_is_gone(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_deleted_expense_names_a_guest_who_is_gone(api, trip, olga, ed):
     guest = add_guest(trip)
     dinner = spend(trip, 1000, paid_by=olga, among=[ed, guest])
     client = api(olga)
@@ -211,9 +190,7 @@ def test_a_deleted_expense_names_a_guest_who_is_gone(
     problem_of(client.post(url(trip, "expenses", dinner.pk, "restore")), 409, "not_restorable")
 
 
-def test_whether_to_list_what_was_deleted_is_true_or_false(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_whether_to_list_what_was_deleted_is_true_or_false(api, trip, olga):
     for kind in ("expenses", "settlements"):
         refused = api(olga).get(url(trip, f"{kind}?deleted=yes"))
         assert list(problem_of(refused, 400, "invalid")["errors"]) == ["deleted"]
@@ -222,13 +199,8 @@ def test_whether_to_list_what_was_deleted_is_true_or_false(
 
 @pytest.mark.parametrize("times", [1, 10])
 def test_deleted_expenses_are_listed_with_as_many_queries(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    times: int,
-    django_assert_num_queries: DjangoAssertNumQueries,
-) -> None:
+    api, trip, olga, ed, times, django_assert_num_queries
+):
     client = api(olga)
     for _time in range(times):
         dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed])
@@ -248,18 +220,8 @@ def test_deleted_expenses_are_listed_with_as_many_queries(
     later=STEPS,
 )
 def test_no_restore_loses_a_cent(
-    api: Api,
-    olga: User,
-    ed: User,
-    vera: User,
-    sam: User,
-    ada: User,
-    currency: str,
-    expenses: list[dict[str, Any]],
-    steps: Any,
-    between: Any,
-    later: Any,
-) -> None:
+    api, olga, ed, vera, sam, ada, currency, expenses, steps, between, later
+):
     """T158: Who may delete an entry restores it, once and to the cent."""
     with scripted_history(api, [olga, ed, vera, sam], ada, currency) as history:
         trip, send = history.ledger.trip, history.send

@@ -1,6 +1,5 @@
 """Restoring beside another command against the real server: one of the two is the first."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -10,7 +9,7 @@ import pytest
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.locks import OtherProcess, answer_after
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, Traveller, at_once, sign_up
 from tests.trips.bodies import lisbon
 
@@ -19,7 +18,7 @@ ROUNDS = 4
 
 
 @pytest.fixture(scope="module")
-def own_server() -> Iterator[Server]:
+def own_server():
     """One of our own, because rows are made old by hand; the audit is silent in the end."""
     with running_server() as server:
         yield server
@@ -27,32 +26,32 @@ def own_server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def people(own_server: Server) -> Iterator[list[Traveller]]:
+def people(own_server):
     with httpx.Client(base_url=own_server.url, timeout=60, trust_env=False) as client:
         yield [sign_up(client) for _number in range(3)]
 
 
 @pytest.fixture
-def journey(people: list[Traveller]) -> Journey:
+def journey(people):
     """A trip of the first, with the second as an EDITOR."""
     journey = Journey.start(people[0])
     journey.admit(people[1])
     return journey
 
 
-def deleted_expense(journey: Journey, *among: Traveller) -> str:
+def deleted_expense(journey, *among):
     """The path of an expense of 30 that was just deleted."""
     path = f"{journey.path}/expenses/{journey.spend(30, *among)['id']}"
     journey.owner.done("DELETE", path)
     return path
 
 
-def guest_of(journey: Journey) -> Traveller:
+def guest_of(journey):
     row = journey.owner.done("POST", f"{journey.path}/guests", {"name": "Grandma"})
     return Traveller(journey.owner.http, row["user"]["id"], {})
 
 
-def test_it_is_restored_once(journey: Journey, people: list[Traveller]) -> None:
+def test_it_is_restored_once(journey, people):
     owner, other, _third = people
     for _round in range(ROUNDS):
         path = deleted_expense(journey, owner, other)
@@ -69,7 +68,7 @@ def test_it_is_restored_once(journey: Journey, people: list[Traveller]) -> None:
         journey.adds_up()
 
 
-def test_beside_the_removal_of_a_member(people: list[Traveller]) -> None:
+def test_beside_the_removal_of_a_member(people):
     owner, other, _third = people
     for _round in range(ROUNDS):
         journey = Journey.start(owner)
@@ -84,7 +83,7 @@ def test_beside_the_removal_of_a_member(people: list[Traveller]) -> None:
         journey.adds_up()
 
 
-def test_beside_a_change_of_the_currency(people: list[Traveller]) -> None:
+def test_beside_a_change_of_the_currency(people):
     owner, *_others = people
     for _round in range(ROUNDS):
         journey = Journey.start(owner)
@@ -98,7 +97,7 @@ def test_beside_a_change_of_the_currency(people: list[Traveller]) -> None:
         journey.adds_up()
 
 
-def test_beside_the_deletion_of_the_trip(people: list[Traveller]) -> None:
+def test_beside_the_deletion_of_the_trip(people):
     owner, other, _third = people
     for _round in range(ROUNDS):
         journey = Journey.start(owner)
@@ -116,9 +115,7 @@ def test_beside_the_deletion_of_the_trip(people: list[Traveller]) -> None:
         journey.adds_up()
 
 
-def test_a_trip_is_restored_once(
-    own_server: Server, journey: Journey, people: list[Traveller]
-) -> None:
+def test_a_trip_is_restored_once(own_server, journey, people):
     owner, *_others = people
     for _round in range(ROUNDS):
         owner.done("DELETE", journey.path)
@@ -128,9 +125,7 @@ def test_a_trip_is_restored_once(
     assert events.count("trip.restored") == ROUNDS
 
 
-def test_a_trip_is_restored_beside_the_deletion_of_an_account(
-    own_server: Server, people: list[Traveller]
-) -> None:
+def test_a_trip_is_restored_beside_the_deletion_of_an_account(own_server, people):
     owner, *_others = people
     for _round in range(ROUNDS):
         journey, leaving = Journey.start(owner), sign_up(owner.http)
@@ -146,13 +141,13 @@ def test_a_trip_is_restored_beside_the_deletion_of_an_account(
 
 
 @pytest.fixture(scope="module")
-def one_trip_server() -> Iterator[Server]:
+def one_trip_server():
     """A server on which nobody has more than one trip."""
     with running_server(QUOTA_TRIPS="1") as server:
         yield server
 
 
-def test_a_trip_is_restored_beside_a_new_one_within_the_quota(one_trip_server: Server) -> None:
+def test_a_trip_is_restored_beside_a_new_one_within_the_quota(one_trip_server):
     """The account stands still meanwhile, so that its trips can be counted."""
     with httpx.Client(base_url=one_trip_server.url, timeout=60, trust_env=False) as client:
         for _round in range(ROUNDS):
@@ -168,9 +163,7 @@ def test_a_trip_is_restored_beside_a_new_one_within_the_quota(one_trip_server: S
             assert owner.done("GET", "/trips")["total"] == 1
 
 
-def test_members_get_no_trip_while_one_is_restored_within_their_quota(
-    one_trip_server: Server,
-) -> None:
+def test_members_get_no_trip_while_one_is_restored_within_their_quota(one_trip_server):
     """Their accounts are locked, like that of anybody who joins a trip."""
     with httpx.Client(base_url=one_trip_server.url, timeout=60, trust_env=False) as client:
         owner, member, third = (sign_up(client) for _number in range(3))
@@ -193,9 +186,7 @@ def test_members_get_no_trip_while_one_is_restored_within_their_quota(
 
 
 @pytest.mark.slow
-def test_what_is_over_is_pruned_or_restored(
-    own_server: Server, journey: Journey, people: list[Traveller]
-) -> None:
+def test_what_is_over_is_pruned_or_restored(own_server, journey, people):
     """Two prunes at once, beside a trip that is over and an expense that is over."""
     owner, other, _third = people
     path, gone = deleted_expense(journey, owner, other), Journey.start(owner)

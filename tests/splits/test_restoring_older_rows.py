@@ -1,20 +1,15 @@
 """Entries that another release deleted, whose tables had fewer columns or more, are restored."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import orjson
 import pytest
-from django.db.models import Field, Model
-from rest_framework.test import APIClient
+from django.db.models import Model
 
 from splits.models import Debt, DeletedEntry, Expense, Payer, Settlement, Split
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import settle, spend
 from tests.stored import rolled_back
-from trips.models import Trip
-from users.models import User
 
 #: The tables of the rows that are stored for an expense and for a settlement.
 STORED: dict[str, dict[str, type[Model]]] = {
@@ -56,10 +51,10 @@ Delete = Callable[[str], str]
 
 
 @pytest.fixture
-def deleted(api: Api, trip: Trip, olga: User, ed: User) -> Delete:
+def deleted(api, trip, olga, ed):
     """`deleted(kind)` deletes an entry of that kind, and returns its path."""
 
-    def delete(kind: str) -> str:
+    def delete(kind):
         dinner = spend(trip, 1000, paid_by=olga, among=[olga, ed], notes="Tapas", category="FOOD")
         payment = settle(trip, ed, olga, 100, note="Cash")
         by_ed = dinner.splits.get(participant=ed)
@@ -72,7 +67,7 @@ def deleted(api: Api, trip: Trip, olga: User, ed: User) -> Delete:
     return delete
 
 
-def rows_in(entry: DeletedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
+def rows_in(entry):
     for name, model_rows in entry.stored.items():
         if any(name in tables for tables in STORED.values()):
             yield from ((name, row) for row in model_rows)
@@ -80,26 +75,22 @@ def rows_in(entry: DeletedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.once
 @pytest.mark.parametrize(("kind", "name", "field"), COLUMNS)
-def test_a_column_that_older_rows_lack_has_a_default_that_python_knows(
-    kind: str, name: str, field: Field
-) -> None:
+def test_a_column_that_older_rows_lack_has_a_default_that_python_knows(kind, name, field):
     assert field.has_default() or field.null
 
 
 @pytest.mark.either
 @pytest.mark.parametrize("kind", STORED)
 def test_a_column_that_is_newer_than_the_deleted_row_gets_its_default(
-    api: Api, trip: Trip, olga: User, deleted: Delete, kind: str
-) -> None:
+    api, trip, olga, deleted, kind
+):
     path, client = deleted(kind), api(olga)
     for name, field in (column.values[1:] for column in COLUMNS if column.values[0] == kind):
         with rolled_back():
             assert_restored_without(client, trip, path, name, field)
 
 
-def assert_restored_without(
-    client: APIClient, trip: Trip, path: str, name: str, field: Field
-) -> None:
+def assert_restored_without(client, trip, path, name, field):
     entry = DeletedEntry.objects.get()
     rows = [row for row_name, row in rows_in(entry) if row_name == name]
     assert rows
@@ -122,9 +113,7 @@ def assert_restored_without(
 
 
 @pytest.mark.parametrize("kind", STORED)
-def test_a_column_that_only_a_newer_release_had_is_ignored(
-    api: Api, trip: Trip, olga: User, deleted: Delete, kind: str
-) -> None:
+def test_a_column_that_only_a_newer_release_had_is_ignored(api, trip, olga, deleted, kind):
     path, client = deleted(kind), api(olga)
     entry = DeletedEntry.objects.get()
     for _name, row in rows_in(entry):

@@ -3,28 +3,26 @@
 from datetime import date
 from decimal import Decimal
 from itertools import product
-from typing import Any
 
 import pytest
 
 from splits.models import DailyRate, Split
-from tests.splits.ledger import Json, Ledger
+from tests.splits.ledger import Json
 from trips.models import JournalEntry
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture(autouse=True)
-def rates(db: None) -> None:
+def rates(db):
     DailyRate.objects.create(currency="USD", per_euro=Decimal("1.0837"), day=date(2026, 5, 1))
 
 
-def divided(olga: User, ed: User, vera: User) -> dict[str, Json]:
+def divided(olga, ed, vera):
     """Every way in which 100 is divided; the parts leave odd cents."""
     everybody = {"participantUserIds": [vera.pk, ed.pk, olga.pk]}
 
-    def by(split_type: str, *figures: Any) -> Json:
+    def by(split_type, *figures):
         named = zip((olga, ed, vera), figures, strict=False)
         amounts = {str(user.pk): figure for user, figure in named}
         return {**everybody, "splitType": split_type, "splitAmounts": amounts}
@@ -44,7 +42,7 @@ def divided(olga: User, ed: User, vera: User) -> dict[str, Json]:
     }
 
 
-def paid(olga: User, ed: User) -> list[Json]:
+def paid(olga, ed):
     """Every way in which 100 is paid."""
     two = [{"userId": ed.pk, "amount": 66.67}, {"userId": olga.pk, "amount": 33.33}]
     return [{}, {"paidByUserId": ed.pk}, {"payers": two}]
@@ -53,7 +51,7 @@ def paid(olga: User, ed: User) -> list[Json]:
 CURRENCIES: list[Json] = [{}, {"currency": "USD"}, {"currency": "USD", "exchangeRate": "0.91"}]
 
 
-def put(ledger: Ledger, by: User, expense: Json, body: Any) -> Any:
+def put(ledger, by, expense, body):
     """The answer to a PUT, which has changed nothing, not even the journal."""
     path, rows = f"expenses/{expense['id']}", JournalEntry.objects.filter(trip=ledger.trip)
     before, count = ledger.answer(by, "get", path), rows.count()
@@ -69,9 +67,7 @@ def put(ledger: Ledger, by: User, expense: Json, body: Any) -> Any:
 @pytest.mark.parametrize(
     "split_type", ["EQUAL", "MANUAL", "PERCENTAGE", "SHARES", "ADJUSTMENT", "ITEMIZED"]
 )
-def test_what_was_read_and_what_was_posted_change_nothing(
-    ledger: Ledger, olga: User, ed: User, vera: User, split_type: str
-) -> None:
+def test_what_was_read_and_what_was_posted_change_nothing(ledger, olga, ed, vera, split_type):
     division = divided(olga, ed, vera)[split_type]
     for payers, money in product(paid(olga, ed), CURRENCIES):
         body = ledger.expense_body(100, notes="Fado.", tags=["fish"], receiptUrl="/7.pdf")
@@ -90,17 +86,13 @@ def test_what_was_read_and_what_was_posted_change_nothing(
         put(ledger, olga, expense, body)
 
 
-def test_a_rate_of_the_bank_that_is_sent_back_stays_the_banks(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_rate_of_the_bank_that_is_sent_back_stays_the_banks(ledger, olga, ed):
     expense = ledger.spend(olga, 100, ed, currency="USD")
     DailyRate.objects.update(per_euro=Decimal(2))
     assert put(ledger, olga, expense, expense)["rate"]["source"] == "ecb"
 
 
-def test_without_a_rate_put_takes_that_of_the_date_and_patch_keeps_it(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_without_a_rate_put_takes_that_of_the_date_and_patch_keeps_it(ledger, olga, ed):
     DailyRate.objects.create(currency="USD", per_euro=Decimal(2), day=date(2026, 5, 20))
     body = ledger.expense_body(100, ed, currency="USD", exchangeRate="0.91")
     expense = ledger.answer(olga, "post", "expenses", body).json()
@@ -116,9 +108,7 @@ def test_without_a_rate_put_takes_that_of_the_date_and_patch_keeps_it(
 
 @pytest.mark.parametrize("split_type", ["EQUAL", "PERCENTAGE", "ITEMIZED"])
 @pytest.mark.parametrize("money", CURRENCIES)
-def test_splits_that_were_made_by_hand_stay(
-    ledger: Ledger, olga: User, ed: User, vera: User, split_type: str, money: Json
-) -> None:
+def test_splits_that_were_made_by_hand_stay(ledger, olga, ed, vera, split_type, money):
     body = ledger.expense_body(100) | divided(olga, ed, vera)[split_type] | money
     if split_type == "ITEMIZED":
         del body["participantUserIds"]
@@ -133,9 +123,7 @@ def test_splits_that_were_made_by_hand_stay(
     assert ledger.expense(expense) == by_hand
 
 
-def test_a_refund_and_a_default_division_are_sent_back(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_refund_and_a_default_division_are_sent_back(ledger, olga, ed, vera):
     refund = ledger.spend(olga, -10, olga, ed, vera)
     put(ledger, olga, refund, refund)
     figures = {str(olga.pk): 1, str(ed.pk): 2}

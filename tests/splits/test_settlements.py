@@ -1,20 +1,13 @@
 """Money that one member handed to another: who records it, what is refused, what it covers."""
 
-from typing import Any
-
 from django.utils import timezone
 
-from tests.splits.ledger import Json, Ledger
-from users.models import User
 
-
-def body(sender: User, receiver: User, amount: Any = 20, **fields: Any) -> Json:
+def body(sender, receiver, amount=20, **fields):
     return {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": amount, **fields}
 
 
-def test_a_settlement_is_recorded_as_it_was_sent(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_settlement_is_recorded_as_it_was_sent(ledger, olga, ed, vera):
     sent = body(ed, olga, "12.345", settledOn="2026-05-20", note=" By card. ")
     response = ledger.answer(ed, "post", "settlements", sent)
     assert response.status_code == 201
@@ -29,26 +22,24 @@ def test_a_settlement_is_recorded_as_it_was_sent(
     assert settlement["createdAt"].endswith("Z")
 
 
-def test_a_settlement_is_of_today_and_without_a_note_by_default(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_settlement_is_of_today_and_without_a_note_by_default(ledger, olga, ed):
     settlement = ledger.settle(ed, olga, 1)
     assert settlement["settledOn"] == f"{timezone.now():%Y-%m-%d}"
     assert settlement["note"] == ""
 
 
-def test_it_moves_the_balances_of_the_two(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_it_moves_the_balances_of_the_two(ledger, olga, ed, vera):
     ledger.settle(ed, olga, 12.5)
     assert ledger.balances() == {olga.pk: -12.5, ed.pk: 12.5, vera.pk: 0}
 
 
-def test_nobody_settles_with_themselves(ledger: Ledger, ed: User) -> None:
+def test_nobody_settles_with_themselves(ledger, ed):
     response = ledger.answer(ed, "post", "settlements", body(ed, ed))
     assert response.status_code == 400
     assert list(response.json()["errors"]) == ["toUserId"]
 
 
-def test_both_sides_are_members(ledger: Ledger, olga: User, vera: User, sam: User) -> None:
+def test_both_sides_are_members(ledger, olga, vera, sam):
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
     for other in (sam, vera):
         for sent, field in ((body(other, olga), "fromUserId"), (body(olga, other), "toUserId")):
@@ -57,7 +48,7 @@ def test_both_sides_are_members(ledger: Ledger, olga: User, vera: User, sam: Use
             assert list(response.json()["errors"]) == [field]
 
 
-def test_it_may_be_dated_ahead(ledger: Ledger, olga: User, ed: User) -> None:
+def test_it_may_be_dated_ahead(ledger, olga, ed):
     response = ledger.answer(ed, "post", "settlements", body(ed, olga, settledOn="9999-01-01"))
     assert (response.status_code, response.json()["settledOn"]) == (201, "9999-01-01")
     assert ledger.balance(ed) == 20

@@ -2,23 +2,20 @@
 
 import pytest
 
-from tests.splits.ledger import Json, Ledger, parts, split_url
-from users.models import User
+from tests.splits.ledger import parts, split_url
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def undivided(ledger: Ledger, olga: User) -> Json:
+def undivided(ledger, olga):
     """100 that Olga paid, and no split in it yet."""
     expense = ledger.spend(olga, 100, olga)
     ledger.delete_split(expense["splits"][0], olga)
     return expense
 
 
-def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, olga, ed, vera)
     own, *others = expense["splits"]
     assert (own["paid"], own["paidAmount"]) == (True, 20)
@@ -27,9 +24,7 @@ def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(
         assert (split["paid"], split["paidAmount"], split["paidAt"]) == (False, 0, None)
 
 
-def test_all_splits_of_an_expense_are_a_plain_array(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_all_splits_of_an_expense_are_a_plain_array(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, ed, vera)
     path = f"/api/expenses/{expense['id']}/splits"
     assert ledger.answer(vera, "get", path).json() == expense["splits"]
@@ -38,9 +33,7 @@ def test_all_splits_of_an_expense_are_a_plain_array(
     )
 
 
-def test_a_split_of_an_amount_is_added(
-    ledger: Ledger, undivided: Json, olga: User, ed: User
-) -> None:
+def test_a_split_of_an_amount_is_added(ledger, undivided, olga, ed):
     path = f"/api/expenses/{undivided['id']}/splits"
     response = ledger.answer(olga, "post", path, {"participantUserId": ed.pk, "amount": "12.345"})
     assert response.status_code == 201
@@ -52,17 +45,13 @@ def test_a_split_of_an_amount_is_added(
     assert ledger.pending(ed) == [split["id"]]
 
 
-def test_a_split_of_a_percentage_is_added(
-    ledger: Ledger, undivided: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_a_split_of_a_percentage_is_added(ledger, undivided, olga, ed, vera):
     assert ledger.add_split(undivided, olga, ed, percentage=12.345)["amount"] == 12.35
     split = ledger.add_split(undivided, olga, vera, percentage="0.004")
     assert (split["amount"], split["percentage"], split["paid"]) == (0, 0.004, True)
 
 
-def test_percentages_that_fill_the_expense_are_not_refused_for_rounding(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_percentages_that_fill_the_expense_are_not_refused_for_rounding(ledger, olga, ed):
     expense = ledger.spend(olga, 0.05, olga)
     ledger.delete_split(expense["splits"][0], olga)
     ledger.add_split(expense, olga, olga, percentage=50)
@@ -70,15 +59,11 @@ def test_percentages_that_fill_the_expense_are_not_refused_for_rounding(
     assert sorted(parts(ledger.expense(expense)).values()) == [0.02, 0.03]
 
 
-def test_a_split_added_for_who_paid_is_born_paid(
-    ledger: Ledger, undivided: Json, olga: User
-) -> None:
+def test_a_split_added_for_who_paid_is_born_paid(ledger, undivided, olga):
     assert ledger.add_split(undivided, olga, olga, amount=10)["paid"]
 
 
-def test_what_no_split_covers_is_the_part_of_who_paid(
-    ledger: Ledger, undivided: Json, olga: User, ed: User, vera: User
-) -> None:
+def test_what_no_split_covers_is_the_part_of_who_paid(ledger, undivided, olga, ed, vera):
     assert ledger.balances() == {olga.pk: 0, ed.pk: 0, vera.pk: 0}
     split = ledger.add_split(undivided, olga, ed, amount=30)
     assert ledger.balances() == {olga.pk: 30, ed.pk: -30, vera.pk: 0}
@@ -88,7 +73,7 @@ def test_what_no_split_covers_is_the_part_of_who_paid(
     assert ledger.balances() == {olga.pk: 60, ed.pk: 0, vera.pk: -60}
 
 
-def test_nobody_has_two_splits_in_an_expense(ledger: Ledger, undivided: Json, olga: User) -> None:
+def test_nobody_has_two_splits_in_an_expense(ledger, undivided, olga):
     ledger.add_split(undivided, olga, olga, amount=10)
     path = f"/api/expenses/{undivided['id']}/splits"
     response = ledger.answer(olga, "post", path, {"participantUserId": olga.pk, "amount": 1})
@@ -96,9 +81,7 @@ def test_nobody_has_two_splits_in_an_expense(ledger: Ledger, undivided: Json, ol
 
 
 @pytest.mark.parametrize("part", [{"amount": "70.01"}, {"percentage": "70.01"}])
-def test_splits_together_do_not_exceed_the_expense(
-    ledger: Ledger, undivided: Json, olga: User, ed: User, part: Json
-) -> None:
+def test_splits_together_do_not_exceed_the_expense(ledger, undivided, olga, ed, part):
     ledger.add_split(undivided, olga, olga, amount=30)
     path = f"/api/expenses/{undivided['id']}/splits"
     response = ledger.answer(olga, "post", path, {"participantUserId": ed.pk, **part})
@@ -109,9 +92,7 @@ def test_splits_together_do_not_exceed_the_expense(
     assert ledger.add_split(undivided, olga, ed, amount=70)["amount"] == 70
 
 
-def test_a_full_expense_takes_no_further_split(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_a_full_expense_takes_no_further_split(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, olga, ed)
     path = f"/api/expenses/{expense['id']}/splits"
     response = ledger.answer(olga, "post", path, {"participantUserId": vera.pk, "amount": "0.01"})
@@ -128,9 +109,7 @@ def test_a_full_expense_takes_no_further_split(
         ({"percentage": "33.33333"}, "percentage"),
     ],
 )
-def test_a_split_that_cannot_be_is_refused_by_field(
-    ledger: Ledger, undivided: Json, olga: User, ed: User, fields: Json, wrong: str
-) -> None:
+def test_a_split_that_cannot_be_is_refused_by_field(ledger, undivided, olga, ed, fields, wrong):
     path = f"/api/expenses/{undivided['id']}/splits"
     response = ledger.answer(olga, "post", path, {"participantUserId": ed.pk, **fields})
     assert response.status_code == 400
@@ -138,7 +117,7 @@ def test_a_split_that_cannot_be_is_refused_by_field(
     assert ledger.expense(undivided)["splits"] == []
 
 
-def test_a_split_names_a_member(ledger: Ledger, undivided: Json, olga: User, sam: User) -> None:
+def test_a_split_names_a_member(ledger, undivided, olga, sam):
     path = f"/api/expenses/{undivided['id']}/splits"
     response = ledger.answer(olga, "post", path, {"participantUserId": sam.pk, "amount": 1})
     assert response.status_code == 400
@@ -147,7 +126,7 @@ def test_a_split_names_a_member(ledger: Ledger, undivided: Json, olga: User, sam
     assert list(response.json()["errors"]) == ["participantUserId"]
 
 
-def test_a_deleted_split_is_gone(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_deleted_split_is_gone(ledger, olga, ed):
     expense = ledger.spend(olga, 60, olga, ed)
     split = ledger.split(expense, ed)
     response = ledger.answer(olga, "delete", split_url(split))

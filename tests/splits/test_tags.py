@@ -2,11 +2,6 @@
 
 import pytest
 
-from tests.cast import Api
-from tests.splits.ledger import Ledger
-from trips.models import Trip
-from users.models import User
-
 
 @pytest.mark.parametrize(
     ("sent", "stored"),
@@ -19,13 +14,13 @@ from users.models import User
     ],
 )
 def test_tags_are_trimmed_and_unique_in_the_order_in_which_they_were_entered(
-    ledger: Ledger, olga: User, sent: list[str], stored: list[str]
-) -> None:
+    ledger, olga, sent, stored
+):
     expense = ledger.spend(olga, 60, olga, tags=sent)
     assert expense["tags"] == ledger.expense(expense)["tags"] == stored
 
 
-def test_journal_and_restore_know_tags(ledger: Ledger, api: Api, trip: Trip, olga: User) -> None:
+def test_journal_and_restore_know_tags(ledger, api, trip, olga):
     expense = ledger.spend(olga, 60, olga, tags=["fish"])
     ledger.change(expense, olga, tags=["fish", "beach"])
     path = f"{ledger.url}/expenses/{expense['id']}"

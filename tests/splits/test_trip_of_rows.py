@@ -1,24 +1,18 @@
 """Rows of an expense, a debt or a settlement name their trip, whoever wrote them."""
 
-from typing import Any
-
 import pytest
-from django.db import models
 
-from splits.models import Allocation, DeletedEntry, Expense, Payer, Split
+from splits.models import Allocation, DeletedEntry, Payer, Split
 from splits.models.in_trip import InTrip
 from splits.reports.audit import differences
 from tests import citus
-from tests.cast import Api
 from tests.factories import TripFactory, settle, spend
-from trips.models import Trip
-from users.models import User
 
 ROWS = [Allocation, Payer, Split]
 
 
 @pytest.fixture
-def expense(api: Api, trip: Trip, olga: User, ed: User) -> Expense:
+def expense(api, trip, olga, ed):
     """An expense with a payment, in a trip that was closed with credit left."""
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     settle(trip, ed, olga, 100)
@@ -32,16 +26,16 @@ def expense(api: Api, trip: Trip, olga: User, ed: User) -> Expense:
     return expense
 
 
-def stored_trips(model: type[models.Model]) -> set[Any]:
+def stored_trips(model):
     return set(model._default_manager.values_list("trip", flat=True))
 
 
 @pytest.mark.parametrize("model", ROWS)
-def test_every_row_is_written_with_its_trip(expense: Expense, model: type[models.Model]) -> None:
+def test_every_row_is_written_with_its_trip(expense, model):
     assert stored_trips(model) == {expense.trip_id}
 
 
-def test_no_other_row_repeats_its_trip() -> None:
+def test_no_other_row_repeats_its_trip():
     # Those of plugins have no rows of before.
     ours = {model for model in InTrip.__subclasses__() if model._meta.app_label == "splits"}
     assert ours == {*ROWS}
@@ -49,9 +43,7 @@ def test_no_other_row_repeats_its_trip() -> None:
 
 @citus.row_changes_trip
 @pytest.mark.parametrize("model", ROWS)
-def test_a_row_that_names_another_trip_is_reported(
-    expense: Expense, model: type[models.Model]
-) -> None:
+def test_a_row_that_names_another_trip_is_reported(expense, model):
     first, other = model._default_manager.earliest("pk"), TripFactory()
     model._default_manager.filter(pk=first.pk).update(trip=other)
     text = f"{model.__name__} {first.pk} is stored as one of trip {other.pk}"
@@ -59,9 +51,7 @@ def test_a_row_that_names_another_trip_is_reported(
     assert {difference.text for difference in differences(expense.trip_id)} == {text}
 
 
-def test_an_expense_that_the_previous_release_deleted_is_restored_with_it(
-    api: Api, expense: Expense, olga: User
-) -> None:
+def test_an_expense_that_the_previous_release_deleted_is_restored_with_it(api, expense, olga):
     client, path = api(olga), f"/api/trips/{expense.trip_id}/expenses/{expense.pk}"
     assert client.delete(path).status_code == 204
     entry = DeletedEntry.objects.get()

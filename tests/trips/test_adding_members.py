@@ -1,25 +1,19 @@
 """Adding members, by id or by e-mail, and reading who is there."""
 
-from typing import Any
-
 import pytest
-from rest_framework.response import Response
 
-from tests.cast import Api
 from tests.factories import UserFactory, join
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def add(api: Api, caller: User, trip: Trip, **body: Any) -> Response:
+def add(api, caller, trip, **body):
     return api(caller).post(f"/api/trips/{trip.pk}/members", body)
 
 
 @pytest.fixture(params=["userId", "userId as text", "email", "email in capitals"])
-def named(request: pytest.FixtureRequest, sam: User) -> dict[str, Any]:
+def named(request, sam):
     """Sam, as a body may name him."""
     return {
         "userId": {"userId": sam.pk},
@@ -29,20 +23,16 @@ def named(request: pytest.FixtureRequest, sam: User) -> dict[str, Any]:
     }[request.param]
 
 
-def test_an_address_of_nobody_is_not_found(api: Api, trip: Trip, olga: User) -> None:
+def test_an_address_of_nobody_is_not_found(api, trip, olga):
     refused = add(api, olga, trip, email="nobody@example.com")
     assert (refused.status_code, refused.json()["code"]) == (404, "user_not_found")
 
 
-def test_null_beside_the_other_way_to_name_somebody_counts_as_left_out(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
+def test_null_beside_the_other_way_to_name_somebody_counts_as_left_out(api, trip, olga, sam):
     assert add(api, olga, trip, userId=sam.pk, email=None, role=None).status_code == 201
 
 
-def test_a_member_is_added_as_viewer_unless_the_body_says_more(
-    api: Api, trip: Trip, olga: User, sam: User, named: dict[str, Any]
-) -> None:
+def test_a_member_is_added_as_viewer_unless_the_body_says_more(api, trip, olga, sam, named):
     response = add(api, olga, trip, **named)
     member = response.json()
     assert response.status_code == 201
@@ -61,7 +51,7 @@ def test_a_member_is_added_as_viewer_unless_the_body_says_more(
     assert api(sam).get(response["Location"]).json() == member
 
 
-def test_the_new_member_sees_the_trip_at_once(api: Api, trip: Trip, olga: User, sam: User) -> None:
+def test_the_new_member_sees_the_trip_at_once(api, trip, olga, sam):
     client = api(sam)
     assert client.get(f"/api/trips/{trip.pk}").status_code == 404
     add(api, olga, trip, userId=sam.pk, role="EDITOR")
@@ -71,9 +61,7 @@ def test_the_new_member_sees_the_trip_at_once(api: Api, trip: Trip, olga: User, 
 
 @pytest.mark.parametrize("granted", list(TripRole))
 @pytest.mark.parametrize("caller", ["olga", "ed", "vera", "ada"])
-def test_nobody_gives_a_role_above_their_own(
-    api: Api, trip: Trip, sam: User, request: pytest.FixtureRequest, caller: str, granted: str
-) -> None:
+def test_nobody_gives_a_role_above_their_own(api, trip, sam, request, caller, granted):
     """T67: An EDITOR can add members but give no role above their own."""
     from_editor = list(TripRole)[list(TripRole).index(TripRole.EDITOR) :]
     allowed = {"olga": list(TripRole), "ada": list(TripRole), "ed": from_editor}
@@ -86,24 +74,20 @@ def test_nobody_gives_a_role_above_their_own(
         assert not trip.members.filter(user=sam).exists()
 
 
-def test_nobody_is_added_twice(
-    api: Api, trip: Trip, olga: User, sam: User, named: dict[str, Any]
-) -> None:
+def test_nobody_is_added_twice(api, trip, olga, sam, named):
     first = add(api, olga, trip, **named).json()
     response = add(api, olga, trip, **named, role="OWNER")
     assert (response.status_code, response.json()["code"]) == (409, "already_member")
     assert api(olga).get(f"/api/trips/{trip.pk}/members/{sam.pk}").json() == first
 
 
-def test_an_owner_cannot_add_themselves(api: Api, trip: Trip, olga: User) -> None:
+def test_an_owner_cannot_add_themselves(api, trip, olga):
     response = add(api, olga, trip, userId=olga.pk)
     assert (response.status_code, response.json()["code"]) == (409, "already_member")
     assert trip.members.get(user=olga).role == TripRole.OWNER
 
 
-def test_an_unknown_user_is_the_same_404_by_id_and_by_email(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+def test_an_unknown_user_is_the_same_404_by_id_and_by_email(api, trip, olga, ada):
     deleted = UserFactory(email="gone@example.com")
     api(ada).delete(f"/api/users/{deleted.pk}")
     answers = [
@@ -118,9 +102,7 @@ def test_an_unknown_user_is_the_same_404_by_id_and_by_email(
     assert len({response.content for response in answers}) == 1
 
 
-def test_the_list_is_a_complete_array_in_the_order_of_joining(
-    api: Api, trip: Trip, vera: User
-) -> None:
+def test_the_list_is_a_complete_array_in_the_order_of_joining(api, trip, vera):
     others = [UserFactory() for _other in range(120)]
     for user in others:
         join(trip, user)
@@ -136,7 +118,7 @@ def test_the_list_is_a_complete_array_in_the_order_of_joining(
     assert [member["user"]["id"] for member in members[3:]] == [user.pk for user in others]
 
 
-def test_a_member_is_read_by_the_id_of_the_user(api: Api, trip: Trip, vera: User, ed: User) -> None:
+def test_a_member_is_read_by_the_id_of_the_user(api, trip, vera, ed):
     client = api(vera)
     listed = client.get(f"/api/trips/{trip.pk}/members").json()
     read = client.get(f"/api/trips/{trip.pk}/members/{ed.pk}").json()

@@ -4,7 +4,6 @@ Each request has passed all checks, and waits while somebody else removes or dem
 changes the currency, deletes the trip, or makes the expense another one's.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -12,13 +11,12 @@ import httpx
 import pytest
 
 from tests.locks import answer_after, holding
-from tests.server import Server, running_server
-from tests.splits.journey import Traveller, sign_up, split_path
+from tests.server import running_server
+from tests.splits.journey import sign_up, split_path
 from tests.trips.access import endpoints
 from tests.trips.waiting import (
     COMMANDS,
     LOCKS_CALLER,
-    Command,
     Scene,
     Waiting,
     commit,
@@ -44,29 +42,29 @@ WITHOUT_LOCK = {
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     """One of our own: statements by hand leave ledgers behind that no audit would like."""
     with running_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def people(http: httpx.Client) -> list[Traveller]:
+def people(http):
     return [sign_up(http) for _number in range(5)]
 
 
 @pytest.fixture
-def scene(people: list[Traveller]) -> Scene:
+def scene(people):
     return Scene(people)
 
 
-def test_every_writing_route_is_here() -> None:
+def test_every_writing_route_is_here():
     routes = {
         (end.method, end.route)
         for end in endpoints()
@@ -77,7 +75,7 @@ def test_every_writing_route_is_here() -> None:
 
 
 @every_command
-def test_who_was_removed_does_nothing(server: Server, scene: Scene, command: Command) -> None:
+def test_who_was_removed_does_nothing(server, scene, command):
     """T129: Rights that were lost while a request waits for a trip's lock are not used."""
     waiting = Waiting(server, scene, command, scene.omar)
     removed = (
@@ -88,9 +86,7 @@ def test_who_was_removed_does_nothing(server: Server, scene: Scene, command: Com
 
 @pytest.mark.slow
 @every_command
-def test_who_was_demoted_does_what_a_viewer_may(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_who_was_demoted_does_what_a_viewer_may(server, scene, command):
     if not is_less_for_viewers(command):
         pytest.skip("Viewers may do this.")
     waiting = Waiting(server, scene, command, scene.omar)
@@ -102,9 +98,7 @@ def test_who_was_demoted_does_what_a_viewer_may(
 # slow together.
 @pytest.mark.slow
 @every_command
-def test_who_was_deactivated_does_nothing(
-    server: Server, people: list[Traveller], command: Command
-) -> None:
+def test_who_was_deactivated_does_nothing(server, people, command):
     deactivated = sign_up(people[0].http)
     scene = Scene([people[0], deactivated, *people[2:]])
     waiting = Waiting(server, scene, command, deactivated)
@@ -116,9 +110,7 @@ def test_who_was_deactivated_does_nothing(
 
 @pytest.mark.slow
 @every_command
-def test_who_was_an_admin_does_nothing_in_the_trips_of_others(
-    server: Server, people: list[Traveller], scene: Scene, command: Command
-) -> None:
+def test_who_was_an_admin_does_nothing_in_the_trips_of_others(server, people, scene, command):
     if command.route.endswith("/leave"):
         pytest.skip("An ADMIN who is no member has nothing to leave.")
     admin = sign_up(people[0].http)
@@ -132,9 +124,7 @@ def test_who_was_an_admin_does_nothing_in_the_trips_of_others(
 
 @pytest.mark.slow
 @every_command
-def test_who_may_not_is_told_without_waiting_for_the_lock(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_who_may_not_is_told_without_waiting_for_the_lock(server, scene, command):
     """Else anybody could have the threads of the server wait for a trip that is busy."""
     call = Waiting(server, scene, command, scene.omar).call
     trip = scene.trip.id
@@ -153,9 +143,7 @@ def test_who_may_not_is_told_without_waiting_for_the_lock(
 
 @pytest.mark.slow
 @every_command
-def test_in_a_trip_that_is_gone_nothing_happens(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_in_a_trip_that_is_gone_nothing_happens(server, scene, command):
     waiting = Waiting(server, scene, command, scene.omar)
     trip = scene.trip.id
     expenses = "SELECT id FROM splits_expense WHERE trip_id = %s"
@@ -177,9 +165,7 @@ def test_in_a_trip_that_is_gone_nothing_happens(
 
 @pytest.mark.slow
 @every_command
-def test_in_a_trip_that_is_deleted_nothing_happens(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_in_a_trip_that_is_deleted_nothing_happens(server, scene, command):
     """Also where its members are still there; and a later deletion is not undone."""
     waiting = Waiting(server, scene, command, scene.omar)
     deleted = "UPDATE trips_trip SET deleted_at = CURRENT_TIMESTAMP WHERE id = %s"
@@ -187,16 +173,14 @@ def test_in_a_trip_that_is_deleted_nothing_happens(
 
 
 @for_each([command for command in COMMANDS if command.has_amounts])
-def test_amounts_that_were_meant_in_another_currency_are_refused(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_amounts_that_were_meant_in_another_currency_are_refused(server, scene, command):
     """T130: Amounts in a currency that the trip no longer has are refused."""
     waiting = Waiting(server, scene, command, scene.omar)
     yen = ("UPDATE trips_trip SET currency = 'JPY' WHERE id = %s", scene.trip.id)
     assert waiting.refusal(yen) == (409, "currency_changed")
 
 
-def patched(scene: Scene, changes: Any, body: Any, **stored: Any) -> tuple[int, Any]:
+def patched(scene, changes, body, **stored):
     """Status and answer of a PATCH that waits while columns of the expense change."""
     expense = scene.expense["id"]
     call = partial(scene.ed.call, "PATCH", f"{scene.trip.path}/expenses/{expense}", body)
@@ -218,8 +202,8 @@ def patched(scene: Scene, changes: Any, body: Any, **stored: Any) -> tuple[int, 
     ids=["amount", "payers", "splits"],
 )
 def test_amounts_that_were_meant_in_the_former_currency_of_the_expense_are_refused(
-    server: Server, scene: Scene, body: dict[str, Any]
-) -> None:
+    server, scene, body
+):
     scene.spend()
     if "payers" in body:
         body = {"payers": [{"userId": scene.ed.id, "amount": 20}]}
@@ -229,27 +213,21 @@ def test_amounts_that_were_meant_in_the_former_currency_of_the_expense_are_refus
     assert (status, answer["code"]) == (409, "currency_changed")
 
 
-def test_an_amount_with_its_currency_is_stored_whatever_was_before(
-    server: Server, scene: Scene
-) -> None:
+def test_an_amount_with_its_currency_is_stored_whatever_was_before(server, scene):
     scene.spend()
     body = {"amount": 30, "currency": "EUR"}
     status, answer = patched(scene, server, body, currency="JPY", exchange_rate=1)
     assert (status, answer["amount"], answer["currency"]) == (200, 30, "EUR")
 
 
-def test_a_payer_who_is_named_alone_paid_what_the_expense_is_by_then(
-    server: Server, scene: Scene
-) -> None:
+def test_a_payer_who_is_named_alone_paid_what_the_expense_is_by_then(server, scene):
     scene.spend()
     body = {"paidByUserId": scene.olga.id}
     status, answer = patched(scene, server, body, amount_minor=3000, entered_minor=3000)
     assert (status, answer["payers"][0]["amount"]) == (200, 30)
 
 
-def test_numbers_that_were_meant_for_another_split_type_are_refused(
-    server: Server, scene: Scene
-) -> None:
+def test_numbers_that_were_meant_for_another_split_type_are_refused(server, scene):
     scene.spend()
     body: dict[str, Any] = {"splitType": "SHARES", "splitAmounts": {str(scene.vera.id): 2}}
     path = f"{scene.trip.path}/expenses/{scene.expense['id']}"
@@ -262,15 +240,13 @@ def test_numbers_that_were_meant_for_another_split_type_are_refused(
 OWNED = {Can.CHANGE_EXPENSES, Can.DELETE_SPLITS, Can.DELETE_SETTLEMENTS}
 
 
-def _is_restore(command: Command) -> bool:
+def _is_restore(command):
     """Whose it was when it was deleted, it stays."""
     return command.route.endswith("/restore")
 
 
 @for_each([c for c in COMMANDS if c.can in OWNED and not _is_restore(c)])
-def test_what_is_anothers_by_now_is_not_changed(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_what_is_anothers_by_now_is_not_changed(server, scene, command):
     waiting = Waiting(server, scene, command, scene.ed)
     changes = [
         ("UPDATE splits_expense SET created_by_id = %s WHERE trip_id = %s"),
@@ -283,7 +259,7 @@ def test_what_is_anothers_by_now_is_not_changed(
     assert waiting.refusal(*((text, owner, trip) for text in changes)) == (403, "forbidden")
 
 
-def claimed(scene: Scene) -> list[tuple[Any, ...]]:
+def claimed(scene):
     """Statements after which Nina is who Vera was in the trip."""
     texts = [
         "UPDATE trips_member SET user_id = %s WHERE user_id = %s AND trip_id = %s",
@@ -299,16 +275,14 @@ NAMING_PEOPLE = ("/splits/{split_id}", "/settlements/{settlement_id}", "/{user_i
 
 
 @for_each([c for c in COMMANDS if any(part in c.route for part in NAMING_PEOPLE)])
-def test_beside_a_claim_nothing_fails(server: Server, scene: Scene, command: Command) -> None:
+def test_beside_a_claim_nothing_fails(server, scene, command):
     call = Waiting(server, scene, command, scene.omar).call
     response, _nothing = answer_after(server, "trips_trip", scene.trip.id, call, *claimed(scene))
     assert response.is_success or response.status_code in {400, 404, 409}, response.text
 
 
 @for_each([command for command in COMMANDS if "/members/{user_id}" in command.route])
-def test_a_guest_who_was_claimed_is_not_found_as_another(
-    server: Server, scene: Scene, command: Command
-) -> None:
+def test_a_guest_who_was_claimed_is_not_found_as_another(server, scene, command):
     """T183: A command on a guest does not affect an account that claims the guest."""
     assert Waiting(server, scene, command, scene.omar).refusal(*claimed(scene)) == (
         404,
@@ -316,7 +290,7 @@ def test_a_guest_who_was_claimed_is_not_found_as_another(
     )
 
 
-def doubled(scene: Scene) -> list[tuple[Any, ...]]:
+def doubled(scene):
     """Statements after which the expense, and what Nina owes of it, is 40."""
     expense, split, trip = scene.expense["id"], scene.expense["splits"][0]["id"], scene.trip.id
     put_in = "SET amount_minor = 4000, entered_minor = 4000"
@@ -342,8 +316,8 @@ def doubled(scene: Scene) -> list[tuple[Any, ...]]:
     ],
 )
 def test_a_split_is_of_the_person_and_the_amount_that_it_has_by_then(
-    server: Server, scene: Scene, method: str, action: str, changes: dict[str, Any]
-) -> None:
+    server, scene, method, action, changes
+):
     """In the answer and in the journal."""
     scene.spend()
     scene.nina.done("PUT", f"/users/{scene.nina.id}/profile", {"name": "Nina"})
@@ -362,9 +336,7 @@ def test_a_split_is_of_the_person_and_the_amount_that_it_has_by_then(
     assert noted["person_id"] == scene.nina.id
 
 
-def test_a_plan_that_came_to_hold_transfers_of_others_is_not_recorded_by_an_editor(
-    server: Server, scene: Scene
-) -> None:
+def test_a_plan_that_came_to_hold_transfers_of_others_is_not_recorded_by_an_editor(server, scene):
     """T131: The right to record a plan is checked against the plan that is recorded.
 
     The tag is that of the plan as it will be; the caller's right is judged on that plan.

@@ -2,21 +2,17 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
-from rest_framework.response import Response
 
-from tests.cast import Api
 from tests.factories import spend
 from tests.trips.bodies import lisbon
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def exact(response: Response) -> Any:
+def exact(response):
     """The body, with numbers as they stand in it."""
     return json.loads(response.content, parse_float=Decimal)
 
@@ -35,8 +31,8 @@ def exact(response: Response) -> Any:
     ],
 )  # fmt: skip
 def test_a_budget_is_rounded_half_up_to_the_decimals_of_the_currency(
-    api: Api, olga: User, currency: str, entered: Any, kept: str
-) -> None:
+    api, olga, currency, entered, kept
+):
     client = api(olga)
     made = client.post("/api/trips", lisbon(currency=currency, budget=entered))
     assert made.status_code == 201
@@ -45,7 +41,7 @@ def test_a_budget_is_rounded_half_up_to_the_decimals_of_the_currency(
     assert exact(client.get("/api/trips"))["items"][0]["budget"] == Decimal(kept)
 
 
-def test_a_budget_never_shows_more_decimals_than_the_currency_has(api: Api, olga: User) -> None:
+def test_a_budget_never_shows_more_decimals_than_the_currency_has(api, olga):
     client = api(olga)
     for currency, digits in (("EUR", b"1200.50,"), ("JPY", b"1201,"), ("KWD", b"1200.500,")):
         made = client.post("/api/trips", lisbon(currency=currency, budget=1200.5))
@@ -59,16 +55,14 @@ def test_a_budget_never_shows_more_decimals_than_the_currency_has(api: Api, olga
     ],
     ids=lambda value: repr(value)[:24],
 )  # fmt: skip
-def test_what_is_no_positive_amount_is_refused_on_the_field(
-    api: Api, olga: User, currency: str, entered: Any
-) -> None:
+def test_what_is_no_positive_amount_is_refused_on_the_field(api, olga, currency, entered):
     response = api(olga).post("/api/trips", lisbon(currency=currency, budget=entered))
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     assert list(response.json()["errors"]) == ["budget"]
     assert not Trip.objects.exists()
 
 
-def test_null_clears_the_budget(api: Api, trip: Trip, olga: User) -> None:
+def test_null_clears_the_budget(api, trip, olga):
     client = api(olga)
     assert client.patch(f"/api/trips/{trip.pk}", {"budget": 500}).json()["budget"] == 500
     assert client.patch(f"/api/trips/{trip.pk}", {"budget": None}).json()["budget"] is None
@@ -77,18 +71,14 @@ def test_null_clears_the_budget(api: Api, trip: Trip, olga: User) -> None:
 @pytest.mark.parametrize(
     ("currency", "kept"), [("JPY", "13"), ("KWD", "12.5"), ("USD", "12.5"), ("EUR", "12.5")]
 )
-def test_a_budget_follows_the_currency(
-    api: Api, trip: Trip, olga: User, currency: str, kept: str
-) -> None:
+def test_a_budget_follows_the_currency(api, trip, olga, currency, kept):
     client = api(olga)
     client.patch(f"/api/trips/{trip.pk}", {"budget": 12.5})
     changed = exact(client.patch(f"/api/trips/{trip.pk}", {"currency": currency}))
     assert (changed["currency"], changed["budget"]) == (currency, Decimal(kept))
 
 
-def test_a_budget_that_another_currency_rounds_to_nothing_is_refused(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_budget_that_another_currency_rounds_to_nothing_is_refused(api, trip, olga):
     client = api(olga)
     client.patch(f"/api/trips/{trip.pk}", {"budget": 0.4})
     response = client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"})
@@ -98,9 +88,7 @@ def test_a_budget_that_another_currency_rounds_to_nothing_is_refused(
 
 
 @pytest.mark.parametrize("method", ["put", "patch"])
-def test_the_currency_is_fixed_once_there_is_an_expense(
-    api: Api, trip: Trip, olga: User, method: str
-) -> None:
+def test_the_currency_is_fixed_once_there_is_an_expense(api, trip, olga, method):
     spend(trip, 1000, paid_by=olga, among=[olga])
     client = api(olga)
     before = client.get(f"/api/trips/{trip.pk}").json()
@@ -113,9 +101,7 @@ def test_the_currency_is_fixed_once_there_is_an_expense(
 
 @pytest.mark.parametrize("method", ["put", "patch"])
 @pytest.mark.parametrize("currency", [..., "EUR"])
-def test_everything_else_can_still_be_changed(
-    api: Api, trip: Trip, olga: User, method: str, currency: Any
-) -> None:
+def test_everything_else_can_still_be_changed(api, trip, olga, method, currency):
     spend(trip, 1000, paid_by=olga, among=[olga])
     body = lisbon(title="Porto in June", budget=800, currency=currency)
     response = getattr(api(olga), method)(f"/api/trips/{trip.pk}", body)
@@ -124,9 +110,7 @@ def test_everything_else_can_still_be_changed(
     assert response.json()["currency"] == "EUR"
 
 
-def test_the_currency_is_fixed_too_once_there_is_a_settlement(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_currency_is_fixed_too_once_there_is_a_settlement(api, trip, olga, ed):
     client = api(olga)
     settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5}
     assert client.post(f"/api/trips/{trip.pk}/settlements", settlement).status_code == 201

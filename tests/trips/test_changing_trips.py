@@ -1,16 +1,12 @@
 """Reading, replacing, patching and deleting a trip."""
 
-from typing import Any
-
 import pytest
 
 from splits.models import Expense, Settlement, Split
-from tests.cast import Api
 from tests.factories import TripFactory, join, purge, spend
 from tests.trips.bodies import lisbon
 from trips.models import Member, Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -20,9 +16,7 @@ WHOLE = lisbon(
 )  # fmt: skip
 
 
-def test_everybody_reads_the_whole_trip_with_their_own_role(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_everybody_reads_the_whole_trip_with_their_own_role(api, trip, olga, ed, vera):
     shown = {user: api(user).get(f"/api/trips/{trip.pk}").json() for user in (olga, ed, vera)}
     roles = [body.pop("currentUserRole") for body in shown.values()]
     assert roles == ["OWNER", "EDITOR", "VIEWER"]
@@ -30,13 +24,11 @@ def test_everybody_reads_the_whole_trip_with_their_own_role(
     assert shown[vera]["tripCode"] == trip.code
 
 
-def test_an_administrator_reads_as_an_owner(api: Api, trip: Trip, ada: User) -> None:
+def test_an_administrator_reads_as_an_owner(api, trip, ada):
     assert api(ada).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
 
 
-def test_members_stand_in_the_order_in_which_they_joined(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
+def test_members_stand_in_the_order_in_which_they_joined(api, trip, olga, sam):
     join(trip, sam, TripRole.OWNER)
     members = api(olga).get(f"/api/trips/{trip.pk}").json()["members"]
     names = [member["user"]["name"] for member in members]
@@ -44,7 +36,7 @@ def test_members_stand_in_the_order_in_which_they_joined(
     assert members == api(olga).get(f"/api/trips/{trip.pk}/members").json()
 
 
-def test_put_replaces_every_field(api: Api, trip: Trip, olga: User) -> None:
+def test_put_replaces_every_field(api, trip, olga):
     client = api(olga)
     response = client.put(f"/api/trips/{trip.pk}", WHOLE)
     assert response.status_code == 200
@@ -52,7 +44,7 @@ def test_put_replaces_every_field(api: Api, trip: Trip, olga: User) -> None:
     assert client.get(f"/api/trips/{trip.pk}").json() == response.json()
 
 
-def test_put_gives_absent_optional_fields_their_default(api: Api, trip: Trip, olga: User) -> None:
+def test_put_gives_absent_optional_fields_their_default(api, trip, olga):
     client = api(olga)
     client.put(f"/api/trips/{trip.pk}", WHOLE)
     answer = client.put(f"/api/trips/{trip.pk}", lisbon()).json()
@@ -62,9 +54,7 @@ def test_put_gives_absent_optional_fields_their_default(api: Api, trip: Trip, ol
 
 
 @pytest.mark.parametrize(("field", "value"), WHOLE.items())
-def test_patch_changes_the_one_field_that_was_sent(
-    api: Api, trip: Trip, olga: User, field: str, value: Any
-) -> None:
+def test_patch_changes_the_one_field_that_was_sent(api, trip, olga, field, value):
     client = api(olga)
     client.put(f"/api/trips/{trip.pk}", lisbon(endDate="2026-07-01"))
     if field == "endDate":
@@ -78,9 +68,7 @@ def test_patch_changes_the_one_field_that_was_sent(
     assert client.get(f"/api/trips/{trip.pk}").json() == after
 
 
-def test_a_deleted_trip_is_gone_with_everything_in_it(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_deleted_trip_is_gone_with_everything_in_it(api, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     client = api(olga)
     split = expense.splits.get(participant=ed)
@@ -98,7 +86,7 @@ def test_a_deleted_trip_is_gone_with_everything_in_it(
         assert not model.objects.exists()
 
 
-def test_a_deleted_trip_takes_its_debts_along(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_a_deleted_trip_takes_its_debts_along(api, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     api(olga).delete(f"/api/trips/{trip.pk}")
     client = api(ed)
@@ -106,14 +94,14 @@ def test_a_deleted_trip_takes_its_debts_along(api: Api, trip: Trip, olga: User, 
     assert client.get(f"/api/users/{ed.pk}/total-debt").json() == 0
 
 
-def test_deleting_one_trip_leaves_the_others(api: Api, trip: Trip, olga: User) -> None:
+def test_deleting_one_trip_leaves_the_others(api, trip, olga):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     api(olga).delete(f"/api/trips/{trip.pk}")
     assert api(olga).get(f"/api/trips/{other.pk}").status_code == 200
 
 
-def test_null_clears_what_is_nullable_and_leaves_the_rest(api: Api, trip: Trip, olga: User) -> None:
+def test_null_clears_what_is_nullable_and_leaves_the_rest(api, trip, olga):
     path, client = f"/api/trips/{trip.pk}", api(olga)
     full = {"description": "Trams", "imageUrl": "/a.webp", "budget": 10, "joinRole": "EDITOR"}
     before = client.patch(path, full).json()

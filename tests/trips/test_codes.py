@@ -5,16 +5,14 @@ from itertools import chain
 
 import pytest
 
-from tests.cast import Api
 from tests.factories import TripFactory
 from tests.trips.bodies import lisbon
 from trips.models import joining
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_codes_have_8_characters_and_no_look_alikes(api: Api, olga: User) -> None:
+def test_codes_have_8_characters_and_no_look_alikes(api, olga):
     client = api(olga)
     codes = {client.post("/api/trips", lisbon()).json()["tripCode"] for _trip in range(30)}
     assert len(codes) == 30
@@ -23,9 +21,7 @@ def test_codes_have_8_characters_and_no_look_alikes(api: Api, olga: User) -> Non
     assert len(joining.CODE_ALPHABET) ** joining.CODE_CHARS >= 2**40
 
 
-def test_a_code_that_another_trip_has_is_not_given_again(
-    api: Api, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_code_that_another_trip_has_is_not_given_again(api, olga, monkeypatch):
     taken = TripFactory(code="ABCDEFGH")
     letters = chain(taken.code, "JKLMNPQR")
     monkeypatch.setattr(joining.secrets, "choice", lambda _letters: next(letters))

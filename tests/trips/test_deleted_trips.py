@@ -1,19 +1,15 @@
 """A deleted trip is nowhere for a week, and restored it is as it was."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 import time_machine
 from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
-from pytest_django import DjangoAssertNumQueries
 
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import (
     PASSWORD,
@@ -36,12 +32,12 @@ from users.scopes import Scope
 DELETED = "/api/trips?deleted=true"
 
 
-def url(trip: Trip, *parts: Any) -> str:
+def url(trip, *parts):
     return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
 
 
 @pytest.fixture
-def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+def lived(api, trip, olga, ed, vera):
     """A trip with a bit of everything; Ed owes Olga 5.00."""
     guest = add_guest(trip)
     spend(trip, 2000, paid_by=olga, among=[olga, ed, vera, guest])
@@ -51,18 +47,18 @@ def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
     return trip
 
 
-def delete(api: Api, trip: Trip, by: User) -> None:
+def delete(api, trip, by):
     assert api(by).delete(url(trip)).status_code == 204
 
 
-def restored(api: Api, trip: Trip, by: User) -> dict[str, Any]:
+def restored(api, trip, by):
     response = api(by).post(url(trip, "restore"))
     assert response.status_code == 200, response.content
     assert list(differences(trip.pk)) == []
     return response.json()
 
 
-def everything(api: Api, trip: Trip, user: User) -> dict[str, Any]:
+def everything(api, trip, user):
     paths = (
         *("", "/members", "/expenses", "/expenses?deleted=true", "/settlements", "/balances"),
         *("/settle-up", *(f"/{path}" for path in all_of("UNCHANGED"))),
@@ -73,9 +69,7 @@ def everything(api: Api, trip: Trip, user: User) -> dict[str, Any]:
     return {**shown, "trips": client.get("/api/trips").json(), "debts": client.get(debts).json()}
 
 
-def test_a_trip_is_restored_as_it_was(
-    api: Api, lived: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_a_trip_is_restored_as_it_was(api, lived, olga, ed, vera):
     before = {user: everything(api, lived, user) for user in (olga, ed, vera)}
     numbers = JournalEntry.objects.filter(trip=lived.pk).count()
     delete(api, lived, olga)
@@ -90,9 +84,7 @@ def test_a_trip_is_restored_as_it_was(
     problem_of(api(olga).post(url(lived, "restore")), 409, "not_restorable")
 
 
-def test_a_deleted_trip_is_nowhere(
-    api: Api, lived: Trip, olga: User, ed: User, ada: User, sam: User
-) -> None:
+def test_a_deleted_trip_is_nowhere(api, lived, olga, ed, ada, sam):
     """T175: A deleted trip is in no list and no sum, and nobody reads or changes it."""
     expense = lived.expenses.get()
     delete(api, lived, olga)
@@ -116,9 +108,7 @@ def test_a_deleted_trip_is_nowhere(
     assert list(differences(lived.pk)) == []
 
 
-def test_only_those_who_owned_it_list_and_restore_it(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User
-) -> None:
+def test_only_those_who_owned_it_list_and_restore_it(api, trip, olga, ed, vera, sam, ada):
     """T176: Only those who owned a trip restore it, once and in time."""
     former = TripFactory()
     for user in (olga, sam):
@@ -138,8 +128,8 @@ def test_only_those_who_owned_it_list_and_restore_it(
 
 
 def test_the_last_deleted_is_listed_first_and_each_page_costs_the_same(
-    api: Api, olga: User, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+    api, olga, django_assert_num_queries
+):
     trips = TripFactory.create_batch(12)
     for trip in trips:
         join(trip, olga, TripRole.OWNER)
@@ -153,9 +143,7 @@ def test_the_last_deleted_is_listed_first_and_each_page_costs_the_same(
     assert {row["currentUserRole"] for row in page["items"]} == {"OWNER"}
 
 
-def test_a_week_later_it_is_over_and_prune_deletes_it(
-    api: Api, lived: Trip, olga: User, settings: Any
-) -> None:
+def test_a_week_later_it_is_over_and_prune_deletes_it(api, lived, olga, settings):
     delete(api, lived, olga)
     deleted_at = Trip.objects.get(pk=lived.pk).deleted_at
     with time_machine.travel(deleted_at + timedelta(days=7, seconds=-5)):
@@ -175,7 +163,7 @@ def test_a_week_later_it_is_over_and_prune_deletes_it(
 
 
 @pytest.fixture
-def left_out(transactional_db: None) -> Iterator[None]:
+def left_out(transactional_db):
     """A table with a foreign key to trips that belongs to no app."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -188,9 +176,7 @@ def left_out(transactional_db: None) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("left_out")
-def test_a_trip_of_which_an_app_that_is_left_out_has_rows_stays_and_stops_no_other(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_trip_of_which_an_app_that_is_left_out_has_rows_stays_and_stops_no_other(caplog):
     owner = UserFactory()
     kept, gone = trips = [TripFactory(), TripFactory()]
     for trip in trips:
@@ -210,7 +196,7 @@ def test_a_trip_of_which_an_app_that_is_left_out_has_rows_stays_and_stops_no_oth
     assert not Trip.objects.exists()
 
 
-def test_mails_end_with_their_trip(api: Api, trip: Trip, olga: User, vera: User) -> None:
+def test_mails_end_with_their_trip(api, trip, olga, vera):
     delete(api, trip, olga)
     # As the previous release queues one meanwhile.
     Mail.objects.create(user=vera, letter="MEMBER_ADDED", address=vera.email, trip_id=trip.pk)
@@ -220,8 +206,8 @@ def test_mails_end_with_their_trip(api: Api, trip: Trip, olga: User, vera: User)
 
 
 def test_the_journal_of_a_trip_that_was_deleted_twice_stays_for_a_month_after_the_second_time(
-    api: Api, trip: Trip, olga: User
-) -> None:
+    api, trip, olga
+):
     delete(api, trip, olga)
     JournalEntry.objects.update(at=timezone.now() - timedelta(days=31))
     restored(api, trip, olga)
@@ -234,9 +220,7 @@ def test_the_journal_of_a_trip_that_was_deleted_twice_stays_for_a_month_after_th
     assert not JournalEntry.objects.filter(trip=trip.pk).exists()
 
 
-def test_a_deleted_trip_hinders_no_deletion_of_an_account(
-    api: Api, lived: Trip, olga: User, ed: User
-) -> None:
+def test_a_deleted_trip_hinders_no_deletion_of_an_account(api, lived, olga, ed):
     """Ed owes something in it; restored, it has a former member who owes it."""
     delete(api, lived, olga)
     assert api(ed).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
@@ -248,9 +232,7 @@ def test_a_deleted_trip_hinders_no_deletion_of_an_account(
     assert {row["user"]["id"]: row["balance"] for row in balances}[ed.pk] == -5
 
 
-def test_a_trip_without_owners_is_not_restored(
-    api: Api, trip: Trip, olga: User, ed: User, ada: User
-) -> None:
+def test_a_trip_without_owners_is_not_restored(api, trip, olga, ed, ada):
     delete(api, trip, olga)
     assert api(olga).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     problem_of(api(ed).post(url(trip, "restore")), 403, "forbidden")
@@ -258,9 +240,7 @@ def test_a_trip_without_owners_is_not_restored(
     assert Trip.objects.get(pk=trip.pk).deleted_at is not None
 
 
-def test_nobody_gets_more_trips_than_the_quota(
-    api: Api, trip: Trip, olga: User, vera: User, settings: Any
-) -> None:
+def test_nobody_gets_more_trips_than_the_quota(api, trip, olga, vera, settings):
     settings.QUOTA_TRIPS = 1
     delete(api, trip, olga)
     other = api(vera).post("/api/trips", lisbon())
@@ -271,7 +251,7 @@ def test_nobody_gets_more_trips_than_the_quota(
     restored(api, trip, olga)
 
 
-def test_who_was_removed_before_stays_removed(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_who_was_removed_before_stays_removed(api, trip, olga, ed):
     assert api(olga).delete(url(trip, "members", ed.pk)).status_code == 204
     delete(api, trip, olga)
     members = restored(api, trip, olga)["members"]
@@ -279,9 +259,7 @@ def test_who_was_removed_before_stays_removed(api: Api, trip: Trip, olga: User, 
     problem_of(api(ed).get(url(trip)), 404)
 
 
-def test_a_stored_answer_is_not_replayed_while_the_trip_is_deleted(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_stored_answer_is_not_replayed_while_the_trip_is_deleted(api, trip, olga):
     client = api(olga)
     key = {"HTTP_IDEMPOTENCY_KEY": "once"}
     first = client.post(url(trip, "code"), **key)
@@ -293,9 +271,7 @@ def test_a_stored_answer_is_not_replayed_while_the_trip_is_deleted(
     assert client.post(url(trip, "code"), **key).json() == first.json()
 
 
-def test_a_token_restores_only_its_trip_and_with_its_scope(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_token_restores_only_its_trip_and_with_its_scope(api, trip, olga):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     made = {
@@ -313,9 +289,7 @@ def test_a_token_restores_only_its_trip_and_with_its_scope(
     assert found == {"reads": (1, 403), "of other": (0, 404), "own": (1, 200)}
 
 
-def test_nothing_waits_to_be_told_of_a_deleted_trip(
-    api: Api, trip: Trip, olga: User, vera: User
-) -> None:
+def test_nothing_waits_to_be_told_of_a_deleted_trip(api, trip, olga, vera):
     Mail.objects.create(user=vera, letter="NEWS", address=vera.email, trip_id=trip.pk)
     delete(api, trip, olga)
     assert not Mail.objects.filter(trip_id=trip.pk).exists()

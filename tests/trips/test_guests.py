@@ -1,23 +1,19 @@
 """Guests: members with a name and no account."""
 
-from typing import Any
-
 import pytest
 from django.db import IntegrityError, transaction
 from rest_framework.exceptions import NotFound
 
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, add_guest, join, purge, settle, spend
 from tests.splits.ledger import Ledger
 from trips.deletion import delete_account
-from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, User
 
 
-def test_a_guest_is_a_viewer_with_a_name_and_nothing_else(api: Api, trip: Trip, ed: User) -> None:
+def test_a_guest_is_a_viewer_with_a_name_and_nothing_else(api, trip, ed):
     created = api(ed).post(f"/api/trips/{trip.pk}/guests", {"name": " Grandma "})
     assert created.status_code == 201
     member = created.json()
@@ -36,7 +32,7 @@ def test_a_guest_is_a_viewer_with_a_name_and_nothing_else(api: Api, trip: Trip, 
     assert api(ed).get(f"/api/trips/{trip.pk}").json()["members"][-1] == member
 
 
-def test_a_guest_is_renamed(api: Api, trip: Trip, ed: User) -> None:
+def test_a_guest_is_renamed(api, trip, ed):
     guest = add_guest(trip)
     client, path = api(ed), f"/api/trips/{trip.pk}/guests/{guest.pk}"
     renamed = client.put(path, {"name": "Granny"})
@@ -44,7 +40,7 @@ def test_a_guest_is_renamed(api: Api, trip: Trip, ed: User) -> None:
     assert client.get(f"/api/trips/{trip.pk}/members/{guest.pk}").json() == renamed.json()
 
 
-def test_only_guests_are_renamed(api: Api, trip: Trip, olga: User, vera: User) -> None:
+def test_only_guests_are_renamed(api, trip, olga, vera):
     client = api(olga)
     refused = client.put(f"/api/trips/{trip.pk}/guests/{vera.pk}", {"name": "Granny"})
     problem_of(refused, 404, "not_found")
@@ -54,7 +50,7 @@ def test_only_guests_are_renamed(api: Api, trip: Trip, olga: User, vera: User) -
     assert vera.name == "Vera Viewer"
 
 
-def test_a_guest_of_another_trip_is_not_found(api: Api, trip: Trip, olga: User) -> None:
+def test_a_guest_of_another_trip_is_not_found(api, trip, olga):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     guest = add_guest(other)
@@ -63,9 +59,7 @@ def test_a_guest_of_another_trip_is_not_found(api: Api, trip: Trip, olga: User) 
     assert renamed.status_code == client.get(f"{url}/members/{guest.pk}").status_code == 404
 
 
-def test_the_ledger_treats_a_guest_like_everybody(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_ledger_treats_a_guest_like_everybody(api, trip, olga, ed):
     guest = add_guest(trip)
     ledger = Ledger(trip, api, olga)
     dinner = ledger.spend(olga, 90, olga, ed, guest)
@@ -87,7 +81,7 @@ def test_the_ledger_treats_a_guest_like_everybody(
     assert list(differences(trip.pk)) == []
 
 
-def test_a_guest_cannot_be_promoted(api: Api, trip: Trip, olga: User) -> None:
+def test_a_guest_cannot_be_promoted(api, trip, olga):
     guest = add_guest(trip)
     client, path = api(olga), f"/api/trips/{trip.pk}/members/{guest.pk}/role"
     for role in ("EDITOR", "OWNER"):
@@ -96,7 +90,7 @@ def test_a_guest_cannot_be_promoted(api: Api, trip: Trip, olga: User) -> None:
     assert trip.members.get(user=guest).role == TripRole.VIEWER
 
 
-def test_a_guest_is_added_to_no_other_trip(api: Api, trip: Trip, olga: User) -> None:
+def test_a_guest_is_added_to_no_other_trip(api, trip, olga):
     guest, other = add_guest(trip), TripFactory()
     join(other, olga, TripRole.OWNER)
     for body in ({"userId": guest.pk}, {"userId": guest.pk, "role": "VIEWER"}):
@@ -105,9 +99,7 @@ def test_a_guest_is_added_to_no_other_trip(api: Api, trip: Trip, olga: User) -> 
     assert guest.memberships.count() == 1
 
 
-def test_there_are_no_more_guests_than_members(
-    api: Api, trip: Trip, olga: User, settings: Any
-) -> None:
+def test_there_are_no_more_guests_than_members(api, trip, olga, settings):
     settings.QUOTA_MEMBERS = 4
     client, path = api(olga), f"/api/trips/{trip.pk}/guests"
     assert client.post(path, {"name": "Grandma"}).status_code == 201
@@ -115,9 +107,7 @@ def test_there_are_no_more_guests_than_members(
     assert User.objects.filter(is_guest=True).count() == 1
 
 
-def test_only_companions_and_administrators_see_a_guest(
-    api: Api, trip: Trip, olga: User, vera: User, sam: User, ada: User
-) -> None:
+def test_only_companions_and_administrators_see_a_guest(api, trip, olga, vera, sam, ada):
     guest = add_guest(trip)
     path = f"/api/users/{guest.pk}"
     assert api(vera).get(path).json()["name"] == "Grandma"
@@ -128,9 +118,7 @@ def test_only_companions_and_administrators_see_a_guest(
     assert api(vera).get(path).status_code == 404
 
 
-def test_a_guest_is_no_account_for_an_administrator(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+def test_a_guest_is_no_account_for_an_administrator(api, trip, olga, ada):
     guest = add_guest(trip)
     client, path = api(ada), f"/api/users/{guest.pk}"
     body = {"name": "Grandma", "email": "grandma@example.com", "password": PASSWORD}
@@ -162,14 +150,14 @@ def test_a_guest_is_no_account_for_an_administrator(
         {"role": "ADMIN"},
     ],
 )
-def test_the_database_gives_no_guest_an_account(trip: Trip, columns: dict[str, Any]) -> None:
+def test_the_database_gives_no_guest_an_account(trip, columns):
     """T151: A guest has no account, no address, no password and no higher role."""
     guest = add_guest(trip)
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.filter(pk=guest.pk).update(**columns)
 
 
-def test_no_guest_logs_in(api: Api, trip: Trip) -> None:
+def test_no_guest_logs_in(api, trip):
     add_guest(trip, "grandma@example.com")
     for email in ("grandma@example.com", "None", ""):
         answer = api(None).post("/api/users/login", {"email": email, "password": "!"})
@@ -178,16 +166,14 @@ def test_no_guest_logs_in(api: Api, trip: Trip) -> None:
     assert Mail.objects.filter(user__is_guest=True).count() == 0
 
 
-def test_a_guest_without_entries_is_deleted_with_the_membership(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_guest_without_entries_is_deleted_with_the_membership(api, trip, olga):
     guest = add_guest(trip)
     assert api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}").status_code == 204
     assert not User.objects.filter(pk=guest.pk).exists()
     assert trip.members.count() == 3
 
 
-def test_a_guest_with_an_open_balance_stays(api: Api, trip: Trip, olga: User) -> None:
+def test_a_guest_with_an_open_balance_stays(api, trip, olga):
     guest = add_guest(trip)
     spend(trip, 600, paid_by=olga, among=[guest])
     refused = api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}")
@@ -196,9 +182,7 @@ def test_a_guest_with_an_open_balance_stays(api: Api, trip: Trip, olga: User) ->
 
 
 @pytest.mark.parametrize("is_expense_deleted", [False, True])
-def test_the_entries_of_a_removed_guest_keep_their_name(
-    api: Api, trip: Trip, olga: User, is_expense_deleted: bool
-) -> None:
+def test_the_entries_of_a_removed_guest_keep_their_name(api, trip, olga, is_expense_deleted):
     guest = add_guest(trip)
     expense = spend(trip, 600, paid_by=olga, among=[guest])
     settle(trip, guest, olga, 600, by=olga)
@@ -215,7 +199,7 @@ def test_the_entries_of_a_removed_guest_keep_their_name(
     assert list(differences(trip.pk)) == []
 
 
-def test_a_deleted_trip_takes_its_guests_along(api: Api, trip: Trip, olga: User) -> None:
+def test_a_deleted_trip_takes_its_guests_along(api, trip, olga):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     kept, removed = add_guest(other), add_guest(trip)
@@ -227,7 +211,7 @@ def test_a_deleted_trip_takes_its_guests_along(api: Api, trip: Trip, olga: User)
     assert User.objects.filter(is_guest=False).count() == 3
 
 
-def test_guests_do_not_need_an_owner(api: Api, sam: User) -> None:
+def test_guests_do_not_need_an_owner(api, sam):
     trip = TripFactory()
     join(trip, sam, TripRole.OWNER)
     add_guest(trip)

@@ -9,26 +9,25 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.cast import Api
 from tests.factories import TripFactory, add_guest, spend
 from tests.stored import rolled_back
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
-from users.models import ScopedToken, User, Via
+from users.models import ScopedToken, Via
 from users.scopes import Scope
 
 
-def rows_of(trip: Trip) -> list[JournalEntry]:
+def rows_of(trip):
     return list(JournalEntry.objects.filter(trip=trip.pk).order_by("number"))
 
 
-def events_of(trip: Trip) -> list[str]:
+def events_of(trip):
     return [row.event for row in rows_of(trip)]
 
 
-def test_rows_are_counted_in_each_trip_without_gaps(trip: Trip, olga: User) -> None:
+def test_rows_are_counted_in_each_trip_without_gaps(trip, olga):
     other = TripFactory()
     first = Entry(Event.EXPENSE_CREATED, 7, {"amount": (None, Decimal("40.00"))}, 7)
     second = Entry(Event.SPLIT_PAID, 8, {"paid": (False, True)}, 7)
@@ -52,7 +51,7 @@ def test_rows_are_counted_in_each_trip_without_gaps(trip: Trip, olga: User) -> N
     assert row.changes == {"amount": {"old": None, "new": Decimal("40.00")}}
 
 
-def test_a_command_that_fails_leaves_no_gap(trip: Trip, olga: User) -> None:
+def test_a_command_that_fails_leaves_no_gap(trip, olga):
     entry = Entry(Event.EXPENSE_CREATED, 7)
     with rolled_back():
         write(trip.pk, olga, entry)
@@ -60,7 +59,7 @@ def test_a_command_that_fails_leaves_no_gap(trip: Trip, olga: User) -> None:
     assert [row.number for row in rows_of(trip)] == [1]
 
 
-def test_it_says_who_did_it_and_how(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_it_says_who_did_it_and_how(api, trip, olga, ed):
     url = f"/api/trips/{trip.pk}"
     token = ScopedToken.issue(olga, name="Import", scopes=list(Scope))
     client = api(None)
@@ -76,7 +75,7 @@ def test_it_says_who_did_it_and_how(api: Api, trip: Trip, olga: User, ed: User) 
     ]
 
 
-def test_what_changes_nothing_is_not_in_it(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_what_changes_nothing_is_not_in_it(api, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     guest = add_guest(trip, "Grandma")
     settled = expense.splits.get(participant=olga)
@@ -94,9 +93,7 @@ def test_what_changes_nothing_is_not_in_it(api: Api, trip: Trip, olga: User, ed:
     assert len(rows_of(trip)) == before
 
 
-def test_prune_deletes_the_journal_of_a_trip_that_was_deleted_a_month_ago(
-    trip: Trip, olga: User
-) -> None:
+def test_prune_deletes_the_journal_of_a_trip_that_was_deleted_a_month_ago(trip, olga):
     gone, recent = TripFactory(), TripFactory()
     for each in (trip, gone, recent):
         write(each.pk, olga, Entry(Event.TRIP_CREATED, each.pk))

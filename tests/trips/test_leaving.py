@@ -1,44 +1,36 @@
 """Leaving and removing: with a balance of zero, never the last owner, and back again."""
 
-from typing import Any
-
 import pytest
-from rest_framework.response import Response
 
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture(params=["leaves", "is removed", "is removed by ADMIN"])
-def go(request: pytest.FixtureRequest, api: Api, olga: User, ada: User) -> Any:
+def go(request, api, olga, ada):
     """`go(trip, user)`: the user leaves or is removed."""
 
-    def leave(trip: Trip, user: User) -> Response:
+    def leave(trip, user):
         return api(user).post(f"/api/trips/{trip.pk}/members/leave")
 
-    def removed_by(owner: User) -> Any:
+    def removed_by(owner):
         return lambda trip, user: api(owner).delete(f"/api/trips/{trip.pk}/members/{user.pk}")
 
     ways = {"leaves": leave, "is removed": removed_by(olga), "is removed by ADMIN": removed_by(ada)}
     return ways[request.param]
 
 
-def assert_conflict(response: Response, code: str) -> None:
+def assert_conflict(response, code):
     assert (response.status_code, response.json()["code"]) == (409, code)
 
 
-def test_who_goes_is_a_stranger_at_once(
-    api: Api, trip: Trip, olga: User, vera: User, go: Any
-) -> None:
+def test_who_goes_is_a_stranger_at_once(api, trip, olga, vera, go):
     client = api(vera)
     expense = spend(trip, 500, paid_by=olga, among=[olga])
     response = go(trip, vera)
@@ -51,9 +43,7 @@ def test_who_goes_is_a_stranger_at_once(
     assert client.get("/api/trips").json()["total"] == 0
 
 
-def test_who_goes_is_no_member_for_the_others_either(
-    api: Api, trip: Trip, olga: User, vera: User, go: Any
-) -> None:
+def test_who_goes_is_no_member_for_the_others_either(api, trip, olga, vera, go):
     go(trip, vera)
     client = api(olga)
     listed = client.get(f"/api/trips/{trip.pk}/members").json()
@@ -62,7 +52,7 @@ def test_who_goes_is_no_member_for_the_others_either(
     assert client.get(f"/api/trips/{trip.pk}/members/{vera.pk}").status_code == 404
 
 
-def test_nobody_goes_twice(api: Api, trip: Trip, olga: User, vera: User, go: Any) -> None:
+def test_nobody_goes_twice(api, trip, olga, vera, go):
     assert go(trip, vera).status_code == 204
     assert go(trip, vera).status_code == 404
 
@@ -72,9 +62,9 @@ def test_nobody_goes_twice(api: Api, trip: Trip, olga: User, vera: User, go: Any
     [(2469, "vera", "-12.34"), (2468, "ed", "12.34"), (100000, "vera", "-500.00")],
 )
 def test_who_owes_or_is_owed_cannot_go_and_reads_how_much(
-    api: Api, trip: Trip, request: pytest.FixtureRequest, go: Any,
-    amount_minor: int, who: str, balance: str,
-) -> None:  # fmt: skip
+    api, trip, request, go,
+    amount_minor, who, balance,
+):  # fmt: skip
     """T91: A member with an open balance cannot leave."""
     ed, vera, olga = (request.getfixturevalue(name) for name in ("ed", "vera", "olga"))
     payer = ed if who == "ed" else olga
@@ -89,9 +79,7 @@ def test_who_owes_or_is_owed_cannot_go_and_reads_how_much(
     assert api(olga).get(f"/api/trips/{trip.pk}/balances").json() == before
 
 
-def test_the_balance_reads_as_the_currency_writes_it(
-    api: Api, olga: User, ed: User, go: Any
-) -> None:
+def test_the_balance_reads_as_the_currency_writes_it(api, olga, ed, go):
     trip = TripFactory(currency="JPY")
     join(trip, olga, TripRole.OWNER)
     join(trip, ed)
@@ -101,7 +89,7 @@ def test_the_balance_reads_as_the_currency_writes_it(
     assert " -1200 JPY" in response.json()["detail"]
 
 
-def test_who_has_settled_can_go(api: Api, trip: Trip, olga: User, vera: User, go: Any) -> None:
+def test_who_has_settled_can_go(api, trip, olga, vera, go):
     expense = spend(trip, 2000, paid_by=olga, among=[olga, vera])
     assert_conflict(go(trip, vera), "balance_open")
     split = expense.splits.get(participant=vera)
@@ -111,33 +99,29 @@ def test_who_has_settled_can_go(api: Api, trip: Trip, olga: User, vera: User, go
     assert {row["user"]["id"]: row["balance"] for row in balances}[vera.pk] == 0
 
 
-def test_the_last_owner_cannot_go(api: Api, trip: Trip, olga: User, go: Any) -> None:
+def test_the_last_owner_cannot_go(api, trip, olga, go):
     """T70: The last OWNER cannot leave or be removed, nor step down."""
     assert_conflict(go(trip, olga), "last_owner")
     assert api(olga).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
 
 
-def test_the_last_owner_cannot_go_even_as_the_only_member(api: Api, olga: User, go: Any) -> None:
+def test_the_last_owner_cannot_go_even_as_the_only_member(api, olga, go):
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
     assert_conflict(go(trip, olga), "last_owner")
 
 
-def test_one_of_two_owners_can_go(trip: Trip, sam: User, go: Any) -> None:
+def test_one_of_two_owners_can_go(trip, sam, go):
     join(trip, sam, TripRole.OWNER)
     assert go(trip, sam).status_code == 204
 
 
-def test_an_administrator_who_is_no_member_has_nothing_to_leave(
-    api: Api, trip: Trip, ada: User
-) -> None:
+def test_an_administrator_who_is_no_member_has_nothing_to_leave(api, trip, ada):
     assert api(ada).post(f"/api/trips/{trip.pk}/members/leave").status_code == 404
     assert trip.members.present().count() == 3
 
 
-def test_who_left_can_come_back_with_another_role(
-    api: Api, trip: Trip, olga: User, ed: User, go: Any
-) -> None:
+def test_who_left_can_come_back_with_another_role(api, trip, olga, ed, go):
     before = api(olga).get(f"/api/trips/{trip.pk}/members/{ed.pk}").json()
     assert go(trip, ed).status_code == 204
     body = {"userId": ed.pk, "role": "OWNER"}
@@ -152,9 +136,7 @@ def test_who_left_can_come_back_with_another_role(
     assert len(listed) == 3
 
 
-def test_who_comes_back_finds_the_old_entries(
-    api: Api, trip: Trip, olga: User, ed: User, go: Any
-) -> None:
+def test_who_comes_back_finds_the_old_entries(api, trip, olga, ed, go):
     expense = spend(trip, 2000, paid_by=olga, among=[olga, ed])
     split = expense.splits.get(participant=ed)
     api(ed).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay")
@@ -167,9 +149,7 @@ def test_who_comes_back_finds_the_old_entries(
     assert response.json()["paid"] is False
 
 
-def test_an_owner_who_cannot_log_in_does_not_count(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User
-) -> None:
+def test_an_owner_who_cannot_log_in_does_not_count(api, trip, olga, ed, sam):
     second = UserFactory()
     join(trip, second, TripRole.OWNER)
     second.deactivate(by=None)
@@ -186,9 +166,7 @@ def test_an_owner_who_cannot_log_in_does_not_count(
     problem_of(api(ed).post(f"{path}/members", {"userId": sam.pk}), 409, "no_owner")
 
 
-def test_a_token_that_sees_no_balances_is_not_told_its_own(
-    trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_token_that_sees_no_balances_is_not_told_its_own(trip, olga, ed):
     spend(trip, 1250, paid_by=olga, among=[ed])
     path = f"/api/trips/{trip.pk}/members/leave"
     refused = bearer(script_of(ed, "trips:write").token).post(path)

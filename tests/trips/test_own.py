@@ -4,23 +4,20 @@ import pytest
 from rest_framework.response import Response
 
 from splits.models import Expense, Settlement
-from tests.cast import Api
 from tests.factories import join, overwrite, settle, spend
-from trips.models import Trip
 from trips.roles import Access, Can, TripRole, access_of
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def sam_too(trip: Trip, sam: User) -> User:
+def sam_too(trip, sam):
     """Sam, an EDITOR like Ed."""
     join(trip, sam, TripRole.EDITOR)
     return sam
 
 
-def may_change(api: Api, user: User, expense: Expense) -> bool:
+def may_change(api, user, expense):
     """Whether `user` may patch it, replace it, delete a split of it, and delete it; all or none."""
     client = api(user)
     path = f"/api/trips/{expense.trip_id}/expenses/{expense.pk}"
@@ -44,7 +41,7 @@ def may_change(api: Api, user: User, expense: Expense) -> bool:
     return statuses[0] == 200
 
 
-def test_an_expense_is_that_of_who_created_it(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_an_expense_is_that_of_who_created_it(api, trip, olga, ed):
     body = {
         "description": "Dinner", "amount": 20, "expenseDate": "2026-05-14", "splitType": "EQUAL",
         "participantUserIds": [olga.pk], "paidByUserId": olga.pk,
@@ -53,16 +50,12 @@ def test_an_expense_is_that_of_who_created_it(api: Api, trip: Trip, olga: User, 
     assert may_change(api, ed, Expense.objects.get(pk=made.json()["id"]))
 
 
-def test_an_expense_is_that_of_who_paid_it(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_is_that_of_who_paid_it(api, trip, olga, ed, vera):
     expense = spend(trip, 2000, paid_by=olga, among=[olga, vera], paid_by_user={ed.pk: 2000})
     assert may_change(api, ed, expense)
 
 
-def test_an_expense_is_that_of_each_who_put_something_in(
-    api: Api, trip: Trip, olga: User, ed: User, sam_too: User
-) -> None:
+def test_an_expense_is_that_of_each_who_put_something_in(api, trip, olga, ed, sam_too):
     paid_by_user = {olga.pk: 1900, ed.pk: 60, sam_too.pk: 40}
     assert may_change(
         api, ed, spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=paid_by_user)
@@ -72,9 +65,7 @@ def test_an_expense_is_that_of_each_who_put_something_in(
     )
 
 
-def test_an_expense_is_not_that_of_who_merely_takes_part(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_an_expense_is_not_that_of_who_merely_takes_part(api, trip, olga, ed):
     assert not may_change(api, ed, spend(trip, 2000, paid_by=olga, among=[olga, ed]))
 
 
@@ -85,9 +76,9 @@ def test_an_expense_is_not_that_of_who_merely_takes_part(
                          ("recorder", False), ("bystander", False)],
 )  # fmt: skip
 def test_a_split_is_paid_by_either_side_or_an_owner(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User,
-    who: str, is_side: bool, act: str, role: TripRole,
-) -> None:  # fmt: skip
+    api, trip, olga, ed, vera, sam, ada,
+    who, is_side, act, role,
+):  # fmt: skip
     """T73: A split can be paid by its debtor, its creditors or an OWNER.
 
     Olga recorded it, Ed paid, Vera owes; Sam has a part of his own, Ada is in the trip only.
@@ -116,9 +107,7 @@ def test_a_split_is_paid_by_either_side_or_an_owner(
 
 @pytest.mark.parametrize("role", [TripRole.EDITOR, TripRole.VIEWER])
 @pytest.mark.parametrize(("side", "status"), [("sender", 201), ("receiver", 201), ("none", 403)])
-def test_a_settlement_is_recorded_by_one_of_the_two(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, side: str, status: int, role: TripRole
-) -> None:
+def test_a_settlement_is_recorded_by_one_of_the_two(api, trip, olga, ed, vera, side, status, role):
     trip.members.filter(user=ed).update(role=role)
     sender, receiver = {"sender": (ed, vera), "receiver": (vera, ed), "none": (vera, olga)}[side]
     body = {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": 5}
@@ -133,9 +122,9 @@ def test_a_settlement_is_recorded_by_one_of_the_two(
      ("olga", "OWNER", 204)],
 )  # fmt: skip
 def test_a_settlement_is_that_of_who_recorded_it_not_of_its_sides(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, request: pytest.FixtureRequest,
-    recorder: str, role: str, status: int,
-) -> None:  # fmt: skip
+    api, trip, olga, ed, vera, request,
+    recorder, role, status,
+):  # fmt: skip
     settlement = settle(trip, ed, vera, 500, by=request.getfixturevalue(recorder))
     trip.members.filter(user=ed).update(role=role)
     response = api(ed).delete(f"/api/trips/{trip.pk}/settlements/{settlement.pk}")
@@ -143,13 +132,11 @@ def test_a_settlement_is_that_of_who_recorded_it_not_of_its_sides(
     assert Settlement.objects.exists() is (status == 403)
 
 
-def test_a_whole_plan_is_recorded_by_who_is_a_side_of_every_payment(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User
-) -> None:
+def test_a_whole_plan_is_recorded_by_who_is_a_side_of_every_payment(api, trip, olga, ed, vera, sam):
     join(trip, sam)
     spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
 
-    def record(user: User) -> Response:
+    def record(user):
         client = api(user)
         tag = client.get(f"/api/trips/{trip.pk}/settle-up")["ETag"].strip('"')
         return client.post(f"/api/trips/{trip.pk}/settle-up", {"tag": tag})

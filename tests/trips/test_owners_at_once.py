@@ -2,7 +2,6 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ import httpx
 import pytest
 
 from tests.factories import PASSWORD
-from tests.server import Server
 from tests.trips.bodies import lisbon
 
 ROUNDS = 10
@@ -24,21 +22,21 @@ class Owner:
     http: httpx.Client
     user_id: int
 
-    def step_down(self, trip: str, other: "Owner") -> httpx.Response:
+    def step_down(self, trip, other):
         return self.http.put(f"{trip}/members/{self.user_id}/role", json={"role": "VIEWER"})
 
-    def leave(self, trip: str, other: "Owner") -> httpx.Response:
+    def leave(self, trip, other):
         return self.http.post(f"{trip}/members/leave")
 
-    def demote_the_other(self, trip: str, other: "Owner") -> httpx.Response:
+    def demote_the_other(self, trip, other):
         return self.http.put(f"{trip}/members/{other.user_id}/role", json={"role": "VIEWER"})
 
-    def remove_the_other(self, trip: str, other: "Owner") -> httpx.Response:
+    def remove_the_other(self, trip, other):
         return self.http.delete(f"{trip}/members/{other.user_id}")
 
 
 @pytest.fixture
-def owners(server: Server) -> Iterator[list[Owner]]:
+def owners(server):
     """Two fresh accounts."""
     with ExitStack() as stack:
         pair = []
@@ -57,7 +55,7 @@ def owners(server: Server) -> Iterator[list[Owner]]:
 
 @pytest.mark.parametrize("act", [Owner.step_down, Owner.leave, Owner.demote_the_other,
                                  Owner.remove_the_other], ids=lambda act: act.__name__)  # fmt: skip
-def test_one_of_two_owners_stays(owners: list[Owner], act: object) -> None:
+def test_one_of_two_owners_stays(owners, act):
     """T84: If two OWNERs leave concurrently, one remains.
 
     Several rounds, since each is a race.

@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from tests.trips.plugin_fields import PLUGIN_FIELDS
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -20,7 +17,7 @@ PATHS = ["/api/trips", "/api/trips/my-trips", "/api/trips/{trip}/expenses",
 
 
 @pytest.fixture(params=PATHS)
-def path(request: pytest.FixtureRequest, trip: Trip, olga: User, ed: User) -> str:
+def path(request, trip, olga, ed):
     """A list of 25 rows."""
     path = request.param.format(trip=trip.pk)
     for at in range(ROWS):
@@ -33,7 +30,7 @@ def path(request: pytest.FixtureRequest, trip: Trip, olga: User, ed: User) -> st
     return path
 
 
-def test_the_first_page_has_20_rows_unless_asked_otherwise(api: Api, olga: User, path: str) -> None:
+def test_the_first_page_has_20_rows_unless_asked_otherwise(api, olga, path):
     answer = api(olga).get(path).json()
     assert set(answer) == {"items", "total", "page", "pageSize", "totalPages"}
     assert len(answer.pop("items")) == 20
@@ -41,7 +38,7 @@ def test_the_first_page_has_20_rows_unless_asked_otherwise(api: Api, olga: User,
 
 
 @pytest.mark.parametrize("size", [7, 25])
-def test_the_pages_together_are_the_list(api: Api, olga: User, path: str, size: int) -> None:
+def test_the_pages_together_are_the_list(api, olga, path, size):
     client = api(olga)
     whole = client.get(f"{path}?pageSize=100").json()["items"]
     assert len(whole) == ROWS
@@ -55,7 +52,7 @@ def test_the_pages_together_are_the_list(api: Api, olga: User, path: str, size: 
 
 
 @pytest.mark.parametrize("page", [3, 10**17])
-def test_a_page_past_the_end_is_empty(api: Api, olga: User, path: str, page: int) -> None:
+def test_a_page_past_the_end_is_empty(api, olga, path, page):
     response = api(olga).get(f"{path}?page={page}")
     assert response.status_code == 200
     assert response.json() == {
@@ -67,7 +64,7 @@ def test_a_page_past_the_end_is_empty(api: Api, olga: User, path: str, page: int
     }
 
 
-def test_a_page_has_at_most_100_rows(api: Api, olga: User, path: str) -> None:
+def test_a_page_has_at_most_100_rows(api, olga, path):
     """T54: A page has at most 100 rows."""
     client = api(olga)
     assert client.get(f"{path}?pageSize=100").status_code == 200
@@ -77,7 +74,7 @@ def test_a_page_has_at_most_100_rows(api: Api, olga: User, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
-def test_an_empty_list_is_a_page_too(api: Api, sam: User, path: str) -> None:
+def test_an_empty_list_is_a_page_too(api, sam, path):
     assert api(sam).get(path).json() == {
         "items": [],
         "total": 0,
@@ -88,7 +85,7 @@ def test_an_empty_list_is_a_page_too(api: Api, sam: User, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
-def test_trips_stand_by_their_start_the_newest_first(api: Api, olga: User, path: str) -> None:
+def test_trips_stand_by_their_start_the_newest_first(api, olga, path):
     starts = [date(2026, 5, 1), date(2027, 1, 1), date(2026, 5, 1), date(2020, 1, 1)]
     trips = [TripFactory(start_date=start, end_date=date(2028, 1, 1)) for start in starts]
     for trip in trips:
@@ -98,9 +95,7 @@ def test_trips_stand_by_their_start_the_newest_first(api: Api, olga: User, path:
 
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
-def test_the_list_shows_the_callers_own_trips_with_their_own_role(
-    api: Api, trip: Trip, ed: User, sam: User, ada: User, path: str
-) -> None:
+def test_the_list_shows_the_callers_own_trips_with_their_own_role(api, trip, ed, sam, ada, path):
     join(TripFactory(), sam, TripRole.OWNER)
     (item,) = api(ed).get(path).json()["items"]
     detail = api(ed).get(f"/api/trips/{trip.pk}").json()
@@ -110,7 +105,7 @@ def test_the_list_shows_the_callers_own_trips_with_their_own_role(
     assert api(ada).get(path).json()["total"] == 0
 
 
-def test_a_page_beyond_all_numbers_is_empty(api: Api, olga: User, path: str) -> None:
+def test_a_page_beyond_all_numbers_is_empty(api, olga, path):
     for page in (10**18 - 1, 10**18, 2**63 - 1):
         response = api(olga).get(f"{path}?page={page}&pageSize=100")
         assert response.status_code == 200

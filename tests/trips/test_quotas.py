@@ -1,18 +1,15 @@
 """How much there may be of something: trips of a user, members of a trip, expenses of a day."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, join
 from tests.trips.bodies import lisbon
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 EXPENSE = {
     "description": "Tarts",
@@ -22,17 +19,17 @@ EXPENSE = {
 }
 
 
-def assert_limit(response: Any, limit: int) -> None:
+def assert_limit(response, limit):
     problem = problem_of(response, 409, "limit_reached")
     assert str(limit) in problem["detail"]
 
 
 @pytest.fixture
-def expense(olga: User) -> dict[str, Any]:
+def expense(olga):
     return EXPENSE | {"participantUserIds": [olga.pk]}
 
 
-def test_nobody_has_more_trips_than_the_quota(api: Api, olga: User, settings: Any) -> None:
+def test_nobody_has_more_trips_than_the_quota(api, olga, settings):
     settings.QUOTA_TRIPS = 2
     client = api(olga)
     assert [client.post("/api/trips", lisbon()).status_code for _time in range(2)] == [201, 201]
@@ -42,9 +39,7 @@ def test_nobody_has_more_trips_than_the_quota(api: Api, olga: User, settings: An
     assert client.post("/api/trips", lisbon()).status_code == 201
 
 
-def test_others_may_add_somebody_above_the_quota(
-    api: Api, olga: User, sam: User, trip: Trip, settings: Any
-) -> None:
+def test_others_may_add_somebody_above_the_quota(api, olga, sam, trip, settings):
     settings.QUOTA_TRIPS = 1
     assert api(sam).post("/api/trips", lisbon()).status_code == 201
     added = api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk})
@@ -52,9 +47,7 @@ def test_others_may_add_somebody_above_the_quota(
     assert trip.members.count() == 4
 
 
-def test_a_trip_has_no_more_members_than_the_quota(
-    api: Api, olga: User, sam: User, trip: Trip, settings: Any
-) -> None:
+def test_a_trip_has_no_more_members_than_the_quota(api, olga, sam, trip, settings):
     """T63: Quotas limit trips, members and expenses."""
     settings.QUOTA_MEMBERS = 4
     client = api(olga)
@@ -66,9 +59,7 @@ def test_a_trip_has_no_more_members_than_the_quota(
     assert_limit(client.post(f"/api/trips/{trip.pk}/members", {"userId": nina.pk}), 4)
 
 
-def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(
-    api: Api, olga: User, trip: Trip, expense: dict[str, Any], settings: Any
-) -> None:
+def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(api, olga, trip, expense, settings):
     settings.QUOTA_EXPENSES = 2
     client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
     with time_machine.travel(datetime(2026, 5, 14, 23, 59, tzinfo=UTC), tick=False) as clock:
@@ -82,9 +73,7 @@ def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(
         assert client.post(path, expense).status_code == 201
 
 
-def test_each_trip_counts_for_itself(
-    api: Api, olga: User, trip: Trip, expense: dict[str, Any], settings: Any
-) -> None:
+def test_each_trip_counts_for_itself(api, olga, trip, expense, settings):
     settings.QUOTA_EXPENSES = 1
     client = api(olga)
     other = Trip.start(olga, **{**_dates(), "title": "Porto", "destination": "Porto"})
@@ -94,13 +83,13 @@ def test_each_trip_counts_for_itself(
     join(other, UserFactory(), TripRole.VIEWER)
 
 
-def _dates() -> dict[str, Any]:
+def _dates():
     return {"start_date": datetime(2026, 5, 14, tzinfo=UTC).date()} | {
         "end_date": datetime(2026, 5, 18, tzinfo=UTC).date()
     }
 
 
-def test_the_changes_of_a_day_are_limited(api: Api, trip: Trip, olga: User, settings: Any) -> None:
+def test_the_changes_of_a_day_are_limited(api, trip, olga, settings):
     """T198: A trip keeps a limited number of changes a day, which holds nobody in it."""
     settings.QUOTA_CHANGES = 5
     path = f"/api/trips/{trip.pk}"
@@ -116,9 +105,7 @@ def test_the_changes_of_a_day_are_limited(api: Api, trip: Trip, olga: User, sett
         assert api(olga).patch(path, {"title": "One more"}).status_code == 200
 
 
-def test_nobody_is_held_in_a_trip_that_others_filled(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, ada: User, settings: Any
-) -> None:
+def test_nobody_is_held_in_a_trip_that_others_filled(api, trip, olga, ed, vera, sam, ada, settings):
     join(trip, sam, TripRole.EDITOR)
     path = f"/api/trips/{trip.pk}"
     assert api(olga).patch(path, {"title": "Full"}).status_code == 200

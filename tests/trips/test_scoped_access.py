@@ -1,26 +1,22 @@
 """What a scoped token sees and does in trips: never more than its owner, often less."""
 
-from typing import Any
-
 import pytest
-from rest_framework.test import APIClient
 
 from splits.models import Expense
-from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.scoped import script_of
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import ScopedToken, User
+from users.models import ScopedToken
 from users.scopes import Scope
 
 pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def other(olga: User, ed: User) -> Trip:
+def other(olga, ed):
     """A second trip of Olga and Ed."""
     trip = TripFactory(currency="EUR")
     join(trip, olga, TripRole.OWNER)
@@ -28,30 +24,30 @@ def other(olga: User, ed: User) -> Trip:
     return trip
 
 
-def confined(user: User, trip: Trip, *scopes: str) -> APIClient:
+def confined(user, trip, *scopes):
     return bearer(script_of(user, *(scopes or Scope), trip=trip).token)
 
 
-def dinner(user: User) -> dict[str, Any]:
+def dinner(user):
     return {
         "description": "Dinner", "amount": 60, "expenseDate": "2026-05-14", "splitType": "EQUAL",
         "participantUserIds": [user.pk],
     }  # fmt: skip
 
 
-def ids(response: Any) -> list[int]:
+def ids(response):
     shown = response.json()
     return [row["id"] for row in (shown["items"] if isinstance(shown, dict) else shown)]
 
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
-def test_the_list_of_trips_is_narrowed(trip: Trip, other: Trip, olga: User, path: str) -> None:
+def test_the_list_of_trips_is_narrowed(trip, other, olga, path):
     assert ids(confined(olga, trip).get(path)) == [trip.pk]
     assert sorted(ids(bearer(script_of(olga, *Scope).token).get(path))) == [trip.pk, other.pk]
 
 
 @pytest.mark.parametrize("path", ["/api/users/{}/{}", "/api/expenses/users/{}/{}"])
-def test_debts_are_narrowed(trip: Trip, other: Trip, olga: User, ed: User, path: str) -> None:
+def test_debts_are_narrowed(trip, other, olga, ed, path):
     here = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     spend(other, 9000, paid_by=olga, among=[olga, ed])
     client = confined(ed, trip)
@@ -64,13 +60,13 @@ def test_debts_are_narrowed(trip: Trip, other: Trip, olga: User, ed: User, path:
     assert whole.get(path.format(ed.pk, "total-debt")).json() == 50
 
 
-def test_a_confined_token_makes_no_trips(trip: Trip, olga: User) -> None:
+def test_a_confined_token_makes_no_trips(trip, olga):
     response = confined(olga, trip).post("/api/trips", lisbon())
     assert (response.status_code, response.json()["code"]) == (403, "insufficient_scope")
     assert Trip.objects.count() == 1
 
 
-def test_the_present_role_of_the_owner_limits_the_token(trip: Trip, ed: User) -> None:
+def test_the_present_role_of_the_owner_limits_the_token(trip, ed):
     client, path = confined(ed, trip), f"/api/trips/{trip.pk}/expenses"
     assert client.post(path, dinner(ed)).status_code == 201
     trip.members.filter(user=ed).update(role="VIEWER")
@@ -79,7 +75,7 @@ def test_the_present_role_of_the_owner_limits_the_token(trip: Trip, ed: User) ->
     assert client.get(path).status_code == 200
 
 
-def test_who_left_sees_nothing_with_a_token_either(trip: Trip, ed: User) -> None:
+def test_who_left_sees_nothing_with_a_token_either(trip, ed):
     clients = [confined(ed, trip), bearer(script_of(ed, *Scope).token)]
     trip.members.get(user=ed).leave(by=ed)
     for client in clients:
@@ -87,7 +83,7 @@ def test_who_left_sees_nothing_with_a_token_either(trip: Trip, ed: User) -> None
         assert ids(client.get("/api/trips")) == []
 
 
-def test_an_administrators_token_is_that_of_a_plain_member(api: Api, trip: Trip, ada: User) -> None:
+def test_an_administrators_token_is_that_of_a_plain_member(api, trip, ada):
     path = f"/api/trips/{trip.pk}"
     client = bearer(script_of(ada, *Scope).token)
     assert api(ada).get(path).status_code == 200
@@ -98,7 +94,7 @@ def test_an_administrators_token_is_that_of_a_plain_member(api: Api, trip: Trip,
     assert api(ada).patch(path, {"title": "Porto"}).status_code == 200
 
 
-def test_to_write_does_not_include_to_read(trip: Trip, olga: User) -> None:
+def test_to_write_does_not_include_to_read(trip, olga):
     client = bearer(script_of(olga, "expenses:write").token)
     path = f"/api/trips/{trip.pk}/expenses"
     assert client.post(path, dinner(olga)).status_code == 201
@@ -108,14 +104,14 @@ def test_to_write_does_not_include_to_read(trip: Trip, olga: User) -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "head"])
-def test_reading_is_get_and_head(trip: Trip, olga: User, method: str) -> None:
+def test_reading_is_get_and_head(trip, olga, method):
     path = f"/api/trips/{trip.pk}"
     reader, writer = (bearer(script_of(olga, f"trips:{at}").token) for at in ("read", "write"))
     assert getattr(reader, method)(path).status_code == 200
     assert getattr(writer, method)(path).status_code == 403
 
 
-def test_the_scope_is_asked_first_and_so_says_nothing_about_a_trip(trip: Trip, olga: User) -> None:
+def test_the_scope_is_asked_first_and_so_says_nothing_about_a_trip(trip, olga):
     foreign = TripFactory()
     client = bearer(script_of(olga, "expenses:read").token)
     answers = [client.get(f"/api/trips/{each}") for each in (trip.pk, foreign.pk, 999_999)]
@@ -123,7 +119,7 @@ def test_the_scope_is_asked_first_and_so_says_nothing_about_a_trip(trip: Trip, o
     assert len({answer.content for answer in answers}) == 1
 
 
-def test_with_the_scope_a_strangers_trip_and_none_are_alike(olga: User) -> None:
+def test_with_the_scope_a_strangers_trip_and_none_are_alike(olga):
     foreign = TripFactory()
     client = bearer(script_of(olga, "trips:read").token)
     answers = [client.get(f"/api/trips/{each}") for each in (foreign.pk, 999_999)]
@@ -131,7 +127,7 @@ def test_with_the_scope_a_strangers_trip_and_none_are_alike(olga: User) -> None:
     assert len({answer.content for answer in answers}) == 1
 
 
-def test_a_method_that_the_path_has_not_is_405_with_any_scope(trip: Trip, olga: User) -> None:
+def test_a_method_that_the_path_has_not_is_405_with_any_scope(trip, olga):
     client = bearer(script_of(olga, "expenses:read").token)
     assert client.delete("/api/trips").status_code == 405
 
@@ -139,12 +135,12 @@ def test_a_method_that_the_path_has_not_is_405_with_any_scope(trip: Trip, olga: 
 # -- Safe retries -----------------------------------------------------------------------------
 
 
-def record(client: APIClient, trip: Trip, user: User) -> Any:
+def record(client, trip, user):
     headers = {"Idempotency-Key": "k-1"}
     return client.post(f"/api/trips/{trip.pk}/expenses", dinner(user), headers=headers)
 
 
-def test_a_key_acts_once_for_a_token_too(trip: Trip, olga: User) -> None:
+def test_a_key_acts_once_for_a_token_too(trip, olga):
     client = confined(olga, trip)
     first, second = record(client, trip, olga), record(client, trip, olga)
     assert (first.status_code, second.status_code) == (201, 201)
@@ -153,15 +149,13 @@ def test_a_key_acts_once_for_a_token_too(trip: Trip, olga: User) -> None:
     assert Expense.objects.count() == 1
 
 
-def test_what_a_token_may_not_see_is_not_replayed_to_it(
-    api: Api, trip: Trip, other: Trip, olga: User
-) -> None:
+def test_what_a_token_may_not_see_is_not_replayed_to_it(api, trip, other, olga):
     assert record(api(olga), other, olga).status_code == 201
     response = record(confined(olga, trip), other, olga)
     assert (response.status_code, response.json()["code"]) == (422, "idempotency_mismatch")
 
 
-def test_a_token_is_kept_apart_from_another_token(trip: Trip, olga: User) -> None:
+def test_a_token_is_kept_apart_from_another_token(trip, olga):
     first, second = confined(olga, trip), confined(olga, trip)
     assert record(first, trip, olga).status_code == 201
     assert record(second, trip, olga).status_code == 422

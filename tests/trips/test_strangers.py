@@ -5,16 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from rest_framework.response import Response
 
-from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from tests.stored import everything_stored, rolled_back
-from tests.trips.access import TRIP, Row, Scene, call
+from tests.trips.access import TRIP, Scene, call
 from tests.trips.rows import MEMBER, ROWS, SPLITS
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -31,22 +27,20 @@ BELOW = [
 WRONG: Mapping[str, Any] = {"role": 5, "amount": "x", "tag": 5}
 
 
-def looks(response: Response) -> tuple[int, bytes, list[tuple[str, str]]]:
+def looks(response):
     """All that a caller sees, but for an id of the request."""
     headers = {k: v for k, v in response.headers.items() if k.lower() != "x-request-id"}
     return response.status_code, response.content, sorted(headers.items())
 
 
-def assert_alike(answers: list[Response], codes: tuple[str, ...] = ("not_found",)) -> None:
+def assert_alike(answers, codes=("not_found",)):
     assert answers[0].status_code in {404, 400}
     assert answers[0].json()["code"] in codes
     assert all(looks(answer) == looks(answers[0]) for answer in answers)
 
 
 @pytest.mark.parametrize("row", IN_TRIP, ids=str)
-def test_to_a_stranger_a_trip_is_as_if_it_had_never_been(
-    api: Api, trip: Trip, sam: User, row: Row
-) -> None:
+def test_to_a_stranger_a_trip_is_as_if_it_had_never_been(api, trip, sam, row):
     """T01, T02, T03, T04: To a stranger, a trip and all in it are as if they did not exist."""
     scene = Scene(trip, sam, own=False)
     ids = scene.ids(row.route)
@@ -61,7 +55,7 @@ def test_to_a_stranger_a_trip_is_as_if_it_had_never_been(
     assert everything_stored() == before
 
 
-def test_to_who_left_a_trip_is_as_if_it_had_never_been(api: Api, trip: Trip, sam: User) -> None:
+def test_to_who_left_a_trip_is_as_if_it_had_never_been(api, trip, sam):
     join(trip, sam, TripRole.OWNER)
     client = api(sam)
     assert client.post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
@@ -75,9 +69,7 @@ def test_to_who_left_a_trip_is_as_if_it_had_never_been(api: Api, trip: Trip, sam
 
 
 @pytest.mark.parametrize("row", BELOW, ids=str)
-def test_under_another_parent_a_thing_is_not_there(
-    api: Api, trip: Trip, olga: User, ada: User, sam: User, row: Row
-) -> None:
+def test_under_another_parent_a_thing_is_not_there(api, trip, olga, ada, sam, row):
     """T06: An object is not found under a parent that it does not belong to.
 
     Olga owns both trips, and may see both expenses.
@@ -107,8 +99,8 @@ def test_under_another_parent_a_thing_is_not_there(
 
 @pytest.mark.parametrize("method_and_end", ["GET", "DELETE", "PUT /pay", "PUT /unpay"])
 def test_a_split_is_not_there_under_another_expense_of_the_same_trip(
-    api: Api, trip: Trip, olga: User, ed: User, method_and_end: str
-) -> None:
+    api, trip, olga, ed, method_and_end
+):
     """T07: A split is not found under another expense of its trip."""
     method, _space, end = method_and_end.partition(" ")
     one, two = (spend(trip, 1000, paid_by=olga, among=[olga, ed]) for _expense in range(2))
@@ -120,9 +112,7 @@ def test_a_split_is_not_there_under_another_expense_of_the_same_trip(
     assert everything_stored() == before
 
 
-def test_the_lists_of_a_trip_hold_nothing_of_another(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_lists_of_a_trip_hold_nothing_of_another(api, trip, olga, ed):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, ed)
@@ -143,9 +133,7 @@ OF_A_USER = [row for row in ROWS if "users/{user_id}" in row.route and row.own !
 
 
 @pytest.mark.parametrize("row", OF_A_USER, ids=str)
-def test_what_is_for_oneself_is_403_whether_or_not_the_account_exists(
-    api: Api, trip: Trip, sam: User, olga: User, row: Row
-) -> None:
+def test_what_is_for_oneself_is_403_whether_or_not_the_account_exists(api, trip, sam, olga, row):
     """T08, T10, T11: What is for oneself and ADMINs is refused to others, for any id alike."""
     client, good = api(sam), row.body(Scene(trip, sam, own=False))
     before = everything_stored()

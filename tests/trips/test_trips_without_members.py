@@ -1,20 +1,15 @@
 """A trip whose only member deleted their account: nobody gets in without an owner."""
 
-from typing import Any
-
 import pytest
 from django.core.management import call_command
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, add_guest, join
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 
 @pytest.fixture
-def abandoned(api: Api, sam: User) -> Trip:
+def abandoned(api, sam):
     """A trip with a guest, whose owner has deleted their account."""
     trip, owner = TripFactory(join_role="EDITOR"), UserFactory()
     join(trip, owner, TripRole.OWNER)
@@ -24,10 +19,8 @@ def abandoned(api: Api, sam: User) -> Trip:
     return trip
 
 
-def test_an_administrator_adds_an_owner_first(
-    api: Api, abandoned: Trip, ada: User, ed: User, olga: User
-) -> None:
-    def add(user: User, role: str) -> Any:
+def test_an_administrator_adds_an_owner_first(api, abandoned, ada, ed, olga):
+    def add(user, role):
         body = {"userId": user.pk, "role": role}
         return api(ada).post(f"/api/trips/{abandoned.pk}/members", body)
 

@@ -1,20 +1,17 @@
 """Who was added to a trip and has not answered is neither shown to strangers nor bound by them."""
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, join
 from tests.trips.bodies import lisbon
 from tests.trips.unanswered import add, bind, new_trip
 from tests.users.logins import log_in
 from tests.walked import all_of, answers
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
 from users.models import User
 
@@ -28,16 +25,16 @@ PLACES = (
 
 
 @pytest.fixture
-def stranger(db: None) -> User:
+def stranger(db):
     return UserFactory(name="Stan")
 
 
 @pytest.fixture
-def theirs(api: Api, stranger: User) -> Trip:
+def theirs(api, stranger):
     return new_trip(api, stranger)
 
 
-def everything_shown(api: Api, reader: User, trip: Trip, user: User) -> str:
+def everything_shown(api, reader, trip, user):
     pages = [api(reader).get(f"/api/trips/{trip.pk}{place}") for place in PLACES]
     pages.append(api(reader).get(f"/api/users/{user.pk}"))
     client = {"HTTP_X_APP_CLIENT": "MapMyJourney"}
@@ -47,9 +44,7 @@ def everything_shown(api: Api, reader: User, trip: Trip, user: User) -> str:
     return "".join(page.content.decode() for page in pages)
 
 
-def test_t193_adding_somebody_by_id_shows_no_address_until_they_answer(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+def test_t193_adding_somebody_by_id_shows_no_address_until_they_answer(api, stranger, theirs, olga):
     """T193: Adding somebody reveals no address until that person has answered."""
     added = add(api, stranger, theirs, userId=olga.pk)
     assert (added.status_code, added.json()["user"]["email"]) == (201, None)
@@ -66,8 +61,8 @@ def test_t193_adding_somebody_by_id_shows_no_address_until_they_answer(
 
 
 def test_who_gave_the_address_sees_it_and_others_in_the_trip_do_not(
-    api: Api, stranger: User, theirs: Trip, olga: User, ed: User, ada: User
-) -> None:
+    api, stranger, theirs, olga, ed, ada
+):
     add(api, stranger, theirs, userId=ed.pk)
     api(ed).get(f"/api/trips/{theirs.pk}")
     assert add(api, stranger, theirs, email=olga.email).json()["user"]["email"] == olga.email
@@ -76,9 +71,7 @@ def test_who_gave_the_address_sees_it_and_others_in_the_trip_do_not(
     assert olga.email in everything_shown(api, ada, theirs, olga)
 
 
-def test_who_shares_another_trip_knows_the_address_already(
-    api: Api, trip: Trip, olga: User, ed: User, theirs: Trip, stranger: User
-) -> None:
+def test_who_shares_another_trip_knows_the_address_already(api, trip, olga, ed, theirs, stranger):
     second = TripFactory()
     join(second, ed, TripRole.OWNER)
     assert add(api, ed, second, userId=olga.pk).json()["user"]["email"] == olga.email
@@ -86,9 +79,7 @@ def test_who_shares_another_trip_knows_the_address_already(
     assert olga.email not in everything_shown(api, stranger, second, olga)
 
 
-def test_one_statement_finds_out_whose_addresses_a_reader_knows(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_one_statement_finds_out_whose_addresses_a_reader_knows(api, trip, olga, ed):
     counts = set()
     for _more in range(2):
         for user in UserFactory.create_batch(4, is_unanswered=True):
@@ -105,9 +96,7 @@ def test_one_statement_finds_out_whose_addresses_a_reader_knows(
     assert len(counts) == 2
 
 
-def test_adding_counts_as_a_look_up(
-    api: Api, stranger: User, theirs: Trip, limits: Any, db: None
-) -> None:
+def test_adding_counts_as_a_look_up(api, stranger, theirs, limits, db):
     limits(lookup="2/hour")
     answers = [
         add(api, stranger, theirs, userId=UserFactory().pk),
@@ -117,9 +106,7 @@ def test_adding_counts_as_a_look_up(
     assert [answer.status_code for answer in answers] == [201, 404, 429]
 
 
-def test_t194_trips_that_one_was_added_to_use_up_no_quota(
-    api: Api, stranger: User, theirs: Trip, olga: User, settings: Any
-) -> None:
+def test_t194_trips_that_one_was_added_to_use_up_no_quota(api, stranger, theirs, olga, settings):
     """T194: Who was added and has not answered is bound to nothing."""
     settings.QUOTA_TRIPS = 1
     add(api, stranger, theirs, userId=olga.pk)
@@ -131,8 +118,8 @@ def test_t194_trips_that_one_was_added_to_use_up_no_quota(
 
 
 def test_t193_who_was_removed_before_they_answered_is_shown_without_their_address(
-    api: Api, stranger: User, theirs: Trip, olga: User, trip: Trip
-) -> None:
+    api, stranger, theirs, olga, trip
+):
     add(api, stranger, theirs, userId=olga.pk)
     bind(api, stranger, theirs, olga)
     client, url = api(stranger), f"/api/trips/{theirs.pk}"
@@ -149,8 +136,8 @@ def test_t193_who_was_removed_before_they_answered_is_shown_without_their_addres
 
 
 def test_who_has_not_answered_is_as_free_and_hidden_once_the_trip_is_restored(
-    api: Api, stranger: User, theirs: Trip, olga: User, trip: Trip, settings: Any
-) -> None:
+    api, stranger, theirs, olga, trip, settings
+):
     settings.QUOTA_TRIPS = 1
     add(api, stranger, theirs, userId=olga.pk)
     assert api(stranger).delete(f"/api/trips/{theirs.pk}").status_code == 204
@@ -166,8 +153,8 @@ def test_who_has_not_answered_is_as_free_and_hidden_once_the_trip_is_restored(
 
 @pytest.mark.parametrize("role", ["VIEWER", "OWNER"])
 def test_who_has_not_answered_may_always_leave_and_a_guest_keeps_the_entries(
-    api: Api, stranger: User, theirs: Trip, olga: User, ed: User, role: str
-) -> None:
+    api, stranger, theirs, olga, ed, role
+):
     add(api, stranger, theirs, userId=olga.pk, role=role)
     add(api, stranger, theirs, userId=ed.pk)
     bind(api, stranger, theirs, olga, ed, amount="100.00")
@@ -188,12 +175,12 @@ def test_who_has_not_answered_may_always_leave_and_a_guest_keeps_the_entries(
 @pytest.mark.parametrize("cancelled", ["by a refund", "by a part of zero"])
 @pytest.mark.parametrize("how", ["leaves", "is removed", "deletes the account"])
 def test_who_goes_with_sums_of_zero_is_not_bound_by_later_changes(
-    api: Api, stranger: User, theirs: Trip, olga: User, how: str, cancelled: str
-) -> None:
+    api, stranger, theirs, olga, how, cancelled
+):
     add(api, stranger, theirs, userId=olga.pk)
     url = f"/api/trips/{theirs.pk}"
 
-    def yacht(amount: str, *among: User) -> int:
+    def yacht(amount, *among):
         body = {"description": "Yacht", "amount": amount, "expenseDate": "2026-05-14"}
         body |= {"splitType": "EQUAL", "participantUserIds": [user.pk for user in among]}
         made = api(stranger).post(f"{url}/expenses", body)
@@ -223,9 +210,7 @@ def test_who_goes_with_sums_of_zero_is_not_bound_by_later_changes(
     assert list(differences(theirs.pk)) == []
 
 
-def test_who_has_answered_leaves_with_a_balance_of_zero_only(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+def test_who_has_answered_leaves_with_a_balance_of_zero_only(api, stranger, theirs, olga):
     add(api, stranger, theirs, userId=olga.pk)
     bind(api, stranger, theirs, olga)
     assert api(olga).get(f"/api/trips/{theirs.pk}/balances").status_code == 200
@@ -233,9 +218,7 @@ def test_who_has_answered_leaves_with_a_balance_of_zero_only(
     problem_of(leaving, 409, "balance_open")
 
 
-def test_who_left_and_is_added_again_is_bound_to_nothing(
-    api: Api, stranger: User, theirs: Trip, olga: User, settings: Any
-) -> None:
+def test_who_left_and_is_added_again_is_bound_to_nothing(api, stranger, theirs, olga, settings):
     leave = f"/api/trips/{theirs.pk}/members/leave"
     add(api, stranger, theirs, userId=olga.pk)
     assert api(olga).get(f"/api/trips/{theirs.pk}").status_code == 200
@@ -250,8 +233,8 @@ def test_who_left_and_is_added_again_is_bound_to_nothing(
 
 @pytest.mark.parametrize("how", ["leaves", "deletes the account"])
 def test_the_only_owner_who_has_not_answered_goes_and_another_member_becomes_owner(
-    api: Api, stranger: User, theirs: Trip, olga: User, ed: User, vera: User, how: str
-) -> None:
+    api, stranger, theirs, olga, ed, vera, how
+):
     for user, role in ((vera, "VIEWER"), (ed, "EDITOR"), (olga, "OWNER")):
         add(api, stranger, theirs, userId=user.pk, role=role)
     for user in (vera, ed):
@@ -270,8 +253,8 @@ def test_the_only_owner_who_has_not_answered_goes_and_another_member_becomes_own
 
 
 def test_nobody_is_kept_from_deleting_their_account_by_what_others_recorded(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+    api, stranger, theirs, olga
+):
     log_in(olga)
     add(api, stranger, theirs, userId=olga.pk)
     bind(api, stranger, theirs, olga)
@@ -284,14 +267,12 @@ def test_nobody_is_kept_from_deleting_their_account_by_what_others_recorded(
     assert list(differences(theirs.pk)) == []
 
 
-def test_debts_are_told_by_whether_one_has_answered(
-    api: Api, stranger: User, theirs: Trip, trip: Trip, olga: User, ed: User
-) -> None:
+def test_debts_are_told_by_whether_one_has_answered(api, stranger, theirs, trip, olga, ed):
     bind(api, ed, trip, olga, amount="10.00")
     add(api, stranger, theirs, userId=olga.pk)
     bind(api, stranger, theirs, olga, amount="100.00")
 
-    def owed(query: str = "") -> tuple[list[float], float]:
+    def owed(query=""):
         path = f"/api/users/{olga.pk}"
         pending = api(olga).get(f"{path}/pending-debts{query}").json()
         return [row["amount"] for row in pending], api(olga).get(f"{path}/total-debt{query}").json()
@@ -303,9 +284,7 @@ def test_debts_are_told_by_whether_one_has_answered(
     assert problem_of(refused, 400)["errors"].keys() == {"answered"}
 
 
-def test_who_lets_nobody_add_them_is_not_added(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+def test_who_lets_nobody_add_them_is_not_added(api, stranger, theirs, olga):
     profile = f"/api/users/{olga.pk}/profile"
     assert api(olga).get("/api/users/me").json()["mayBeAdded"] is True
     assert api(olga).put(profile, {"mayBeAdded": False}).json()["mayBeAdded"] is False

@@ -1,7 +1,6 @@
 """An account is changed under its lock only, on what is stored at that moment."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
@@ -11,14 +10,13 @@ from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDeni
 from tests.factories import PASSWORD, overwrite
 from tests.locks import OtherProcess
 from tests.mailserver import mail_server
-from tests.server import Server
 from trips.deletion import delete_account
 from users.models import Role, Session, User
 
 NEW = "five-yellow-umbrellas"
 
 
-def test_an_account_that_was_read_without_its_lock_cannot_be_saved(olga: User) -> None:
+def test_an_account_that_was_read_without_its_lock_cannot_be_saved(olga):
     olga.name = "Olga Other"
     for fields in (None, ["name"]):
         with pytest.raises(transaction.TransactionManagementError):
@@ -31,7 +29,7 @@ def test_an_account_that_was_read_without_its_lock_cannot_be_saved(olga: User) -
     assert olga.name == "Olga Owner"
 
 
-def test_a_command_writes_what_is_stored_and_not_what_was_read_before(olga: User) -> None:
+def test_a_command_writes_what_is_stored_and_not_what_was_read_before(olga):
     stale = User.objects.get(pk=olga.pk)
     olga.change(by=None, name="Olga Other")
     stale.change(by=None, currency="JPY")
@@ -40,13 +38,13 @@ def test_a_command_writes_what_is_stored_and_not_what_was_read_before(olga: User
     assert (olga.name, olga.currency) == ("Olga Other", "JPY")
 
 
-def test_a_refused_command_leaves_the_instance_as_it_was(olga: User, ed: User) -> None:
+def test_a_refused_command_leaves_the_instance_as_it_was(olga, ed):
     with pytest.raises(Exception, match="already in use"):
         olga.change(by=None, email="ed@example.com")
     assert (olga.email, olga.email_key) == ("olga@example.com", "olga@example.com")
 
 
-def test_a_command_asks_again_who_gives_it(olga: User, ada: User) -> None:
+def test_a_command_asks_again_who_gives_it(olga, ada):
     others, stale = User.objects.get(pk=ada.pk), User.objects.get(pk=olga.pk)
     overwrite(ada, role=Role.USER)
     with pytest.raises(PermissionDenied):
@@ -62,7 +60,7 @@ def test_a_command_asks_again_who_gives_it(olga: User, ada: User) -> None:
             change()
 
 
-def test_a_session_that_a_new_password_kept_may_go_on_and_others_may_not(olga: User) -> None:
+def test_a_session_that_a_new_password_kept_may_go_on_and_others_may_not(olga):
     kept, ended = Session.start(olga), Session.start(olga)
     callers = [User.objects.get(pk=olga.pk) for _session in (kept, ended)]
     for caller, session in zip(callers, (kept, ended), strict=True):
@@ -74,9 +72,7 @@ def test_a_session_that_a_new_password_kept_may_go_on_and_others_may_not(olga: U
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
-def test_a_hash_is_renewed_unless_the_password_was_changed_meanwhile(
-    olga: User, settings: Any, is_changed: bool
-) -> None:
+def test_a_hash_is_renewed_unless_the_password_was_changed_meanwhile(olga, settings, is_changed):
     """Whoever logs in with a hash of an outdated cost has it replaced."""
     settings.PASSWORD_HASHERS = [
         *settings.PASSWORD_HASHERS,
@@ -91,7 +87,7 @@ def test_a_hash_is_renewed_unless_the_password_was_changed_meanwhile(
     assert stored == new if is_changed else stored.startswith("argon2")
 
 
-def test_nothing_says_when_somebody_last_logged_in_whose_account_is_gone(olga: User) -> None:
+def test_nothing_says_when_somebody_last_logged_in_whose_account_is_gone(olga):
     overwrite(olga, last_login=olga.created_at)
     delete_account(olga, by=None)
     assert User.objects.get(pk=olga.pk).last_login is None
@@ -102,9 +98,7 @@ def test_nothing_says_when_somebody_last_logged_in_whose_account_is_gone(olga: U
 
 @pytest.mark.slow
 @pytest.mark.parametrize("letter", ["RESET", "VERIFY", "PASSWORD_CHANGED"])
-def test_no_mail_with_a_link_is_made_for_an_account_that_is_emptied_meanwhile(
-    server: Server, letter: str
-) -> None:
+def test_no_mail_with_a_link_is_made_for_an_account_that_is_emptied_meanwhile(server, letter):
     """The sender has found the account, and waits for its row."""
     email = f"{letter.lower()}@example.com"
     made = (

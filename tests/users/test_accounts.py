@@ -1,14 +1,9 @@
 """Changing an account: PUT replaces the three fields, /profile any field; oneself or ADMIN."""
 
-from typing import Any
-
 import pytest
-from rest_framework.response import Response
 
-from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import try_to_log_in
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -16,12 +11,12 @@ WHOLE = {"name": "Olga Other", "email": "other@example.com", "password": PASSWOR
 LONGEST_URL = "https://example.com/" + "x" * 2028
 
 
-def assert_refused(response: Response, *fields: str) -> None:
+def assert_refused(response, *fields):
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     assert set(response.json()["errors"]) == set(fields)
 
 
-def test_put_replaces_all_three_fields(api: Api, olga: User) -> None:
+def test_put_replaces_all_three_fields(api, olga):
     response = api(olga).put(f"/api/users/{olga.pk}", WHOLE)
     assert response.status_code == 200
     assert (response.json()["name"], response.json()["email"]) == (WHOLE["name"], WHOLE["email"])
@@ -30,12 +25,12 @@ def test_put_replaces_all_three_fields(api: Api, olga: User) -> None:
     assert try_to_log_in("olga@example.com").status_code == 401
 
 
-def test_put_has_the_rules_of_registration(api: Api, olga: User) -> None:
+def test_put_has_the_rules_of_registration(api, olga):
     body = {"name": "O", "email": "o\u212a@example.com", "password": "x" * 129}
     assert_refused(api(olga).put(f"/api/users/{olga.pk}", body), "name", "email", "password")
 
 
-def test_put_leaves_picture_and_currency_alone(api: Api, olga: User) -> None:
+def test_put_leaves_picture_and_currency_alone(api, olga):
     client = api(olga)
     client.put(f"/api/users/{olga.pk}/profile", {"currency": "JPY", "profilePicture": "/o.webp"})
     assert_refused(client.put(f"/api/users/{olga.pk}", WHOLE | {"currency": "KWD"}), "currency")
@@ -52,9 +47,7 @@ def test_put_leaves_picture_and_currency_alone(api: Api, olga: User) -> None:
         ("profilePicture", LONGEST_URL), ("profilePicture", None),
     ],
 )  # fmt: skip
-def test_profile_changes_the_one_field_that_was_sent(
-    api: Api, olga: User, field: str, value: Any
-) -> None:
+def test_profile_changes_the_one_field_that_was_sent(api, olga, field, value):
     before = api(olga).get("/api/users/me").json()
     response = api(olga).put(f"/api/users/{olga.pk}/profile", {field: value})
     after = response.json()
@@ -64,29 +57,27 @@ def test_profile_changes_the_one_field_that_was_sent(
     assert api(olga).get("/api/users/me").json() == after
 
 
-def test_null_clears_the_picture(api: Api, olga: User) -> None:
+def test_null_clears_the_picture(api, olga):
     client = api(olga)
     client.put(f"/api/users/{olga.pk}/profile", {"profilePicture": "/olga.webp"})
     answer = client.put(f"/api/users/{olga.pk}/profile", {"profilePicture": None}).json()
     assert answer["profilePicture"] is None
 
 
-def test_an_empty_profile_changes_no_field(api: Api, olga: User) -> None:
+def test_an_empty_profile_changes_no_field(api, olga):
     before = api(olga).get("/api/users/me").json()
     after = api(olga).put(f"/api/users/{olga.pk}/profile", {}).json()
     assert after == before | {"updatedAt": after["updatedAt"]}
 
 
-def test_a_defaulted_name_of_one_letter_is_no_obstacle(api: Api, db: None) -> None:
+def test_a_defaulted_name_of_one_letter_is_no_obstacle(api, db):
     short = UserFactory(name="o", email="o@example.com")
     response = api(short).put(f"/api/users/{short.pk}/profile", {"currency": "JPY"})
     assert response.status_code == 200
 
 
 @pytest.mark.parametrize("route", ["", "/profile"])
-def test_an_administrator_changes_the_account_of_anybody(
-    api: Api, ada: User, olga: User, route: str
-) -> None:
+def test_an_administrator_changes_the_account_of_anybody(api, ada, olga, route):
     response = api(ada).put(f"/api/users/{olga.pk}{route}", WHOLE)
     assert response.status_code == 200
     assert response.json()["name"] == "Olga Other"
@@ -94,6 +85,6 @@ def test_an_administrator_changes_the_account_of_anybody(
 
 
 @pytest.mark.parametrize("route", ["", "/profile"])
-def test_for_an_administrator_a_missing_account_is_404(api: Api, ada: User, route: str) -> None:
+def test_for_an_administrator_a_missing_account_is_404(api, ada, route):
     response = api(ada).put(f"/api/users/{10**15}{route}", WHOLE)
     assert (response.status_code, response.json()["code"]) == (404, "not_found")

@@ -6,7 +6,6 @@ import pytest
 from rest_framework.test import APIClient
 
 from tests.users.logins import log_in
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -40,9 +39,7 @@ BAD: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("form", GOOD.values(), ids=GOOD)
-def test_the_scheme_has_no_case_and_any_number_of_spaces(
-    olga: User, form: Callable[[str], str]
-) -> None:
+def test_the_scheme_has_no_case_and_any_number_of_spaces(olga, form):
     header = form(log_in(olga)["token"])
     response = APIClient().get("/api/users/me", HTTP_AUTHORIZATION=header)
     assert response.status_code == 200
@@ -50,7 +47,7 @@ def test_the_scheme_has_no_case_and_any_number_of_spaces(
 
 
 @pytest.mark.parametrize("form", BAD.values(), ids=BAD)
-def test_every_other_form_is_401_with_a_challenge(olga: User, form: Callable[[str], str]) -> None:
+def test_every_other_form_is_401_with_a_challenge(olga, form):
     """T23: A token is read from one header only."""
     header = form(log_in(olga)["token"])
     response = APIClient().get("/api/users/me", HTTP_AUTHORIZATION=header)
@@ -61,14 +58,14 @@ def test_every_other_form_is_401_with_a_challenge(olga: User, form: Callable[[st
 
 @pytest.mark.parametrize("headers", [{}, {"HTTP_AUTHORIZATION": ""}], ids=["none", "empty"])
 @pytest.mark.django_db
-def test_no_header_is_401_with_a_challenge(headers: dict[str, str]) -> None:
+def test_no_header_is_401_with_a_challenge(headers):
     response = APIClient().get("/api/users/me", **headers)
     assert (response.status_code, response.json()["code"]) == (401, "not_authenticated")
     assert response["WWW-Authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("query", ["access_token", "token", "jwt"])
-def test_a_token_in_the_address_a_cookie_or_the_body_opens_nothing(olga: User, query: str) -> None:
+def test_a_token_in_the_address_a_cookie_or_the_body_opens_nothing(olga, query):
     token, client = log_in(olga)["token"], APIClient()
     client.cookies[query] = token
     assert client.get(f"/api/users/me?{query}={token}").status_code == 401

@@ -2,16 +2,14 @@
 
 import pytest
 
-from tests.cast import Api
 from tests.factories import spend
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
-from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_every_token_dies_at_once(olga: User) -> None:
+def test_every_token_dies_at_once(olga):
     """T24: A deactivated account has no access and cannot log in."""
     pairs = [log_in(olga), log_in(olga)]
     olga.deactivate(by=None)
@@ -21,7 +19,7 @@ def test_every_token_dies_at_once(olga: User) -> None:
         assert refresh(pair["refreshToken"]).status_code == 401
 
 
-def test_the_tokens_stay_dead_when_the_account_is_let_in_again(olga: User) -> None:
+def test_the_tokens_stay_dead_when_the_account_is_let_in_again(olga):
     pair = log_in(olga)
     olga.deactivate(by=None)
     User.objects.filter(pk=olga.pk).update(is_active=True)
@@ -30,7 +28,7 @@ def test_the_tokens_stay_dead_when_the_account_is_let_in_again(olga: User) -> No
     assert is_alive(log_in(olga)["token"])
 
 
-def test_a_row_that_is_barred_behind_the_api_opens_nothing_either(olga: User) -> None:
+def test_a_row_that_is_barred_behind_the_api_opens_nothing_either(olga):
     pair = log_in(olga)
     User.objects.filter(pk=olga.pk).update(is_active=False)
     assert not is_alive(pair["token"])
@@ -38,7 +36,7 @@ def test_a_row_that_is_barred_behind_the_api_opens_nothing_either(olga: User) ->
     assert try_to_log_in("olga@example.com").status_code == 401
 
 
-def test_the_memberships_and_the_balances_stay(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_the_memberships_and_the_balances_stay(api, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     ed.deactivate(by=None)
     client = api(olga)
@@ -49,15 +47,13 @@ def test_the_memberships_and_the_balances_stay(api: Api, trip: Trip, olga: User,
 
 
 @pytest.mark.parametrize("named_by", ["userId", "email"])
-def test_nobody_adds_a_barred_account(
-    api: Api, trip: Trip, olga: User, sam: User, named_by: str
-) -> None:
+def test_nobody_adds_a_barred_account(api, trip, olga, sam, named_by):
     sam.deactivate(by=None)
     body = {"userId": sam.pk} if named_by == "userId" else {"email": sam.email}
     response = api(olga).post(f"/api/trips/{trip.pk}/members", body)
     assert (response.status_code, response.json()["code"]) == (404, "user_not_found")
 
 
-def test_the_look_up_by_email_does_not_find_it(api: Api, olga: User, sam: User) -> None:
+def test_the_look_up_by_email_does_not_find_it(api, olga, sam):
     sam.deactivate(by=None)
     assert api(olga).get("/api/users/email/sam@example.com").status_code == 404

@@ -1,34 +1,30 @@
 """Deletion by ADMIN: the account is emptied, memberships end, what others rely on stays."""
 
-from typing import Any
-
 import pytest
-from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
 from users.models import Role, Session, User
 
 
 @pytest.fixture
-def delete(api: Api, ada: User) -> Any:
+def delete(api, ada):
     client = api(ada)
 
-    def delete_user(user: User) -> Response:
+    def delete_user(user):
         return client.delete(f"/api/users/{user.pk}")
 
     return delete_user
 
 
-def assert_conflict(response: Response, code: str) -> None:
+def assert_conflict(response, code):
     assert (response.status_code, response.json()["code"]) == (409, code)
 
 
-def test_the_account_is_emptied(delete: Any, sam: User) -> None:
+def test_the_account_is_emptied(delete, sam):
     User.objects.filter(pk=sam.pk).update(profile_picture="/sam.webp")
     response = delete(sam)
     assert (response.status_code, response.content) == (204, b"")
@@ -39,7 +35,7 @@ def test_the_account_is_emptied(delete: Any, sam: User) -> None:
     assert sam.deleted_at is not None
 
 
-def test_every_token_dies_at_once_and_no_log_in_is_kept(delete: Any, sam: User) -> None:
+def test_every_token_dies_at_once_and_no_log_in_is_kept(delete, sam):
     pairs = [log_in(sam), log_in(sam)]
     delete(sam)
     assert not any(is_alive(pair["token"]) for pair in pairs)
@@ -48,9 +44,7 @@ def test_every_token_dies_at_once_and_no_log_in_is_kept(delete: Any, sam: User) 
     assert not Session.objects.filter(user=sam).exists()
 
 
-def test_afterwards_it_is_as_if_it_had_never_been(
-    api: Api, delete: Any, ada: User, sam: User
-) -> None:
+def test_afterwards_it_is_as_if_it_had_never_been(api, delete, ada, sam):
     delete(sam)
     client = api(ada)
     for path in ("", "/pending-debts", "/total-debt"):
@@ -64,9 +58,7 @@ def test_afterwards_it_is_as_if_it_had_never_been(
     assert client.get("/api/users/email/sam@example.com").status_code == 404
 
 
-def test_the_address_is_free_for_a_new_account_that_inherits_nothing(
-    api: Api, delete: Any, trip: Trip, vera: User
-) -> None:
+def test_the_address_is_free_for_a_new_account_that_inherits_nothing(api, delete, trip, vera):
     delete(vera)
     body = {"email": "vera@example.com", "password": PASSWORD}
     answer = APIClient().post("/api/users/register", body).json()
@@ -76,12 +68,12 @@ def test_the_address_is_free_for_a_new_account_that_inherits_nothing(
     assert client.get("/api/trips").json()["total"] == 0
 
 
-def test_two_deleted_accounts_do_not_collide(delete: Any, sam: User, vera: User) -> None:
+def test_two_deleted_accounts_do_not_collide(delete, sam, vera):
     assert delete(sam).status_code == 204
     assert delete(vera).status_code == 204
 
 
-def test_the_memberships_end(api: Api, delete: Any, trip: Trip, olga: User, vera: User) -> None:
+def test_the_memberships_end(api, delete, trip, olga, vera):
     delete(vera)
     client = api(olga)
     members = client.get(f"/api/trips/{trip.pk}/members").json()
@@ -90,9 +82,7 @@ def test_the_memberships_end(api: Api, delete: Any, trip: Trip, olga: User, vera
     assert not Member.objects.present().filter(user=vera).exists()
 
 
-def test_open_debts_stay_visible_to_the_other_side(
-    api: Api, delete: Any, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_open_debts_stay_visible_to_the_other_side(api, delete, trip, olga, ed, vera):
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
     assert delete(vera).status_code == 204
     client = api(olga)
@@ -116,9 +106,7 @@ def test_open_debts_stay_visible_to_the_other_side(
     assert next(row["user"] for row in balances if row["user"]["id"] == vera.pk) == nobody
 
 
-def test_what_a_deleted_member_owed_can_still_be_paid(
-    api: Api, delete: Any, trip: Trip, olga: User, vera: User
-) -> None:
+def test_what_a_deleted_member_owed_can_still_be_paid(api, delete, trip, olga, vera):
     expense = spend(trip, 2000, paid_by=olga, among=[olga, vera])
     delete(vera)
     client = api(olga)
@@ -130,9 +118,7 @@ def test_what_a_deleted_member_owed_can_still_be_paid(
     assert {row["balance"] for row in balances} == {0}
 
 
-def test_what_a_deleted_member_paid_for_is_still_owed(
-    api: Api, delete: Any, trip: Trip, olga: User, ed: User
-) -> None:
+def test_what_a_deleted_member_paid_for_is_still_owed(api, delete, trip, olga, ed):
     expense = spend(trip, 2000, paid_by=ed, among=[olga, ed])
     delete(ed)
     client = api(olga)
@@ -141,9 +127,7 @@ def test_what_a_deleted_member_paid_for_is_still_owed(
     assert shown["paidBy"]["name"] == "Deleted user"
 
 
-def test_the_last_owner_of_others_cannot_be_deleted(
-    api: Api, delete: Any, trip: Trip, olga: User
-) -> None:
+def test_the_last_owner_of_others_cannot_be_deleted(api, delete, trip, olga):
     own = TripFactory()
     join(own, olga, TripRole.OWNER)
     pair = log_in(olga)
@@ -152,19 +136,17 @@ def test_the_last_owner_of_others_cannot_be_deleted(
     assert api(olga).get("/api/trips").json()["total"] == 2
 
 
-def test_an_owner_beside_another_one_can_be_deleted(delete: Any, trip: Trip, olga: User) -> None:
+def test_an_owner_beside_another_one_can_be_deleted(delete, trip, olga):
     join(trip, UserFactory(), TripRole.OWNER)
     assert delete(olga).status_code == 204
 
 
-def test_an_owner_who_is_alone_in_the_trip_can_be_deleted(delete: Any, olga: User) -> None:
+def test_an_owner_who_is_alone_in_the_trip_can_be_deleted(delete, olga):
     join(TripFactory(), olga, TripRole.OWNER)
     assert delete(olga).status_code == 204
 
 
-def test_a_former_member_does_not_keep_the_last_owner(
-    api: Api, delete: Any, olga: User, ed: User
-) -> None:
+def test_a_former_member_does_not_keep_the_last_owner(api, delete, olga, ed):
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
     join(trip, ed)
@@ -172,23 +154,21 @@ def test_a_former_member_does_not_keep_the_last_owner(
     assert delete(olga).status_code == 204
 
 
-def test_the_last_administrator_cannot_be_deleted(delete: Any, trip: Trip, ada: User) -> None:
+def test_the_last_administrator_cannot_be_deleted(delete, trip, ada):
     join(trip, ada)
     assert_conflict(delete(ada), "last_admin")
     assert User.objects.get(pk=ada.pk).email == "ada@example.com"
     assert Member.objects.present().filter(user=ada).exists()
 
 
-def test_a_deactivated_or_deleted_administrator_does_not_count(delete: Any, ada: User) -> None:
+def test_a_deactivated_or_deleted_administrator_does_not_count(delete, ada):
     deleted, deactivated = (UserFactory(role=Role.ADMIN) for _other in range(2))
     assert delete(deleted).status_code == 204
     deactivated.deactivate(by=None)
     assert_conflict(delete(ada), "last_admin")
 
 
-def test_an_administrator_beside_another_one_can_be_deleted_also_by_themselves(
-    api: Api, ada: User
-) -> None:
+def test_an_administrator_beside_another_one_can_be_deleted_also_by_themselves(api, ada):
     UserFactory(role=Role.ADMIN)
     client = api(ada)
     assert client.delete(f"/api/users/{ada.pk}").status_code == 204

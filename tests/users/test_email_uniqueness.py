@@ -1,10 +1,8 @@
 """One account for an address, however it is written and however many ask at once."""
 
 import pytest
-from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import try_to_log_in
 from users.models import User
@@ -12,11 +10,11 @@ from users.models import User
 pytestmark = pytest.mark.either
 
 
-def register(email: str) -> Response:
+def register(email):
     return APIClient().post("/api/users/register", {"email": email, "password": PASSWORD})
 
 
-def assert_taken(response: Response) -> None:
+def assert_taken(response):
     assert (response.status_code, response.json()["code"]) == (409, "email_taken")
 
 
@@ -35,7 +33,7 @@ def assert_taken(response: Response) -> None:
     ],
 )
 @pytest.mark.django_db
-def test_two_spellings_of_an_address_are_one_account(first: str, second: str) -> None:
+def test_two_spellings_of_an_address_are_one_account(first, second):
     """T32: E-mail addresses are unique in all their spellings."""
     assert register(first).status_code == 201
     assert_taken(register(second))
@@ -58,7 +56,7 @@ LOOK_ALIKES = {
 
 @pytest.mark.parametrize("local", LOOK_ALIKES.values(), ids=LOOK_ALIKES)
 @pytest.mark.django_db
-def test_the_part_before_the_at_is_ascii(local: str) -> None:
+def test_the_part_before_the_at_is_ascii(local):
     """T40: Addresses that look alike after normalisation are rejected."""
     response = register(f"{local}@example.com")
     assert response.status_code == 400
@@ -71,15 +69,13 @@ def test_the_part_before_the_at_is_ascii(local: str) -> None:
     ["olga@example.org", "olga@mail.example.com", "olga+1@example.com", "o.lga@example.com"],
 )
 @pytest.mark.django_db
-def test_addresses_that_differ_are_different_accounts(other: str) -> None:
+def test_addresses_that_differ_are_different_accounts(other):
     register("olga@example.com")
     assert register(other).status_code == 201
 
 
 @pytest.mark.parametrize("route", ["", "/profile"])
-def test_an_account_cannot_move_to_a_taken_address(
-    api: Api, olga: User, ed: User, route: str
-) -> None:
+def test_an_account_cannot_move_to_a_taken_address(api, olga, ed, route):
     body = {"name": "Olga Owner", "email": "ED@example.com", "password": PASSWORD}
     assert_taken(api(olga).put(f"/api/users/{olga.pk}{route}", body))
     olga.refresh_from_db()
@@ -87,7 +83,7 @@ def test_an_account_cannot_move_to_a_taken_address(
 
 
 @pytest.mark.parametrize("route", ["", "/profile"])
-def test_ones_own_address_in_another_spelling_is_free(api: Api, olga: User, route: str) -> None:
+def test_ones_own_address_in_another_spelling_is_free(api, olga, route):
     body = {"name": "Olga Owner", "email": "OLGA@Example.com", "password": PASSWORD}
     response = api(olga).put(f"/api/users/{olga.pk}{route}", body)
     assert response.status_code == 200
@@ -95,7 +91,7 @@ def test_ones_own_address_in_another_spelling_is_free(api: Api, olga: User, rout
     assert try_to_log_in("olga@example.com").status_code == 200
 
 
-def test_a_left_address_is_free_for_others(api: Api, olga: User) -> None:
+def test_a_left_address_is_free_for_others(api, olga):
     """T30: An e-mail address that its owner gave up does not lead to the old account."""
     client = api(olga)
     client.put(f"/api/users/{olga.pk}/profile", {"email": "olga@example.org"})
@@ -105,7 +101,7 @@ def test_a_left_address_is_free_for_others(api: Api, olga: User) -> None:
 
 
 @pytest.mark.django_db
-def test_a_deactivated_account_keeps_its_address() -> None:
+def test_a_deactivated_account_keeps_its_address():
     user = UserFactory(email="gone@example.com")
     user.deactivate(by=None)
     assert_taken(register("gone@example.com"))

@@ -9,10 +9,9 @@ from typing import Any
 import jwt
 import pytest
 from django.conf import settings
-from rest_framework.response import Response
 
 from tests.users.logins import bearer, refresh
-from users.models import Session, User
+from users.models import Session
 from users.tokens import token_pair
 
 pytestmark = pytest.mark.once
@@ -25,21 +24,21 @@ KINDS = ("token", "refresh_token")
 Claims = dict[str, Any]
 
 
-def b64(raw: bytes) -> str:
+def b64(raw):
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def claims_of(user: User, kind: str) -> Claims:
+def claims_of(user, kind):
     """The claims of a good token of `user`."""
     token = getattr(token_pair(Session.start(user)), kind)
     return jwt.decode(token, options={"verify_signature": False})
 
 
-def signed(claims: Claims, key: str = KEY) -> str:
+def signed(claims, key=KEY):
     return jwt.encode(claims, key, "HS256")
 
 
-def raw_signed(claims: str, algorithm: str = "HS256") -> str:
+def raw_signed(claims, algorithm="HS256"):
     """Signed with the right key, whatever `claims` is: PyJWT would refuse to write some."""
     head = json.dumps({"alg": algorithm, "typ": "JWT"})
     signing_input = f"{b64(head.encode())}.{b64(claims.encode())}"
@@ -47,22 +46,22 @@ def raw_signed(claims: str, algorithm: str = "HS256") -> str:
     return f"{signing_input}.{b64(hmac.digest(KEY.encode(), signing_input.encode(), digest))}"
 
 
-def unsigned(claims: Claims, algorithm: str = "none") -> str:
+def unsigned(claims, algorithm="none"):
     head = b64(json.dumps({"alg": algorithm, "typ": "JWT"}).encode())
     return f"{head}.{b64(json.dumps(claims).encode())}."
 
 
-def relabelled(claims: Claims, algorithm: str) -> str:
+def relabelled(claims, algorithm):
     """A good signature under the name of another algorithm."""
     head = json.dumps({"alg": algorithm, "typ": "JWT"})
     return ".".join([b64(head.encode()), *signed(claims).split(".")[1:]])
 
 
-def use(token: str, kind: str) -> Response:
+def use(token, kind):
     return bearer(token).get("/api/users/me") if kind == "token" else refresh(token)
 
 
-def assert_opens_nothing(token: str, kind: str) -> None:
+def assert_opens_nothing(token, kind):
     response = use(token, kind)
     assert response.status_code == 401
     assert response.json()["code"] in {"token_invalid", "token_expired"}
@@ -70,17 +69,17 @@ def assert_opens_nothing(token: str, kind: str) -> None:
 
 
 @pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
+def kind(request):
     """Which token of a pair is forged."""
     return request.param
 
 
 @pytest.fixture
-def claims(olga: User, kind: str) -> Claims:
+def claims(olga, kind):
     return claims_of(olga, kind)
 
 
-def test_the_claims_signed_anew_with_our_key_do_open(claims: Claims, kind: str) -> None:
+def test_the_claims_signed_anew_with_our_key_do_open(claims, kind):
     """Else the refusals below would prove nothing."""
     token = raw_signed(json.dumps(claims))
     assert use(token, kind).status_code == 200
@@ -114,7 +113,7 @@ FORGERIES: dict[str, Callable[[Claims], str]] = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES)
-def test_forged_tokens(claims: Claims, kind: str, forge: Callable[[Claims], str]) -> None:
+def test_forged_tokens(claims, kind, forge):
     """T17, T18: A token without a signature, or of another key or algorithm, is rejected."""
     assert_opens_nothing(forge(claims), kind)
 
@@ -135,9 +134,7 @@ def test_forged_tokens(claims: Claims, kind: str, forge: Callable[[Claims], str]
     ],
     ids=lambda value: "absent" if value is ABSENT else repr(value)[:24],
 )  # fmt: skip
-def test_our_key_with_claims_of_no_token_of_ours(
-    claims: Claims, kind: str, claim: str, value: Any
-) -> None:
+def test_our_key_with_claims_of_no_token_of_ours(claims, kind, claim, value):
     """T21: Malformed claims under a valid signature return 401."""
     changed = claims | {claim: value}
     kept = {name: item for name, item in changed.items() if item is not ABSENT}
@@ -145,11 +142,11 @@ def test_our_key_with_claims_of_no_token_of_ours(
 
 
 @pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999", "9" * 400])
-def test_a_number_that_is_no_time(claims: Claims, kind: str, number: str) -> None:
+def test_a_number_that_is_no_time(claims, kind, number):
     text = json.dumps(claims | {"exp": "HERE"}).replace('"HERE"', number)
     assert_opens_nothing(raw_signed(text), kind)
 
 
-def test_the_session_of_another_user(olga: User, ed: User, kind: str) -> None:
+def test_the_session_of_another_user(olga, ed, kind):
     of_olga, of_ed = (claims_of(user, kind) for user in (olga, ed))
     assert_opens_nothing(signed(of_olga | {"sid": of_ed["sid"]}), kind)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -11,7 +10,7 @@ from django.test import Client
 from tests.factories import overwrite
 from tests.users.logins import log_in, try_to_log_in
 from users.mail_templates import MailTemplate
-from users.models import Mail, Session, User
+from users.models import Mail, Session
 
 Limits = Callable[..., None]
 NOON = datetime(2026, 5, 14, 12, 0, 20, tzinfo=UTC)
@@ -19,12 +18,12 @@ HOME, CAFE = "203.0.113.7", "198.51.100.9"
 
 
 @pytest.fixture(autouse=True)
-def clock() -> Any:
+def clock():
     with time_machine.travel(NOON, tick=False) as traveller:
         yield traveller
 
 
-def guess(email: str, times: int) -> set[int]:
+def guess(email, times):
     """Wrong passwords, each from another address."""
     return {
         try_to_log_in(email, "wrong-one", REMOTE_ADDR=f"192.0.2.{at}").status_code
@@ -32,9 +31,7 @@ def guess(email: str, times: int) -> set[int]:
     }
 
 
-def test_after_too_many_only_devices_that_logged_in_before_are_free(
-    limits: Limits, olga: User, clock: Any
-) -> None:
+def test_after_too_many_only_devices_that_logged_in_before_are_free(limits, olga, clock):
     limits(wrong_password="20/hour")
     overwrite(olga, email_verified_at=NOON)
     assert try_to_log_in(olga.email, REMOTE_ADDR=HOME).status_code == 200
@@ -54,9 +51,7 @@ def test_after_too_many_only_devices_that_logged_in_before_are_free(
     assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 200
 
 
-def test_who_was_refused_has_a_turn_in_the_next_window_whoever_guesses_on(
-    limits: Limits, olga: User, clock: Any
-) -> None:
+def test_who_was_refused_has_a_turn_in_the_next_window_whoever_guesses_on(limits, olga, clock):
     limits(wrong_password="20/hour")
     guess(olga.email, 22)
     assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 429
@@ -69,7 +64,7 @@ def test_who_was_refused_has_a_turn_in_the_next_window_whoever_guesses_on(
     assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 200
 
 
-def test_a_turn_is_one_attempt(limits: Limits, olga: User, clock: Any) -> None:
+def test_a_turn_is_one_attempt(limits, olga, clock):
     limits(wrong_password="20/hour")
     guess(olga.email, 22)
     assert try_to_log_in(olga.email, REMOTE_ADDR=CAFE).status_code == 429
@@ -81,9 +76,7 @@ def test_a_turn_is_one_attempt(limits: Limits, olga: User, clock: Any) -> None:
     assert tries == [401, 429]
 
 
-def test_a_device_is_known_by_its_network_and_by_sessions_that_ended(
-    limits: Limits, olga: User
-) -> None:
+def test_a_device_is_known_by_its_network_and_by_sessions_that_ended(limits, olga):
     limits(wrong_password="20/hour")
     assert try_to_log_in(olga.email, REMOTE_ADDR="2001:db8:1:2::7").status_code == 200
     Session.objects.all().end()
@@ -92,12 +85,12 @@ def test_a_device_is_known_by_its_network_and_by_sessions_that_ended(
     assert try_to_log_in(olga.email, REMOTE_ADDR="2001:db8:1:3::7").status_code == 429
 
 
-def test_an_address_without_an_account_answers_alike(limits: Limits, olga: User) -> None:
+def test_an_address_without_an_account_answers_alike(limits, olga):
     limits(wrong_password="20/hour")
     assert guess("nobody@example.com", 22) == guess(olga.email, 22) == {401, 429}
 
 
-def test_wrong_passwords_of_a_session_count_too(limits: Limits, olga: User) -> None:
+def test_wrong_passwords_of_a_session_count_too(limits, olga):
     limits(wrong_password="3/hour")
     client = Client(headers={"Authorization": f"Bearer {log_in(olga)['token']}"})
     path, body = "/api/users/me", {"password": "wrong-one"}

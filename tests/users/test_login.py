@@ -1,7 +1,6 @@
 """Log-in: who gets tokens, and that a refusal does not say why."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -10,18 +9,15 @@ from django.contrib.auth import hashers
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_logging_in_gives_a_pair_of_tokens_and_the_account(olga: User) -> None:
+def test_logging_in_gives_a_pair_of_tokens_and_the_account(olga):
     answer = log_in(olga)
     assert set(answer) == {
         "token", "type", "expiresIn", "refreshToken", "refreshExpiresIn", "user",
@@ -35,19 +31,17 @@ def test_logging_in_gives_a_pair_of_tokens_and_the_account(olga: User) -> None:
 @pytest.mark.parametrize(
     "password", [PASSWORD.upper(), f" {PASSWORD}", f"{PASSWORD} ", PASSWORD[:-1], "x"]
 )
-def test_a_password_must_match_to_the_letter(olga: User, password: str) -> None:
+def test_a_password_must_match_to_the_letter(olga, password):
     assert_bad_credentials(try_to_log_in("olga@example.com", password))
 
 
-def test_several_log_ins_live_side_by_side(olga: User) -> None:
+def test_several_log_ins_live_side_by_side(olga):
     tokens = [log_in(olga)["token"] for _device in range(3)]
     assert len(set(tokens)) == 3
     assert all(is_alive(token) for token in tokens)
 
 
-def test_all_refusals_are_byte_for_byte_alike(
-    api: Api, ada: User, olga: User, ed: User, vera: User
-) -> None:
+def test_all_refusals_are_byte_for_byte_alike(api, ada, olga, ed, vera):
     """T31: Every rejected login has the same response and the same cost."""
     ed.deactivate(by=None)
     api(ada).delete(f"/api/users/{vera.pk}")
@@ -66,14 +60,14 @@ def test_all_refusals_are_byte_for_byte_alike(
     assert len({repr(sorted(refusal.headers.items())) for refusal in refusals.values()}) == 1
 
 
-def test_all_refusals_hash_once(olga: User, ed: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_refusals_hash_once(olga, ed, monkeypatch):
     """The time of a log-in is that of its hash, so equal hashes are equal times."""
     hashed: list[str] = []
     hasher = type(hashers.get_hasher())
     for name in ("encode", "verify"):
         original = getattr(hasher, name)
 
-        def counted(self: Any, password: str, *rest: str, original: Any = original) -> Any:
+        def counted(self, password, *rest, original=original):
             hashed.append(password)
             return original(self, password, *rest)
 
@@ -91,10 +85,8 @@ def test_all_refusals_hash_once(olga: User, ed: User, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(("field", "chars"), [("email", 255), ("password", 129)])
-def test_an_overlong_field_is_refused_before_any_hashing(
-    olga: User, field: str, chars: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_hashing(*_args: Any) -> None:
+def test_an_overlong_field_is_refused_before_any_hashing(olga, field, chars, monkeypatch):
+    def no_hashing(*_args):
         raise AssertionError("hashed")
 
     for name in ("encode", "verify"):
@@ -105,7 +97,7 @@ def test_an_overlong_field_is_refused_before_any_hashing(
     assert list(response.json()["errors"]) == [field]
 
 
-def test_the_access_token_lives_exactly_its_lifetime(olga: User) -> None:
+def test_the_access_token_lives_exactly_its_lifetime(olga):
     start = timezone.now().replace(microsecond=0)
     lifetime = timedelta(seconds=settings.ACCESS_TOKEN_LIFETIME)
     with time_machine.travel(start, tick=False) as clock:
@@ -118,7 +110,7 @@ def test_the_access_token_lives_exactly_its_lifetime(olga: User) -> None:
     assert response["WWW-Authenticate"] == "Bearer"
 
 
-def assert_bad_credentials(response: Response) -> None:
+def assert_bad_credentials(response):
     assert response.status_code == 401
     assert response.json()["code"] == "bad_credentials"
     assert response["Content-Type"] == "application/problem+json"

@@ -4,20 +4,15 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
 
 import httpx
 import pytest
 import time_machine
 from rest_framework.exceptions import NotAuthenticated
-from rest_framework.response import Response
 
-from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.scoped import ALL, TOKENS, make, script_of
-from tests.server import Server
 from tests.stored import everything_stored
-from trips.models import Trip
 from users.models import MAX_ACTIVE_TOKENS, ScopedToken, User
 
 NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
@@ -26,14 +21,12 @@ PARALLEL = 8
 ROUNDS = 6
 
 
-def refused_for(response: Response) -> list[str]:
+def refused_for(response):
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     return list(response.json()["errors"])
 
 
-def test_a_token_is_shown_once_and_nothing_of_it_is_stored(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_token_is_shown_once_and_nothing_of_it_is_stored(api, trip, olga):
     with time_machine.travel(NOON, tick=False):
         client = api(olga)
         response = make(client, name=" Import ", scopes=["expenses:write", "trips:read"])
@@ -57,15 +50,13 @@ def test_a_token_is_shown_once_and_nothing_of_it_is_stored(
     assert ScopedToken.objects.get().digest == sha256(token.encode()).hexdigest()
 
 
-def test_tokens_are_32_random_bytes(api: Api, olga: User) -> None:
+def test_tokens_are_32_random_bytes(api, olga):
     tokens = {make(api(olga)).json()["token"] for _number in range(5)}
     assert len(tokens) == 5
     assert all(token.startswith("tc_") and len(token) == 3 + 43 for token in tokens)
 
 
-def test_a_repeat_with_the_same_key_makes_no_second_token_and_stores_none(
-    api: Api, olga: User
-) -> None:
+def test_a_repeat_with_the_same_key_makes_no_second_token_and_stores_none(api, olga):
     client = api(olga)
     client.credentials(**client._credentials, HTTP_IDEMPOTENCY_KEY="k-1")
     first, second = make(client), make(client)
@@ -74,7 +65,7 @@ def test_a_repeat_with_the_same_key_makes_no_second_token_and_stores_none(
     assert first.json()["token"] not in repr(everything_stored())
 
 
-def test_a_scope_that_is_named_twice_counts_once(api: Api, olga: User) -> None:
+def test_a_scope_that_is_named_twice_counts_once(api, olga):
     response = make(api(olga), scopes=["trips:write", "trips:read", "trips:write"])
     assert response.json()["scopes"] == ["trips:read", "trips:write"]
 
@@ -82,27 +73,27 @@ def test_a_scope_that_is_named_twice_counts_once(api: Api, olga: User) -> None:
 @pytest.mark.parametrize(
     "scopes", [[], ["trips"], ["admin:read"], ["trips:read trips:write"], ["*"], [""], [None]]
 )
-def test_other_words_are_no_scopes(api: Api, olga: User, scopes: list[Any]) -> None:
+def test_other_words_are_no_scopes(api, olga, scopes):
     [field] = refused_for(make(api(olga), scopes=scopes))
     assert field.startswith("scopes")
     assert not ScopedToken.objects.exists()
 
 
 @pytest.mark.parametrize("seconds", [1, 3600, 365 * 24 * 3600])
-def test_one_says_when_it_expires_up_to_a_year_from_now(api: Api, olga: User, seconds: int) -> None:
+def test_one_says_when_it_expires_up_to_a_year_from_now(api, olga, seconds):
     with time_machine.travel(NOON, tick=False):
         at = (NOON + timedelta(seconds=seconds)).isoformat().replace("+00:00", "Z")
         assert make(api(olga), expiresAt=at).json()["expiresAt"] == at
 
 
 @pytest.mark.parametrize("seconds", [-3600, 0, 365 * 24 * 3600 + 1])
-def test_the_past_and_more_than_a_year_are_refused(api: Api, olga: User, seconds: int) -> None:
+def test_the_past_and_more_than_a_year_are_refused(api, olga, seconds):
     with time_machine.travel(NOON, tick=False):
         at = (NOON + timedelta(seconds=seconds)).isoformat()
         assert refused_for(make(api(olga), expiresAt=at)) == ["expiresAt"]
 
 
-def test_null_is_as_good_as_nothing_and_an_offset_is_understood(api: Api, olga: User) -> None:
+def test_null_is_as_good_as_nothing_and_an_offset_is_understood(api, olga):
     with time_machine.travel(NOON, tick=False):
         client = api(olga)
         assert make(client, expiresAt=None).json()["expiresAt"] == "2026-08-12T12:00:00Z"
@@ -110,15 +101,11 @@ def test_null_is_as_good_as_nothing_and_an_offset_is_understood(api: Api, olga: 
         assert make(client, expiresAt=asked).json()["expiresAt"] == "2026-06-01T00:30:00Z"
 
 
-def test_it_may_be_confined_to_a_trip_that_one_is_a_member_of(
-    api: Api, trip: Trip, vera: User
-) -> None:
+def test_it_may_be_confined_to_a_trip_that_one_is_a_member_of(api, trip, vera):
     assert make(api(vera), tripId=trip.pk).json()["tripId"] == trip.pk
 
 
-def test_a_foreign_trip_and_none_are_refused_alike(
-    api: Api, trip: Trip, ed: User, sam: User, ada: User
-) -> None:
+def test_a_foreign_trip_and_none_are_refused_alike(api, trip, ed, sam, ada):
     trip.members.get(user=ed).leave(by=ed)
     for user in (ed, sam, ada):
         foreign, missing = make(api(user), tripId=trip.pk), make(api(user), tripId=999_999)
@@ -126,7 +113,7 @@ def test_a_foreign_trip_and_none_are_refused_alike(
         assert foreign.content == missing.content
 
 
-def test_there_is_a_limit_of_live_tokens(api: Api, olga: User, ed: User) -> None:
+def test_there_is_a_limit_of_live_tokens(api, olga, ed):
     client = api(olga)
     with time_machine.travel(NOON, tick=False) as clock:
         for _number in range(MAX_ACTIVE_TOKENS):
@@ -140,7 +127,7 @@ def test_there_is_a_limit_of_live_tokens(api: Api, olga: User, ed: User) -> None
         assert ScopedToken.objects.filter(user=olga).count() == 1
 
 
-def test_ending_one_makes_room(api: Api, olga: User) -> None:
+def test_ending_one_makes_room(api, olga):
     tokens = [script_of(olga, *ALL) for _number in range(MAX_ACTIVE_TOKENS)]
     client = api(olga)
     assert make(client).status_code == 409
@@ -149,14 +136,14 @@ def test_ending_one_makes_room(api: Api, olga: User) -> None:
 
 
 @pytest.mark.slow
-def test_the_limit_holds_for_many_at_once(server: Server) -> None:
+def test_the_limit_holds_for_many_at_once(server):
     users = f"{server.url}/api/users"
     account = {"email": "scripts@example.com", "password": PASSWORD}
     login = httpx.post(f"{users}/register", json=account, timeout=30).json()
     headers = {"Authorization": f"Bearer {login['token']}"}
     body = {"name": "Import", "scopes": ["trips:read"]}
 
-    def make_one(_at: int) -> int:
+    def make_one(_at):
         url = f"{users}/me/tokens"
         return httpx.post(url, json=body, headers=headers, timeout=30).status_code
 
@@ -170,7 +157,7 @@ def test_the_limit_holds_for_many_at_once(server: Server) -> None:
         httpx.delete(f"{users}/me/tokens/{newest['id']}", headers=headers, timeout=30)
 
 
-def test_an_account_that_was_barred_meanwhile_gets_none(olga: User) -> None:
+def test_an_account_that_was_barred_meanwhile_gets_none(olga):
     caller = User.objects.get(pk=olga.pk)
     olga.deactivate(by=None)
     with pytest.raises(NotAuthenticated):
@@ -178,7 +165,7 @@ def test_an_account_that_was_barred_meanwhile_gets_none(olga: User) -> None:
     assert not ScopedToken.objects.exists()
 
 
-def test_no_token_is_made_with_a_log_in_that_ended_meanwhile(olga: User) -> None:
+def test_no_token_is_made_with_a_log_in_that_ended_meanwhile(olga):
     caller = User.objects.get(pk=olga.pk)
     olga.change(by=None, password=NEW)
     with pytest.raises(NotAuthenticated):

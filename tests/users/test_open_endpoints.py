@@ -7,7 +7,6 @@ from rest_framework.test import APIClient
 
 from tests.factories import PASSWORD
 from tests.users.logins import log_in
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -25,7 +24,7 @@ OPEN: list[tuple[str, str, dict[str, Any] | None, int]] = [
 
 
 @pytest.fixture(params=["junk", "revoked", "deactivated", "Basic", "empty"])
-def stale(request: pytest.FixtureRequest, ed: User) -> str:
+def stale(request, ed):
     """A header that would be a 401 elsewhere."""
     token = log_in(ed)["token"]
     if request.param == "revoked":
@@ -40,9 +39,7 @@ def stale(request: pytest.FixtureRequest, ed: User) -> str:
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"), OPEN, ids=[path for _method, path, *_rest in OPEN]
 )
-def test_a_stale_token_is_ignored(
-    olga: User, stale: str, method: str, path: str, body: dict[str, Any] | None, status: int
-) -> None:
+def test_a_stale_token_is_ignored(olga, stale, method, path, body, status):
     """T41: An expired token does not block endpoints that need no authentication."""
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=stale)
@@ -51,16 +48,14 @@ def test_a_stale_token_is_ignored(
 
 
 @pytest.mark.parametrize(("path", "status"), [("token/refresh", 200), ("logout", 204)])
-def test_refresh_and_logout_look_at_the_refresh_token_alone(
-    olga: User, stale: str, path: str, status: int
-) -> None:
+def test_refresh_and_logout_look_at_the_refresh_token_alone(olga, stale, path, status):
     body = {"refreshToken": log_in(olga)["refreshToken"]}
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=stale)
     assert client.post(f"/api/users/{path}", body).status_code == status
 
 
-def test_wrong_credentials_stay_401_with_a_good_token(olga: User) -> None:
+def test_wrong_credentials_stay_401_with_a_good_token(olga):
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {log_in(olga)['token']}")
     response = client.post("/api/users/login", OLGA | {"password": "not-her-password"})

@@ -1,19 +1,15 @@
 """A new password: the caller's own log-in lives on, every other one of that user dies."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
-from rest_framework.response import Response
-from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, overwrite
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
-from users.models import Session, User
+from users.models import Session
 
 pytestmark = pytest.mark.either
 
@@ -25,13 +21,11 @@ BODIES: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture(params=BODIES, ids=["PUT", "profile"])
-def route(request: pytest.FixtureRequest) -> str:
+def route(request):
     return request.param
 
 
-def test_the_new_password_logs_in_and_the_old_one_does_not(
-    api: Api, olga: User, route: str
-) -> None:
+def test_the_new_password_logs_in_and_the_old_one_does_not(api, olga, route):
     response = api(olga).put(f"/api/users/{olga.pk}{route}", BODIES[route])
     assert response.status_code == 200
     assert NEW not in response.content.decode()
@@ -39,7 +33,7 @@ def test_the_new_password_logs_in_and_the_old_one_does_not(
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 401
 
 
-def test_ones_own_log_in_lives_on_and_all_others_die_at_once(olga: User, route: str) -> None:
+def test_ones_own_log_in_lives_on_and_all_others_die_at_once(olga, route):
     """T26: Changing the password ends all other sessions."""
     own, phone, library = log_in(olga), log_in(olga), log_in(olga)
     bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", BODIES[route])
@@ -50,13 +44,13 @@ def test_ones_own_log_in_lives_on_and_all_others_die_at_once(olga: User, route: 
     assert is_alive(refresh(own["refreshToken"]).json()["token"])
 
 
-def test_the_log_ins_of_others_live_on(api: Api, olga: User, ed: User, route: str) -> None:
+def test_the_log_ins_of_others_live_on(api, olga, ed, route):
     of_ed = log_in(ed)
     api(olga).put(f"/api/users/{olga.pk}{route}", BODIES[route])
     assert is_alive(of_ed["token"])
 
 
-def test_the_same_password_again_ends_nothing(olga: User, route: str) -> None:
+def test_the_same_password_again_ends_nothing(olga, route):
     own, phone = log_in(olga), log_in(olga)
     body = {key: PASSWORD if value == NEW else value for key, value in BODIES[route].items()}
     response = bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", body)
@@ -64,7 +58,7 @@ def test_the_same_password_again_ends_nothing(olga: User, route: str) -> None:
     assert is_alive(phone["token"])
 
 
-def test_other_changes_end_nothing(olga: User) -> None:
+def test_other_changes_end_nothing(olga):
     own, phone = log_in(olga), log_in(olga)
     change = {"name": "Olga Other", "email": "other@example.com"}
     bearer(own["token"]).put(f"/api/users/{olga.pk}/profile", change)
@@ -72,9 +66,7 @@ def test_other_changes_end_nothing(olga: User) -> None:
     assert refresh(phone["refreshToken"]).status_code == 200
 
 
-def test_a_password_that_an_administrator_sets_ends_every_log_in_of_the_user(
-    api: Api, ada: User, olga: User, route: str
-) -> None:
+def test_a_password_that_an_administrator_sets_ends_every_log_in_of_the_user(api, ada, olga, route):
     of_olga, client = log_in(olga), api(ada)
     body = {key: value for key, value in BODIES[route].items() if key != "currentPassword"}
     assert client.put(f"/api/users/{olga.pk}{route}", body).status_code == 200
@@ -83,7 +75,7 @@ def test_a_password_that_an_administrator_sets_ends_every_log_in_of_the_user(
     assert try_to_log_in("olga@example.com", NEW).status_code == 200
 
 
-def test_a_password_that_is_set_behind_the_api_ends_every_log_in(olga: User) -> None:
+def test_a_password_that_is_set_behind_the_api_ends_every_log_in(olga):
     pair = log_in(olga)
     overwrite(olga, password=make_password(NEW))
     assert not is_alive(pair["token"])
@@ -94,9 +86,7 @@ def test_a_password_that_is_set_behind_the_api_ends_every_log_in(olga: User) -> 
     "current",
     [..., None, "", "wrong-password", NEW, PASSWORD.upper(), f" {PASSWORD}", 12, "x" * 129],
 )
-def test_a_wrong_or_missing_current_password_is_refused_on_its_field(
-    olga: User, current: Any
-) -> None:
+def test_a_wrong_or_missing_current_password_is_refused_on_its_field(olga, current):
     own, phone = log_in(olga), log_in(olga)
     body = (
         {"newPassword": NEW} if current is ... else {"newPassword": NEW, "currentPassword": current}
@@ -107,45 +97,45 @@ def test_a_wrong_or_missing_current_password_is_refused_on_its_field(
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
 
 
-def test_an_administrator_too_proves_their_own_current_password(ada: User) -> None:
+def test_an_administrator_too_proves_their_own_current_password(ada):
     own = log_in(ada)
     assert_refused(put_profile(own, ada, {"newPassword": NEW}), "currentPassword")
 
 
 @pytest.mark.parametrize("confirmation", ["", "six-brown-hats-here", NEW.upper(), f"{NEW} "])
-def test_a_confirmation_that_differs_is_refused_on_its_field(olga: User, confirmation: str) -> None:
+def test_a_confirmation_that_differs_is_refused_on_its_field(olga, confirmation):
     body = BODIES["/profile"] | {"newPasswordConfirm": confirmation}
     assert_refused(put_profile(log_in(olga), olga, body), "newPasswordConfirm")
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
 
 
-def test_the_confirmation_may_be_left_out(olga: User) -> None:
+def test_the_confirmation_may_be_left_out(olga):
     body = {"currentPassword": PASSWORD, "newPassword": NEW}
     assert put_profile(log_in(olga), olga, body).status_code == 200
     assert try_to_log_in("olga@example.com", NEW).status_code == 200
 
 
 @pytest.mark.parametrize("new", ["", "seven77", "password123", "x" * 129, 1234567890])
-def test_a_new_password_has_the_rules_of_registration(olga: User, new: Any) -> None:
+def test_a_new_password_has_the_rules_of_registration(olga, new):
     body = {"currentPassword": PASSWORD, "newPassword": new}
     assert_refused(put_profile(log_in(olga), olga, body), "newPassword")
 
 
 @pytest.mark.parametrize("body", [{"currentPassword": "wrong"}, {"newPasswordConfirm": NEW},
                                   {"password": NEW}])  # fmt: skip
-def test_without_a_new_password_nothing_is_changed(olga: User, body: dict[str, str]) -> None:
+def test_without_a_new_password_nothing_is_changed(olga, body):
     assert put_profile(log_in(olga), olga, body).status_code == 200
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
 
 
-def test_a_refused_change_changes_no_other_field(olga: User) -> None:
+def test_a_refused_change_changes_no_other_field(olga):
     own = log_in(olga)
     body = {"name": "Olga Other", "newPassword": NEW, "currentPassword": "wrong-password"}
     assert_refused(put_profile(own, olga, body), "currentPassword")
     assert bearer(own["token"]).get("/api/users/me").json()["name"] == "Olga Owner"
 
 
-def test_a_taken_address_leaves_the_password_and_the_log_ins_alone(olga: User, ed: User) -> None:
+def test_a_taken_address_leaves_the_password_and_the_log_ins_alone(olga, ed):
     own, phone = log_in(olga), log_in(olga)
     body = BODIES[""] | {"email": "ed@example.com"}
     response = bearer(own["token"]).put(f"/api/users/{olga.pk}", body)
@@ -154,16 +144,16 @@ def test_a_taken_address_leaves_the_password_and_the_log_ins_alone(olga: User, e
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
 
 
-def put_profile(pair: dict[str, Any], user: User, body: dict[str, Any]) -> Response:
+def put_profile(pair, user, body):
     return bearer(pair["token"]).put(f"/api/users/{user.pk}/profile", body)
 
 
-def assert_refused(response: Response, field: str) -> None:
+def assert_refused(response, field):
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     assert list(response.json()["errors"]) == [field]
 
 
-def old_log_in(user: User) -> APIClient:
+def old_log_in(user):
     """A client whose log-in was eleven minutes ago."""
     client = bearer(log_in(user)["token"])
     Session.objects.update(created_at=timezone.now() - timedelta(minutes=11))
@@ -175,7 +165,7 @@ def old_log_in(user: User) -> APIClient:
     [{"password": NEW}, {"email": "new@example.com", "password": NEW}],
     ids=["own", "all"],
 )
-def test_an_old_log_in_does_not_take_the_account_away(olga: User, changes: dict[str, str]) -> None:
+def test_an_old_log_in_does_not_take_the_account_away(olga, changes):
     client, path = old_log_in(olga), f"/api/users/{olga.pk}"
     body = {"name": "Olga", "email": olga.email, **changes}
     problem_of(client.put(path, body), 403, "log_in_again")
@@ -186,13 +176,13 @@ def test_an_old_log_in_does_not_take_the_account_away(olga: User, changes: dict[
     assert try_to_log_in(body["email"], NEW).status_code == 200
 
 
-def test_the_current_password_in_the_body_is_proof_enough(olga: User) -> None:
+def test_the_current_password_in_the_body_is_proof_enough(olga):
     client, path = old_log_in(olga), f"/api/users/{olga.pk}"
     body = {"name": "Olga", "email": "new@example.com", "password": PASSWORD}
     assert client.put(path, body).status_code == 200
 
 
-def test_a_new_address_in_the_profile_asks_for_the_same(olga: User) -> None:
+def test_a_new_address_in_the_profile_asks_for_the_same(olga):
     client, path = old_log_in(olga), f"/api/users/{olga.pk}/profile"
     assert client.put(path, {"name": "Olga", "email": "OLGA@example.com"}).status_code == 200
     body = {"email": "new@example.com"}
@@ -200,6 +190,6 @@ def test_a_new_address_in_the_profile_asks_for_the_same(olga: User) -> None:
     assert client.put(path, {**body, "currentPassword": PASSWORD}).status_code == 200
 
 
-def test_an_administrator_needs_nobody_elses_password(olga: User, ada: User) -> None:
+def test_an_administrator_needs_nobody_elses_password(olga, ada):
     body = {"name": "Olga", "email": "new@example.com", "password": NEW}
     assert old_log_in(ada).put(f"/api/users/{olga.pk}", body).status_code == 200

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import httpx
 import pytest
@@ -16,13 +15,10 @@ from django.core import mail
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
-from rest_framework.response import Response
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.mailserver import mail_server, token_in
-from tests.server import Server
 from tests.splits.journey import answers_at_once
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from tripcompanion.mail.sending import deliver
@@ -36,35 +32,35 @@ NEW = "five-yellow-umbrellas"
 Limits = Callable[..., None]
 
 
-def ask(email: Any, **headers: str) -> Response:
+def ask(email, **headers):
     return APIClient().post("/api/users/password-reset", {"email": email}, **headers)
 
 
-def confirm(token: Any, password: Any = NEW, **headers: str) -> Response:
+def confirm(token, password=NEW, **headers):
     body = {"token": token, "newPassword": password}
     return APIClient().post("/api/users/password-reset/confirm", body, **headers)
 
 
-def mail_to(*emails: str) -> list[Any]:
+def mail_to(*emails):
     """The mails to `emails`, by default to anybody, that go out now."""
     mail.outbox.clear()
     deliver()
     return [message for message in mail.outbox if not emails or message.to[0] in emails]
 
 
-def token_for(email: str) -> str:
+def token_for(email):
     """Ask for a link, and read the mail."""
     assert ask(email).status_code == 202
     return token_in(mail_to(email)[0].body)
 
 
-def assert_dead(response: Response) -> None:
+def assert_dead(response):
     document = response.json()
     assert (response.status_code, document["code"]) == (400, "link_invalid")
     assert document["errors"] == {"token": [document["detail"]]}
 
 
-def test_a_lost_password_is_set_anew_and_every_log_in_ends(olga: User) -> None:
+def test_a_lost_password_is_set_anew_and_every_log_in_ends(olga):
     pairs = [log_in(olga), log_in(olga)]
     response = ask("olga@example.com")
     assert (response.status_code, response.content) == (202, b"")
@@ -79,9 +75,7 @@ def test_a_lost_password_is_set_anew_and_every_log_in_ends(olga: User) -> None:
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 401
 
 
-def test_the_mail_and_the_page_are_in_the_language_that_was_asked_in(
-    olga: User, settings: Any
-) -> None:
+def test_the_mail_and_the_page_are_in_the_language_that_was_asked_in(olga, settings):
     settings.FRONTEND_URL = "https://app.example.com"
     ask("olga@example.com", HTTP_ACCEPT_LANGUAGE="es")
     [letter] = mail_to("olga@example.com")
@@ -89,7 +83,7 @@ def test_the_mail_and_the_page_are_in_the_language_that_was_asked_in(
     assert "https://app.example.com/reset-password?token=" in letter.body
 
 
-def test_no_name_and_nothing_else_that_somebody_typed_is_in_the_mail(olga: User) -> None:
+def test_no_name_and_nothing_else_that_somebody_typed_is_in_the_mail(olga):
     User.objects.update(name="Win at https://evil.example")
     ask("OLGA@example.com")
     [letter] = mail_to("olga@example.com")
@@ -97,15 +91,13 @@ def test_no_name_and_nothing_else_that_somebody_typed_is_in_the_mail(olga: User)
     assert "OLGA" not in str(letter.message())
 
 
-def test_an_address_is_found_in_any_spelling_and_the_mail_goes_to_the_stored_one(
-    olga: User,
-) -> None:
+def test_an_address_is_found_in_any_spelling_and_the_mail_goes_to_the_stored_one(olga):
     assert try_to_log_in("olga@example.com").status_code == 200
     ask(" Olga@EXAMPLE.com ")
     assert mail_to("olga@example.com")
 
 
-def test_an_unknown_address_gets_the_same_answer_and_no_mail(olga: User) -> None:
+def test_an_unknown_address_gets_the_same_answer_and_no_mail(olga):
     known, unknown = ask("olga@example.com"), ask("nobody@example.com")
     for response in (known, unknown):
         response.headers.pop("X-Request-Id", None)
@@ -116,7 +108,7 @@ def test_an_unknown_address_gets_the_same_answer_and_no_mail(olga: User) -> None
     assert not Mail.objects.exists()
 
 
-def test_nobody_is_looked_up_while_the_answer_is_made(olga: User) -> None:
+def test_nobody_is_looked_up_while_the_answer_is_made(olga):
     """So the time of the answer has nothing to tell: each is the same single INSERT."""
     done = []
     for email in ("olga@example.com", "no.one@example.com"):
@@ -128,7 +120,7 @@ def test_nobody_is_looked_up_while_the_answer_is_made(olga: User) -> None:
     assert insert.startswith('INSERT INTO "users_mail"')
 
 
-def test_the_answer_takes_as_long_for_an_unknown_address(server: Server) -> None:
+def test_the_answer_takes_as_long_for_an_unknown_address(server):
     email = f"{secrets.token_hex(8)}@example.com"
     with httpx.Client(base_url=server.url, timeout=30) as http:
         body = {"email": email, "password": PASSWORD}
@@ -145,7 +137,7 @@ def test_the_answer_takes_as_long_for_an_unknown_address(server: Server) -> None
     assert abs(known - unknown) < 0.5 * max(known, unknown)
 
 
-def test_a_link_works_once(olga: User) -> None:
+def test_a_link_works_once(olga):
     token = token_for("olga@example.com")
     assert confirm(token).status_code == 204
     assert_dead(confirm(token, PASSWORD))
@@ -153,7 +145,7 @@ def test_a_link_works_once(olga: User) -> None:
 
 
 @pytest.mark.slow
-def test_a_link_used_by_twenty_at_once_works_for_one(server: Server) -> None:
+def test_a_link_used_by_twenty_at_once_works_for_one(server):
     email = f"{secrets.token_hex(8)}@example.com"
     with httpx.Client(base_url=server.url, timeout=60) as http, mail_server() as post:
         http.post("/api/users/register", json={"email": email, "password": PASSWORD})
@@ -181,7 +173,7 @@ def test_a_link_used_by_twenty_at_once_works_for_one(server: Server) -> None:
         assert [answer.status_code for answer in answers].index(204) == good.index(200)
 
 
-def test_a_link_is_good_for_an_hour(olga: User) -> None:
+def test_a_link_is_good_for_an_hour(olga):
     tokens = [token_for("olga@example.com") for _link in range(2)]
     sent = timezone.now()
     with time_machine.travel(sent + timedelta(minutes=59, seconds=50), tick=False):
@@ -191,14 +183,14 @@ def test_a_link_is_good_for_an_hour(olga: User) -> None:
         assert_dead(confirm(fresh))
 
 
-def test_a_newer_link_does_not_kill_the_older_but_its_use_does(olga: User) -> None:
+def test_a_newer_link_does_not_kill_the_older_but_its_use_does(olga):
     first, second, third = (token_for("olga@example.com") for _link in range(3))
     assert confirm(first).status_code == 204
     assert_dead(confirm(second, "six-purple-umbrellas"))
     assert_dead(confirm(third, NEW))
 
 
-def test_a_reset_to_the_old_password_ends_the_log_ins_and_the_other_links_too(olga: User) -> None:
+def test_a_reset_to_the_old_password_ends_the_log_ins_and_the_other_links_too(olga):
     pair = log_in(olga)
     first, second = (token_for("olga@example.com") for _link in range(2))
     assert confirm(first, PASSWORD).status_code == 204
@@ -215,15 +207,13 @@ def test_a_reset_to_the_old_password_ends_the_log_ins_and_the_other_links_too(ol
     ],
     ids=["password", "email"],
 )
-def test_a_link_dies_with_the_password_and_the_address_that_it_was_made_for(
-    api: Api, olga: User, change: dict[str, str]
-) -> None:
+def test_a_link_dies_with_the_password_and_the_address_that_it_was_made_for(api, olga, change):
     token = token_for("olga@example.com")
     assert api(olga).put(f"/api/users/{olga.pk}/profile", change).status_code == 200
     assert_dead(confirm(token))
 
 
-def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga: User, ed: User) -> None:
+def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga, ed):
     tokens = [token_for("olga@example.com"), token_for("ed@example.com")]
     olga.deactivate(by=None)
     delete_account(ed, by=None)
@@ -233,7 +223,7 @@ def test_a_link_does_not_open_an_account_that_is_barred_or_deleted(olga: User, e
     assert not olga.is_active
 
 
-def test_barred_and_deleted_accounts_get_no_mail(olga: User, ed: User) -> None:
+def test_barred_and_deleted_accounts_get_no_mail(olga, ed):
     olga.deactivate(by=None)
     delete_account(ed, by=None)
     ask("olga@example.com")
@@ -241,25 +231,25 @@ def test_barred_and_deleted_accounts_get_no_mail(olga: User, ed: User) -> None:
     assert mail_to() == []
 
 
-def test_a_link_that_confirms_an_address_sets_no_password(olga: User) -> None:
+def test_a_link_that_confirms_an_address_sets_no_password(olga):
     assert_dead(confirm(EmailToken.make(olga, MailTemplate.VERIFY)))
 
 
 @pytest.mark.parametrize("password", ["", "seven77", "password123", "x" * 129, None, 1234567890])
-def test_a_password_that_is_refused_leaves_the_link_good(olga: User, password: Any) -> None:
+def test_a_password_that_is_refused_leaves_the_link_good(olga, password):
     token = token_for("olga@example.com")
     response = confirm(token, password)
     assert list(response.json()["errors"]) == ["newPassword"]
     assert confirm(token).status_code == 204
 
 
-def test_only_a_hash_of_the_token_is_stored(olga: User) -> None:
+def test_only_a_hash_of_the_token_is_stored(olga):
     token = token_for("olga@example.com")
     assert not Mail.objects.exists()
     assert all(token not in str(row) for row in EmailToken.objects.values())
 
 
-def test_a_reset_confirms_the_address_and_is_told_by_mail(olga: User) -> None:
+def test_a_reset_confirms_the_address_and_is_told_by_mail(olga):
     confirm(token_for("olga@example.com"))
     olga.refresh_from_db()
     assert olga.email_verified_at is not None
@@ -267,7 +257,7 @@ def test_a_reset_confirms_the_address_and_is_told_by_mail(olga: User) -> None:
     assert letter.subject == "Your password was changed"
 
 
-def test_requests_are_limited_per_account_known_or_not(limits: Limits, olga: User) -> None:
+def test_requests_are_limited_per_account_known_or_not(limits, olga):
     limits(mail="2/hour")
     for email in ("olga@example.com", "nobody@example.com"):
         spellings = [email, email.upper(), f" {email} "]
@@ -279,14 +269,14 @@ def test_requests_are_limited_per_account_known_or_not(limits: Limits, olga: Use
     assert Mail.objects.count() == 4
 
 
-def test_requests_are_limited_per_address_of_the_client(limits: Limits, db: None) -> None:
+def test_requests_are_limited_per_address_of_the_client(limits, db):
     limits(mail="3/hour")
     emails = [UserFactory.build().email for _account in range(4)]
     assert [ask(email).status_code for email in emails] == [202, 202, 202, 429]
     assert ask(emails[3], REMOTE_ADDR="192.0.2.9").status_code == 202
 
 
-def test_a_stale_token_in_the_header_does_not_matter(olga: User) -> None:
+def test_a_stale_token_in_the_header_does_not_matter(olga):
     assert ask("olga@example.com", HTTP_AUTHORIZATION="Bearer stale").status_code == 202
     [letter] = mail_to("olga@example.com")
     token = token_in(letter.body)

@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 from io import StringIO
 
-import pytest
 from django.contrib.sessions.models import Session as BrowserSession
 from django.core.management import call_command
 from django.db import connection
@@ -14,7 +13,6 @@ from django.utils import timezone
 
 from splits.models import DeletedEntry
 from tests import citus
-from tests.cast import Api
 from tests.factories import TripFactory, spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer, log_in
@@ -25,13 +23,13 @@ from trips.models import JournalEntry, Trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from users.mail_templates import MailTemplate
-from users.models import EmailToken, Mail, ScopedToken, Session, User
+from users.models import EmailToken, Mail, ScopedToken, Session
 
 MONTH = timedelta(days=30, minutes=1)
 WEEK = timedelta(days=7, minutes=1)
 
 
-def pruned(dry_run: bool = False) -> dict[str, int]:
+def pruned(dry_run=False):
     said = StringIO()
     call_command("prune", stdout=said, dry_run=dry_run)
     lines = said.getvalue().splitlines()
@@ -58,7 +56,7 @@ NOTHING = {
 ONE_OF_EACH = dict.fromkeys(NOTHING, 1) | dict.fromkeys(all_of("PRUNED"), 0)
 
 
-def fill(api: Api, user: User) -> None:
+def fill(api, user):
     """One of everything that can be over, all of it in use."""
     Client().force_login(user)
     answer = api(user).post("/api/trips", lisbon(), HTTP_IDEMPOTENCY_KEY="lisbon")
@@ -71,7 +69,7 @@ def fill(api: Api, user: User) -> None:
     ThrottleCounter.add("login:1:olga", (timezone.now() + timedelta(minutes=1)).timestamp())
 
 
-def test_what_is_in_use_stays(api: Api, olga: User) -> None:
+def test_what_is_in_use_stays(api, olga):
     fill(api, olga)
     assert pruned() == NOTHING
     assert Mail.objects.count() == EmailToken.objects.count() == Session.objects.count() == 1
@@ -79,7 +77,7 @@ def test_what_is_in_use_stays(api: Api, olga: User) -> None:
     assert IdempotencyRecord.objects.count() == BrowserSession.objects.count() == 1
 
 
-def test_what_is_over_goes(api: Api, olga: User) -> None:
+def test_what_is_over_goes(api, olga):
     fill(api, olga)
     now = timezone.now()
     IdempotencyRecord.objects.update(created_at=now - timedelta(hours=24))
@@ -113,7 +111,7 @@ def test_what_is_over_goes(api: Api, olga: User) -> None:
         assert not model._default_manager.exists()
 
 
-def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) -> None:
+def test_what_came_to_an_end_can_be_looked_at_for_a_month(api, olga):
     fill(api, olga)
     month = timezone.now() - MONTH + timedelta(minutes=2)
     Session.objects.update(ended_at=month)
@@ -124,7 +122,7 @@ def test_what_came_to_an_end_can_be_looked_at_for_a_month(api: Api, olga: User) 
     assert pruned() == NOTHING
 
 
-def test_an_ended_log_in_goes_after_a_month_and_a_live_one_works_on(olga: User) -> None:
+def test_an_ended_log_in_goes_after_a_month_and_a_live_one_works_on(olga):
     ended, alive = Session.start(olga), log_in(olga)
     ended.end()
     Session.objects.filter(pk=ended.pk).update(ended_at=timezone.now() - MONTH)
@@ -132,13 +130,13 @@ def test_an_ended_log_in_goes_after_a_month_and_a_live_one_works_on(olga: User) 
     assert bearer(alive["token"]).get("/api/users/me").status_code == 200
 
 
-def test_mails_that_are_waiting_stay_however_old_they_are(olga: User) -> None:
+def test_mails_that_are_waiting_stay_however_old_they_are(olga):
     Mail.objects.ask_to_verify(olga)
     Mail.objects.update(created_at=timezone.now() - MONTH)
     assert pruned() == NOTHING
 
 
-def test_it_goes_batch_by_batch(olga: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_goes_batch_by_batch(olga, monkeypatch):
     monkeypatch.setattr(deletes, "READ_ROWS", 2)
     for _link in range(5):
         EmailToken.make(olga, MailTemplate.RESET)
@@ -167,7 +165,7 @@ ENDS = {
 
 
 @citus.hides_plans
-def test_a_batch_is_found_by_an_index(db: None) -> None:
+def test_a_batch_is_found_by_an_index(db):
     """A table of millions would else be read as a whole for each batch."""
     with CaptureQueriesContext(connection) as captured:
         assert pruned() == NOTHING
@@ -181,14 +179,14 @@ def test_a_batch_is_found_by_an_index(db: None) -> None:
     assert found == ENDS
 
 
-def _looked_up(sql: str) -> tuple[str, str]:
+def _looked_up(sql):
     """The table of a batch, and the column that it is ordered by."""
     found = re.search(r'FROM "(\w+)".* ORDER BY "\w+"\."(\w+)" ASC(?:, .*)? LIMIT', sql)
     assert found, sql
     return found[1], found[2]
 
 
-def _plan(sql: str) -> str:
+def _plan(sql):
     """What the database looks up in an index, in its own words."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":

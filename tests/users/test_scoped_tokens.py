@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
 
 import pytest
 import time_machine
@@ -10,7 +9,6 @@ from django.contrib.auth.hashers import make_password
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.cast import Api
 from tests.factories import PASSWORD, overwrite
 from tests.scoped import ALL, TOKENS, make, script_of
 from tests.trips.bodies import lisbon
@@ -22,7 +20,7 @@ NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
 NEW = "five-yellow-umbrellas"
 
 
-def opens(token: str) -> bool:
+def opens(token):
     """Whether a token with `trips:read` still opens something."""
     response = bearer(token).get("/api/trips")
     assert response.status_code in {200, 401}
@@ -32,9 +30,7 @@ def opens(token: str) -> bool:
 # -- Showing and ending -----------------------------------------------------------------------
 
 
-def test_the_newest_comes_first_and_those_of_others_are_not_shown(
-    api: Api, olga: User, ed: User
-) -> None:
+def test_the_newest_comes_first_and_those_of_others_are_not_shown(api, olga, ed):
     script_of(ed, *ALL)
     client = api(olga)
     ids = [make(client).json()["id"] for _number in range(3)]
@@ -43,7 +39,7 @@ def test_the_newest_comes_first_and_those_of_others_are_not_shown(
     assert not any("token" in row for row in page["items"])
 
 
-def test_ending_a_token_kills_it_at_once_and_no_other(api: Api, olga: User) -> None:
+def test_ending_a_token_kills_it_at_once_and_no_other(api, olga):
     client = api(olga)
     first, second = make(client).json(), make(client).json()
     assert opens(first["token"])
@@ -54,9 +50,7 @@ def test_ending_a_token_kills_it_at_once_and_no_other(api: Api, olga: User) -> N
 
 
 @pytest.mark.parametrize("method", ["get", "delete"])
-def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(
-    api: Api, olga: User, ed: User, method: str
-) -> None:
+def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(api, olga, ed, method):
     client = api(olga)
     foreign, ended, expired = script_of(ed, *ALL), script_of(olga, *ALL), script_of(olga, *ALL)
     client.delete(f"{TOKENS}/{ended.pk}")
@@ -71,7 +65,7 @@ def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(
 # -- Life and death ---------------------------------------------------------------------------
 
 
-def test_a_token_expires_to_the_second(olga: User) -> None:
+def test_a_token_expires_to_the_second(olga):
     with time_machine.travel(NOON, tick=False) as clock:
         token = script_of(olga, *ALL).token
         clock.move_to(NOON + timedelta(days=90, seconds=-1))
@@ -83,7 +77,7 @@ def test_a_token_expires_to_the_second(olga: User) -> None:
 
 
 @pytest.mark.parametrize("route", ["", "/profile"])
-def test_a_changed_password_ends_every_scoped_token(olga: User, ed: User, route: str) -> None:
+def test_a_changed_password_ends_every_scoped_token(olga, ed, route):
     token, of_ed, own = script_of(olga, *ALL).token, script_of(ed, *ALL).token, log_in(olga)
     body = {"currentPassword": PASSWORD, "newPassword": NEW}
     if not route:
@@ -95,20 +89,20 @@ def test_a_changed_password_ends_every_scoped_token(olga: User, ed: User, route:
     assert opens(of_ed)
 
 
-def test_the_same_password_again_ends_nothing(olga: User) -> None:
+def test_the_same_password_again_ends_nothing(olga):
     token, own = script_of(olga, *ALL).token, log_in(olga)
     body = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
     bearer(own["token"]).put(f"/api/users/{olga.pk}/profile", body)
     assert opens(token)
 
 
-def test_a_password_that_is_set_behind_the_api_ends_them_too(olga: User) -> None:
+def test_a_password_that_is_set_behind_the_api_ends_them_too(olga):
     token = script_of(olga, *ALL).token
     overwrite(olga, password=make_password(NEW))
     assert not opens(token)
 
 
-def test_barring_an_account_ends_them_for_good(olga: User) -> None:
+def test_barring_an_account_ends_them_for_good(olga):
     token = script_of(olga, *ALL).token
     olga.deactivate(by=None)
     assert not opens(token)
@@ -116,22 +110,20 @@ def test_barring_an_account_ends_them_for_good(olga: User) -> None:
     assert not opens(token)
 
 
-def test_a_row_that_is_barred_behind_the_api_opens_nothing(olga: User) -> None:
+def test_a_row_that_is_barred_behind_the_api_opens_nothing(olga):
     token = script_of(olga, *ALL).token
     User.objects.filter(pk=olga.pk).update(is_active=False)
     assert not opens(token)
 
 
-def test_deleting_an_account_ends_them(api: Api, olga: User, ada: User) -> None:
+def test_deleting_an_account_ends_them(api, olga, ada):
     token = script_of(olga, *ALL).token
     assert api(ada).delete(f"/api/users/{olga.pk}").status_code == 204
     assert not opens(token)
     assert not ScopedToken.objects.exists()
 
 
-def test_a_token_that_is_confined_to_a_deleted_trip_sees_no_other_and_goes_with_it(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_token_that_is_confined_to_a_deleted_trip_sees_no_other_and_goes_with_it(api, trip, olga):
     """Without its trip a token would be confined to nothing, and see everything."""
     token = script_of(olga, *ALL, trip=trip).token
     assert opens(token)
@@ -157,7 +149,7 @@ def test_a_token_that_is_confined_to_a_deleted_trip_sees_no_other_and_goes_with_
         lambda token: token[3:],
     ],
 )
-def test_what_is_almost_the_token_opens_nothing(olga: User, spoil: Any) -> None:
+def test_what_is_almost_the_token_opens_nothing(olga, spoil):
     token = script_of(olga, *ALL).token
     response = bearer(spoil(token)).get("/api/trips")
     assert (response.status_code, response.json()["code"]) == (401, "token_invalid")
@@ -165,7 +157,7 @@ def test_what_is_almost_the_token_opens_nothing(olga: User, spoil: Any) -> None:
 
 
 @pytest.mark.parametrize("path", ["login", "token/refresh", "logout", "register"])
-def test_a_token_is_no_way_to_a_log_in(olga: User, path: str) -> None:
+def test_a_token_is_no_way_to_a_log_in(olga, path):
     token = script_of(olga, *ALL).token
     body = {"refreshToken": token, "email": olga.email, "password": token}
     lenient = {"HTTP_PREFER": "handling=lenient"}
@@ -173,7 +165,7 @@ def test_a_token_is_no_way_to_a_log_in(olga: User, path: str) -> None:
     assert response.status_code == (409 if path == "register" else 401)
 
 
-def test_a_use_is_noted_once_in_ten_minutes(api: Api, olga: User) -> None:
+def test_a_use_is_noted_once_in_ten_minutes(api, olga):
     with time_machine.travel(NOON, tick=False) as clock:
         made = ScopedToken.issue(olga, name="Import", scopes=ALL)
         client, noted = bearer(made.token), []
@@ -187,9 +179,7 @@ def test_a_use_is_noted_once_in_ten_minutes(api: Api, olga: User) -> None:
         assert shown["lastUsedAt"] == "2026-05-14T12:15:00Z"
 
 
-def test_requests_count_for_the_user_however_they_come(
-    api: Api, limits: Any, olga: User, ed: User
-) -> None:
+def test_requests_count_for_the_user_however_they_come(api, limits, olga, ed):
     limits(user="3/min")
     with time_machine.travel(NOON, tick=False):
         clients = [

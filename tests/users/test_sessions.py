@@ -1,9 +1,7 @@
 """One's own log-ins: what is shown of each, and ending one or all of them."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -15,14 +13,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.exceptions import NotAuthenticated
-from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD, overwrite
 from tests.scoped import script_of
-from tests.server import Server
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import Session, User
 
@@ -34,29 +29,29 @@ PARALLEL = 6
 LETTERS = "abcdef00-6f0b-4a58-9b1c-3d2f5f1f3a77"
 
 
-def sessions(pair: dict[str, Any]) -> list[dict[str, Any]]:
+def sessions(pair):
     response = bearer(pair["token"]).get(SESSIONS)
     assert response.status_code == 200
     return response.json()["items"]
 
 
-def own(pair: dict[str, Any]) -> dict[str, Any]:
+def own(pair):
     """The log-in of this very pair of tokens."""
     [row] = [row for row in sessions(pair) if row["current"]]
     return row
 
 
-def end(pair: dict[str, Any], session_id: Any) -> Response:
+def end(pair, session_id):
     return bearer(pair["token"]).delete(f"{SESSIONS}/{session_id}")
 
 
-def browser_of(user: User) -> Client:
+def browser_of(user):
     browser = Client()
     browser.force_login(user)
     return browser
 
 
-def test_a_log_in_is_shown_with_device_address_and_times(olga: User) -> None:
+def test_a_log_in_is_shown_with_device_address_and_times(olga):
     with time_machine.travel(NOON, tick=False):
         answer = try_to_log_in(
             olga.email, HTTP_USER_AGENT="Companion/2.1 (Android)", REMOTE_ADDR="203.0.113.7"
@@ -81,7 +76,7 @@ def test_a_log_in_is_shown_with_device_address_and_times(olga: User) -> None:
 
 
 @pytest.mark.django_db
-def test_a_registration_is_a_log_in_with_a_device_too() -> None:
+def test_a_registration_is_a_log_in_with_a_device_too():
     body = {"email": "nina@example.com", "password": PASSWORD}
     answer = APIClient().post("/api/users/register", body, HTTP_USER_AGENT="Companion/2.1")
     assert own(answer.json())["device"] == "Companion/2.1"
@@ -99,21 +94,19 @@ def test_a_registration_is_a_log_in_with_a_device_too() -> None:
         ("x" * 199 + " y", "x" * 199),
     ],
 )
-def test_of_a_device_only_what_can_be_shown_is_kept(olga: User, sent: str, kept: str) -> None:
+def test_of_a_device_only_what_can_be_shown_is_kept(olga, sent, kept):
     pair = try_to_log_in(olga.email, HTTP_USER_AGENT=sent).json()
     assert own(pair)["device"] == kept
 
 
-def test_a_log_in_without_a_device_has_an_empty_one(olga: User) -> None:
+def test_a_log_in_without_a_device_has_an_empty_one(olga):
     assert own(log_in(olga))["device"] == ""
 
 
 @pytest.mark.parametrize(
     ("proxies", "address"), [(0, "10.0.0.1"), (1, "198.51.100.9"), (2, "203.0.113.7")]
 )
-def test_the_address_is_read_as_many_proxies_back_as_there_are(
-    olga: User, monkeypatch: pytest.MonkeyPatch, proxies: int, address: str
-) -> None:
+def test_the_address_is_read_as_many_proxies_back_as_there_are(olga, monkeypatch, proxies, address):
     monkeypatch.setattr(api_settings, "NUM_PROXIES", proxies)
     forwarded = "192.0.2.1, 203.0.113.7, 198.51.100.9"
     pair = try_to_log_in(olga.email, REMOTE_ADDR="10.0.0.1", HTTP_X_FORWARDED_FOR=forwarded).json()
@@ -125,8 +118,8 @@ def test_the_address_is_read_as_many_proxies_back_as_there_are(
     [("192.0.2.1:52000", "192.0.2.1"), ("[2001:db8::1]:52000", "2001:db8::1")],
 )
 def test_a_port_that_a_proxy_adds_makes_no_other_client(
-    olga: User, limits: Any, monkeypatch: pytest.MonkeyPatch, forwarded: str, address: str
-) -> None:
+    olga, limits, monkeypatch, forwarded, address
+):
     monkeypatch.setattr(api_settings, "NUM_PROXIES", 1)
     limits(login="1/min")
     pair = try_to_log_in(olga.email, HTTP_X_FORWARDED_FOR=forwarded).json()
@@ -135,7 +128,7 @@ def test_a_port_that_a_proxy_adds_makes_no_other_client(
     assert again.status_code == 429
 
 
-def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga: User, ed: User) -> None:
+def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga, ed):
     log_in(ed)
     with time_machine.travel(NOON, tick=False) as clock:
         log_in(olga)  # and never used again: it expires
@@ -152,19 +145,19 @@ def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga: User, ed: U
         assert [row["id"] for row in sessions(first)] == [ids[0], ids[2]]
 
 
-def test_the_list_is_a_page(olga: User) -> None:
+def test_the_list_is_a_page(olga):
     pair = [log_in(olga) for _number in range(3)][-1]
     page = bearer(pair["token"]).get(f"{SESSIONS}?page=2&pageSize=2").json()
     assert (len(page["items"]), page["total"], page["totalPages"]) == (1, 3, 2)
 
 
-def test_a_browser_sees_the_log_ins_of_the_api_and_is_none_of_them(olga: User) -> None:
+def test_a_browser_sees_the_log_ins_of_the_api_and_is_none_of_them(olga):
     log_in(olga)
     page = browser_of(olga).get(SESSIONS).json()
     assert [row["current"] for row in page["items"]] == [False]
 
 
-def test_a_log_in_with_an_older_password_is_not_shown(olga: User) -> None:
+def test_a_log_in_with_an_older_password_is_not_shown(olga):
     log_in(olga)
     overwrite(olga, password=make_password("five-yellow-umbrellas"))
     pair = try_to_log_in(olga.email, "five-yellow-umbrellas").json()
@@ -174,7 +167,7 @@ def test_a_log_in_with_an_older_password_is_not_shown(olga: User) -> None:
 # -- Ending one -------------------------------------------------------------------------------
 
 
-def test_ending_one_kills_its_tokens_at_once_and_no_other(olga: User) -> None:
+def test_ending_one_kills_its_tokens_at_once_and_no_other(olga):
     here, phone, library = log_in(olga), log_in(olga), log_in(olga)
     response = end(here, own(phone)["id"])
     assert (response.status_code, response.content) == (204, b"")
@@ -184,13 +177,13 @@ def test_ending_one_kills_its_tokens_at_once_and_no_other(olga: User) -> None:
     assert is_alive(library["token"])
 
 
-def test_one_may_end_the_log_in_that_one_is_using(olga: User) -> None:
+def test_one_may_end_the_log_in_that_one_is_using(olga):
     here = log_in(olga)
     assert end(here, own(here)["id"]).status_code == 204
     assert not is_alive(here["token"])
 
 
-def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(olga: User, ed: User) -> None:
+def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(olga, ed):
     here, ended, of_ed = log_in(olga), log_in(olga), log_in(ed)
     expired = Session.start(olga)
     Session.objects.filter(pk=expired.pk).update(expires_at=NOON - timedelta(days=9999))
@@ -205,14 +198,14 @@ def test_foreign_unknown_ended_and_expired_ids_are_the_same_404(olga: User, ed: 
 @pytest.mark.parametrize(
     "spelt", [str.upper, lambda text: text.replace("-", ""), lambda text: "{" + text + "}"]
 )
-def test_an_id_has_one_spelling(olga: User, spelt: Callable[[str], str]) -> None:
+def test_an_id_has_one_spelling(olga, spelt):
     pair = log_in(olga)
     Session.objects.filter(pk=Session.start(olga).pk).update(id=LETTERS)
     assert end(pair, spelt(LETTERS)).status_code == 404
     assert end(pair, LETTERS).status_code == 204
 
 
-def test_of_simultaneous_ends_one_wins(server: Server) -> None:
+def test_of_simultaneous_ends_one_wins(server):
     users = f"{server.url}/api/users"
     body = {"email": "ends@example.com", "password": PASSWORD}
     httpx.post(f"{users}/register", json=body, timeout=30)
@@ -223,7 +216,7 @@ def test_of_simultaneous_ends_one_wins(server: Server) -> None:
         items = httpx.get(f"{users}/me/sessions", headers=headers, timeout=30).json()["items"]
         other = next(row["id"] for row in items if not row["current"])
 
-        def delete(_at: int, other: str = other) -> int:
+        def delete(_at, other=other):
             url = f"{users}/me/sessions/{other}"
             return httpx.delete(url, headers=headers, timeout=30).status_code
 
@@ -234,9 +227,7 @@ def test_of_simultaneous_ends_one_wins(server: Server) -> None:
 # -- Ending all -------------------------------------------------------------------------------
 
 
-def test_logging_out_everywhere_ends_every_log_in_in_the_api_and_in_browsers(
-    olga: User, ed: User
-) -> None:
+def test_logging_out_everywhere_ends_every_log_in_in_the_api_and_in_browsers(olga, ed):
     pairs, browser, of_ed = [log_in(olga), log_in(olga)], browser_of(olga), log_in(ed)
     assert browser.get("/api/users/me").status_code == 200
     response = bearer(pairs[0]["token"]).post(EVERYWHERE)
@@ -250,13 +241,13 @@ def test_logging_out_everywhere_ends_every_log_in_in_the_api_and_in_browsers(
     assert is_alive(log_in(olga)["token"])
 
 
-def test_logging_out_everywhere_leaves_scoped_tokens_alone(api: Api, olga: User) -> None:
+def test_logging_out_everywhere_leaves_scoped_tokens_alone(api, olga):
     script = script_of(olga, "trips:read")
     api(olga).post(EVERYWHERE)
     assert bearer(script.token).get("/api/trips").status_code == 200
 
 
-def test_a_browser_can_log_out_everywhere_with_the_token_of_its_page(olga: User) -> None:
+def test_a_browser_can_log_out_everywhere_with_the_token_of_its_page(olga):
     pair, browser = log_in(olga), Client(enforce_csrf_checks=True)
     browser.force_login(olga)
     assert browser.post(EVERYWHERE).json()["code"] == "csrf_failed"
@@ -271,7 +262,7 @@ def test_a_browser_can_log_out_everywhere_with_the_token_of_its_page(olga: User)
     assert not is_alive(pair["token"])
 
 
-def test_a_log_in_that_began_before_is_refused_if_it_would_be_written_after(olga: User) -> None:
+def test_a_log_in_that_began_before_is_refused_if_it_would_be_written_after(olga):
     """The password was right, and then somebody else ended all: their word counts."""
     late = User.objects.get(pk=olga.pk)
     olga.log_out_everywhere(by=None)
@@ -280,7 +271,7 @@ def test_a_log_in_that_began_before_is_refused_if_it_would_be_written_after(olga
     assert not Session.objects.filter(user=olga).exists()
 
 
-def test_barring_after_logging_out_everywhere_ends_the_browser_too(olga: User) -> None:
+def test_barring_after_logging_out_everywhere_ends_the_browser_too(olga):
     stale = User.objects.get(pk=olga.pk)
     olga.log_out_everywhere(by=None)
     browser = browser_of(olga)
@@ -292,7 +283,7 @@ def test_barring_after_logging_out_everywhere_ends_the_browser_too(olga: User) -
 # -- Noting the use ---------------------------------------------------------------------------
 
 
-def test_a_use_is_noted_once_in_ten_minutes_and_writes_nothing_between(olga: User) -> None:
+def test_a_use_is_noted_once_in_ten_minutes_and_writes_nothing_between(olga):
     with time_machine.travel(NOON, tick=False) as clock:
         client = bearer(log_in(olga)["token"])
         noted = []
@@ -305,7 +296,7 @@ def test_a_use_is_noted_once_in_ten_minutes_and_writes_nothing_between(olga: Use
         assert Session.objects.get().used_at == NOON + timedelta(minutes=20)
 
 
-def test_refreshing_notes_the_use(olga: User) -> None:
+def test_refreshing_notes_the_use(olga):
     with time_machine.travel(NOON, tick=False) as clock:
         pair = log_in(olga)
         clock.shift(timedelta(minutes=1))
@@ -313,7 +304,7 @@ def test_refreshing_notes_the_use(olga: User) -> None:
         assert own(pair)["lastUsedAt"] == "2026-05-14T12:01:00Z"
 
 
-def test_a_refused_token_notes_nothing(olga: User) -> None:
+def test_a_refused_token_notes_nothing(olga):
     with time_machine.travel(NOON, tick=False) as clock:
         pair = log_in(olga)
         Session.objects.update(ended_at=NOON)
@@ -325,11 +316,11 @@ def test_a_refused_token_notes_nothing(olga: User) -> None:
 # -- Log-out may be repeated ------------------------------------------------------------------
 
 
-def log_out(refresh_token: str) -> int:
+def log_out(refresh_token):
     return APIClient().post("/api/users/logout", {"refreshToken": refresh_token}).status_code
 
 
-def test_logging_out_may_be_repeated(olga: User) -> None:
+def test_logging_out_may_be_repeated(olga):
     pair = log_in(olga)
     assert [log_out(pair["refreshToken"]) for _time in range(3)] == [204, 204, 204]
     assert not is_alive(pair["token"])
@@ -338,7 +329,7 @@ def test_logging_out_may_be_repeated(olga: User) -> None:
     assert log_out(pair["token"]) == 401
 
 
-def test_logging_out_again_keeps_the_instant_of_the_first_time(olga: User) -> None:
+def test_logging_out_again_keeps_the_instant_of_the_first_time(olga):
     with time_machine.travel(NOON, tick=False) as clock:
         pair = log_in(olga)
         log_out(pair["refreshToken"])
@@ -347,7 +338,7 @@ def test_logging_out_again_keeps_the_instant_of_the_first_time(olga: User) -> No
         assert Session.objects.get().ended_at == NOON
 
 
-def test_an_expired_token_logs_nobody_out(olga: User) -> None:
+def test_an_expired_token_logs_nobody_out(olga):
     with time_machine.travel(NOON, tick=False) as clock:
         pair = log_in(olga)
         newer = refresh(pair["refreshToken"]).json()

@@ -2,24 +2,22 @@
 
 import pytest
 
-from tests.cast import Api
 from tests.factories import PASSWORD, overwrite
 from tests.users.logins import bearer, try_to_log_in
 from tests.walked import answers
-from trips.models import Trip
 from users.mail_templates import MailTemplate
-from users.models import EmailToken, ScopedToken, User
+from users.models import EmailToken, ScopedToken
 
 NEW = "five-yellow-umbrellas"
 
 
-def reset(user: User) -> int:
+def reset(user):
     token = EmailToken.make(user, MailTemplate.RESET)
     body = {"token": token, "newPassword": NEW}
     return bearer("none").post("/api/users/password-reset/confirm", body).status_code
 
 
-def made_by(*users: User) -> None:
+def made_by(*users):
     """What apps say that ends with the sessions of an account."""
     for row_of in answers("made_in_a_session"):
         for user in users:
@@ -27,9 +25,7 @@ def made_by(*users: User) -> None:
 
 
 @pytest.mark.parametrize("way", ["reset", "password", "everywhere", "deactivated"])
-def test_what_was_opened_to_others_ends_with_the_sessions(
-    api: Api, trip: Trip, olga: User, ed: User, way: str
-) -> None:
+def test_what_was_opened_to_others_ends_with_the_sessions(api, trip, olga, ed, way):
     """T195: What ends the sessions of an account ends what it has opened to others."""
     overwrite(olga, email_verified_at=olga.created_at)
     made_by(olga, ed)
@@ -46,9 +42,7 @@ def test_what_was_opened_to_others_ends_with_the_sessions(
         assert still_on() == {ed.pk}
 
 
-def test_whoever_takes_back_their_address_keeps_nothing_that_somebody_else_made(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_whoever_takes_back_their_address_keeps_nothing_that_somebody_else_made(api, trip, olga):
     # Nobody has confirmed the address so far.
     made_by(olga)
     ScopedToken.issue(olga, name="Script", scopes=["trips:read"])

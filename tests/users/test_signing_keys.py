@@ -14,7 +14,7 @@ from tests.users.keys import NEW, OLD, PRIVATE, PUBLIC, use_keys
 from tests.users.logins import bearer, refresh
 from tests.users.test_forged_tokens import assert_opens_nothing, b64, claims_of, unsigned
 from users import tokens
-from users.models import Session, User
+from users.models import Session
 from users.signing_keys import SigningKey, read_keys, signing_key
 
 pytestmark = pytest.mark.once
@@ -25,16 +25,16 @@ Ring = Callable[..., None]
 
 
 @pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> Ring:
+def ring(monkeypatch):
     """`ring(new, old)` restarts the service with these keys; the first one signs."""
     return partial(use_keys, monkeypatch)
 
 
-def pair(user: User) -> tokens.TokenPair:
+def pair(user):
     return tokens.token_pair(Session.start(user))
 
 
-def is_accepted(issued: tokens.TokenPair) -> bool:
+def is_accepted(issued):
     """Whether both tokens of a pair are; the refresh token is then used up."""
     statuses = {
         bearer(issued.token).get("/api/users/me").status_code,
@@ -46,9 +46,7 @@ def is_accepted(issued: tokens.TokenPair) -> bool:
 
 @pytest.mark.parametrize("old", KINDS, ids=IDS)
 @pytest.mark.parametrize("new", KINDS, ids=IDS)
-def test_an_old_key_verifies_until_it_is_removed(
-    olga: User, ring: Ring, old: str, new: str
-) -> None:
+def test_an_old_key_verifies_until_it_is_removed(olga, ring, old, new):
     """T148: A token of an old key is accepted until the key is removed."""
     new = NEW if new == old == OLD else new
     ring(old)
@@ -66,7 +64,7 @@ def test_an_old_key_verifies_until_it_is_removed(
 
 
 @pytest.mark.parametrize("old", KINDS, ids=IDS)
-def test_a_removed_key_verifies_nothing(olga: User, ring: Ring, old: str) -> None:
+def test_a_removed_key_verifies_nothing(olga, ring, old):
     ring(old)
     issued = pair(olga)
     assert bearer(issued.token).get("/api/users/me").status_code == 200
@@ -74,7 +72,7 @@ def test_a_removed_key_verifies_nothing(olga: User, ring: Ring, old: str) -> Non
     assert not is_accepted(issued)
 
 
-def test_the_public_half_is_enough_to_verify(olga: User, ring: Ring) -> None:
+def test_the_public_half_is_enough_to_verify(olga, ring):
     ring(PRIVATE["ES256"])
     issued = pair(olga)
     ring(NEW, PUBLIC["ES256"])
@@ -82,7 +80,7 @@ def test_the_public_half_is_enough_to_verify(olga: User, ring: Ring) -> None:
 
 
 @pytest.mark.parametrize("key", KINDS, ids=IDS)
-def test_tokens_name_their_key_and_need_not(olga: User, ring: Ring, key: str) -> None:
+def test_tokens_name_their_key_and_need_not(olga, ring, key):
     ring(NEW, key)
     claims = {kind: claims_of(olga, kind) for kind in ("token", "refresh_token")}
     ring(key)
@@ -97,7 +95,7 @@ def test_tokens_name_their_key_and_need_not(olga: User, ring: Ring, key: str) ->
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_a_public_key_is_never_taken_for_a_secret(olga: User, ring: Ring, name: str) -> None:
+def test_a_public_key_is_never_taken_for_a_secret(olga, ring, name):
     """T149: A public key is never taken for a secret."""
     ring(PRIVATE[name], OLD)
     claims = claims_of(olga, "token")
@@ -112,14 +110,12 @@ def test_a_public_key_is_never_taken_for_a_secret(olga: User, ring: Ring, name: 
 
 @pytest.mark.parametrize("name", PRIVATE)
 @pytest.mark.parametrize("algorithm", ["none", "None", "HS256", "RS256", "ES256", "EdDSA", "PS256"])
-def test_a_token_without_a_signature_opens_nothing(
-    olga: User, ring: Ring, name: str, algorithm: str
-) -> None:
+def test_a_token_without_a_signature_opens_nothing(olga, ring, name, algorithm):
     ring(PRIVATE[name], OLD)
     assert_opens_nothing(unsigned(claims_of(olga, "token"), algorithm), "token")
 
 
-def test_an_algorithm_that_no_key_has_is_refused(olga: User, ring: Ring) -> None:
+def test_an_algorithm_that_no_key_has_is_refused(olga, ring):
     ring(PRIVATE["RS256"])
     claims = claims_of(olga, "token")
     for algorithm in ("RS512", "PS256"):
@@ -128,12 +124,12 @@ def test_an_algorithm_that_no_key_has_is_refused(olga: User, ring: Ring) -> None
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_a_key_may_be_written_in_one_line(name: str) -> None:
+def test_a_key_may_be_written_in_one_line(name):
     one_line = PRIVATE[name].strip().replace("\n", "\\n")
     assert SigningKey.read(one_line).kid == SigningKey.read(PRIVATE[name]).kid
 
 
-def small_rsa() -> str:
+def small_rsa():
     key = rsa.generate_private_key(public_exponent=65537, key_size=1024)  # noqa: S505
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
@@ -148,7 +144,7 @@ def small_rsa() -> str:
     ],
     ids=["public", "broken", "small", "weak"],
 )
-def test_a_key_that_cannot_sign_safely_stops_the_start(text: str, reason: str) -> None:
+def test_a_key_that_cannot_sign_safely_stops_the_start(text, reason):
     """T150: A weak or broken key stops the start, and is not printed."""
     with pytest.raises(SystemExit, match=reason) as refused:
         signing_key("JWT_SIGNING_KEY", text)
@@ -156,11 +152,11 @@ def test_a_key_that_cannot_sign_safely_stops_the_start(text: str, reason: str) -
     assert text.splitlines()[-1] not in str(refused.value)
 
 
-def test_a_weak_key_does_not_verify_either() -> None:
+def test_a_weak_key_does_not_verify_either():
     with pytest.raises(SystemExit, match="JWT_VERIFYING_KEYS"):
         read_keys("JWT_VERIFYING_KEYS", [OLD, "change-me" * 8])
 
 
-def test_keys_are_not_in_what_is_printed() -> None:
+def test_keys_are_not_in_what_is_printed():
     for text in KINDS:
         assert text[:40] not in repr(SigningKey.read(text))

@@ -1,14 +1,10 @@
 """What one sees of oneself and of others: the shape is always that of a UserDTO."""
 
-from typing import Any
-
 import pytest
 from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.trips.bodies import lisbon
-from trips.models import Trip
 from users.models import User
 from users.serializers.account import ADDED
 
@@ -19,7 +15,7 @@ SHAPE = {"id", "name", "email", "profilePicture", *PRIVATE}
 
 
 @pytest.fixture
-def whole(api: Api, ed: User) -> dict[str, Any]:
+def whole(api, ed):
     """Ed's account as he sees it himself."""
     change = {"profilePicture": "/ed.webp", "currency": "JPY"}
     shown = api(ed).put(f"/api/users/{ed.pk}/profile", change).json()
@@ -28,53 +24,41 @@ def whole(api: Api, ed: User) -> dict[str, Any]:
     return shown
 
 
-def test_me_is_the_own_account_whole(api: Api, ed: User, whole: dict[str, Any]) -> None:
+def test_me_is_the_own_account_whole(api, ed, whole):
     client = api(ed)
     assert client.get("/api/users/me").json() == whole
     assert client.get(f"/api/users/{ed.pk}").json() == whole
 
 
-def test_an_administrator_sees_every_account_whole(
-    api: Api, ada: User, ed: User, whole: dict[str, Any]
-) -> None:
+def test_an_administrator_sees_every_account_whole(api, ada, ed, whole):
     client = api(ada)
     assert client.get(f"/api/users/{ed.pk}").json() == whole
     assert client.get("/api/users/email/ed@example.com").json() == whole
 
 
-def test_a_companion_sees_no_role_currency_or_instant(
-    api: Api, trip: Trip, ed: User, vera: User, whole: dict[str, Any]
-) -> None:
+def test_a_companion_sees_no_role_currency_or_instant(api, trip, ed, vera, whole):
     assert api(vera).get(f"/api/users/{ed.pk}").json() == whole | PRIVATE
 
 
-def test_a_stranger_sees_no_email_either(
-    api: Api, trip: Trip, ed: User, sam: User, whole: dict[str, Any]
-) -> None:
+def test_a_stranger_sees_no_email_either(api, trip, ed, sam, whole):
     """T09: What a user can see of another depends on shared trips."""
     shown = api(sam).get(f"/api/users/{ed.pk}").json()
     assert shown == whole | PRIVATE | {"email": None}
 
 
-def test_who_leaves_is_a_stranger_again(
-    api: Api, trip: Trip, ed: User, vera: User, whole: dict[str, Any]
-) -> None:
+def test_who_leaves_is_a_stranger_again(api, trip, ed, vera, whole):
     api(vera).post(f"/api/trips/{trip.pk}/members/leave")
     assert api(vera).get(f"/api/users/{ed.pk}").json()["email"] is None
     assert api(ed).get(f"/api/users/{vera.pk}").json()["email"] is None
 
 
-def test_who_share_a_deleted_trip_are_strangers(
-    api: Api, trip: Trip, olga: User, ed: User, whole: dict[str, Any]
-) -> None:
+def test_who_share_a_deleted_trip_are_strangers(api, trip, olga, ed, whole):
     client = api(olga)
     client.delete(f"/api/trips/{trip.pk}")
     assert client.get(f"/api/users/{ed.pk}").json()["email"] is None
 
 
-def test_the_companion_of_a_companion_is_a_stranger(
-    api: Api, trip: Trip, ed: User, sam: User, ada: User
-) -> None:
+def test_the_companion_of_a_companion_is_a_stranger(api, trip, ed, sam, ada):
     other = api(sam).post("/api/trips", lisbon())
     api(sam).post(f"/api/trips/{other.json()['id']}/members", {"email": "ed@example.com"})
     assert api(sam).get(f"/api/users/{ed.pk}").json()["email"] == "ed@example.com"
@@ -82,21 +66,19 @@ def test_the_companion_of_a_companion_is_a_stranger(
     assert api(sam).get(f"/api/users/{vera_id}").json()["email"] is None
 
 
-def test_an_account_that_does_not_exist_is_404(api: Api, sam: User) -> None:
+def test_an_account_that_does_not_exist_is_404(api, sam):
     response = api(sam).get(f"/api/users/{10**15}")
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("typed", ["ed@example.com", "ED@Example.COM", "%65d@example.com"])
-def test_the_look_up_finds_the_address_in_any_case_as_for_a_companion(
-    api: Api, ed: User, sam: User, whole: dict[str, Any], typed: str
-) -> None:
+def test_the_look_up_finds_the_address_in_any_case_as_for_a_companion(api, ed, sam, whole, typed):
     response = api(sam).get(f"/api/users/email/{typed}")
     assert response.status_code == 200
     assert response.json() == whole | PRIVATE
 
 
-def test_the_look_up_of_oneself_is_whole(api: Api, ed: User, whole: dict[str, Any]) -> None:
+def test_the_look_up_of_oneself_is_whole(api, ed, whole):
     assert api(ed).get("/api/users/email/ed@example.com").json() == whole
 
 
@@ -106,7 +88,7 @@ def test_the_look_up_of_oneself_is_whole(api: Api, ed: User, whole: dict[str, An
      "_d@example.com", "e\u212a@example.com", "ed@example.com%00", "%20ed@example.com", "x" * 300,
      "ed%40example.org"],
 )  # fmt: skip
-def test_the_look_up_is_exact(api: Api, ed: User, sam: User, typed: str) -> None:
+def test_the_look_up_is_exact(api, ed, sam, typed):
     """T33: The lookup by e-mail address needs an exact match and authentication."""
     client = api(sam)
     response = client.get(f"/api/users/email/{typed}")
@@ -117,9 +99,7 @@ def test_the_look_up_is_exact(api: Api, ed: User, sam: User, typed: str) -> None
 @pytest.mark.parametrize(
     "address", ["ed+trips@example.com", "e/d@example.com", "e'd&#?@example.com"]
 )
-def test_every_address_that_can_register_can_be_looked_up(
-    api: Api, sam: User, address: str
-) -> None:
+def test_every_address_that_can_register_can_be_looked_up(api, sam, address):
     body = {"email": address, "password": PASSWORD}
     assert APIClient().post("/api/users/register", body).status_code == 201
     typed = address.replace("/", "%2F").replace("#", "%23").replace("?", "%3F")
@@ -128,7 +108,7 @@ def test_every_address_that_can_register_can_be_looked_up(
     assert response.json()["email"] == address
 
 
-def test_the_look_up_finds_an_international_domain_in_both_spellings(api: Api, sam: User) -> None:
+def test_the_look_up_finds_an_international_domain_in_both_spellings(api, sam):
     UserFactory(email="ed@bücher.example")
     client = api(sam)
     for typed in ("ed@b%C3%BCcher.example", "ed@xn--bcher-kva.example"):

@@ -2,31 +2,26 @@
 
 import json
 from io import BytesIO
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
-from rest_framework.test import APIClient
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.storage import discard
 from plugins.attachments.tests.pictures import PDF, send
-from tests.cast import Api
 from tests.own_data import PATH, archived
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def export(client: APIClient) -> Any:
+def export(client):
     response = client.get(PATH)
     assert response.status_code == 200
     return json.loads(response.content)
 
 
 @archived
-def test_an_archive_has_ones_own_files(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_an_archive_has_ones_own_files(api, trip, olga, ed):
     client = api(ed)
     for user in (ed, olga):
         assert send(api(user), f"/api/trips/{trip.pk}/attachments", PDF).status_code == 201

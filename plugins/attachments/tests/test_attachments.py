@@ -3,8 +3,6 @@
 import io
 import os
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +10,6 @@ from django.core.files.storage import FileSystemStorage
 from django.core.management import call_command
 from django.utils import timezone
 from PIL import Image
-from pytest_django.fixtures import Settings
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.attachments.models import Attachment
@@ -23,23 +20,20 @@ from plugins.attachments.tests.walked import FILE
 from plugins.exchange.notes import text_of
 from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SPLITPRO_CSV
-from splits.models import DeletedEntry, Expense
+from splits.models import DeletedEntry
 from tests.factories import PASSWORD, TripFactory, join, spend
 from tests.own_data import own_data
 from trips.models import JournalEntry, Member, Trip
 from trips.roles import TripRole
-from users.models import User
 
 
-def ids(client: Any, path: str) -> list[int]:
+def ids(client, path):
     answer = client.get(path)
     assert answer.status_code == 200
     return [row["id"] for row in answer.json()["items"]]
 
 
-def test_a_picture_is_cleaned_and_then_shown(
-    attach: Any, api: Any, olga: User, folder: Path
-) -> None:
+def test_a_picture_is_cleaned_and_then_shown(attach, api, olga, folder):
     sent = picture(size=(640, 400))
     made = attach(sent, "Taxi 1.JPG")
     path = f"/api/attachments/{made['id']}"
@@ -78,7 +72,7 @@ def test_a_picture_is_cleaned_and_then_shown(
     assert len(stored(folder)) == 2
 
 
-def test_a_download_can_do_nothing_in_a_browser(attach: Any, api: Any, olga: User) -> None:
+def test_a_download_can_do_nothing_in_a_browser(attach, api, olga):
     made = attach(PDF, "../../Café\u202e.html")
     assert (made["state"], made["type"], made["name"]) == ("ready", "application/pdf", "Café.html")
     answer = api(olga).get(made["url"], headers={"Accept": "text/html,*/*"})
@@ -94,9 +88,7 @@ def test_a_download_can_do_nothing_in_a_browser(attach: Any, api: Any, olga: Use
 @pytest.mark.parametrize(
     ("kind", "becomes"), [("JPEG", "JPEG"), ("PNG", "PNG"), ("WEBP", "WEBP"), ("HEIF", "JPEG")]
 )
-def test_every_type_loses_its_metadata(
-    kind: str, becomes: str, attach: Any, api: Any, olga: User
-) -> None:
+def test_every_type_loses_its_metadata(kind, becomes, attach, api, olga):
     if kind == "HEIF":
         pytest.importorskip("pillow_heif").register_heif_opener()
     made = attach(picture(kind, comment=b"my street", icc_profile=b"my street"))
@@ -111,9 +103,7 @@ def test_every_type_loses_its_metadata(
     assert answer["Content-Type"] == api(olga).get(f"/api/attachments/{made['id']}").json()["type"]
 
 
-def test_a_trip_lists_only_what_is_of_no_expense(
-    attach: Any, api: Any, trip: Trip, dinner: Expense, ed: User
-) -> None:
+def test_a_trip_lists_only_what_is_of_no_expense(attach, api, trip, dinner, ed):
     receipt, client = attach(PDF)["id"], api(ed)
     path = f"/api/trips/{trip.pk}/attachments"
     answer = send(client, path, PDF, "tickets.pdf")
@@ -123,8 +113,8 @@ def test_a_trip_lists_only_what_is_of_no_expense(
 
 
 def test_a_deleted_one_is_gone_with_its_files(
-    attach: Any, api: Any, olga: User, folder: Path, django_capture_on_commit_callbacks: Any
-) -> None:
+    attach, api, olga, folder, django_capture_on_commit_callbacks
+):
     made = attach(picture())
     process()
     with django_capture_on_commit_callbacks(execute=True):
@@ -136,15 +126,13 @@ def test_a_deleted_one_is_gone_with_its_files(
 class DeletedMeanwhile(FileSystemStorage):
     """Another request deletes every attachment right before a file is opened."""
 
-    def _open(self, name: str, mode: str = "rb") -> Any:
+    def _open(self, name, mode="rb"):
         Attachment.objects.all().delete()
         self.delete(name)
         return super()._open(name, mode)
 
 
-def test_one_that_is_deleted_while_it_is_read_is_not_found(
-    attach: Any, api: Any, olga: User, folder: Path, settings: Settings
-) -> None:
+def test_one_that_is_deleted_while_it_is_read_is_not_found(attach, api, olga, folder, settings):
     made = attach(PDF)
     backend = f"{__name__}.{DeletedMeanwhile.__name__}"
     store = {"BACKEND": backend, "OPTIONS": {"location": str(folder)}}
@@ -152,9 +140,7 @@ def test_one_that_is_deleted_while_it_is_read_is_not_found(
     assert api(olga).get(made["url"]).status_code == 404
 
 
-def test_a_refused_upload_leaves_no_file(
-    api: Any, olga: User, sam: User, dinner: Expense, folder: Path, settings: Settings
-) -> None:
+def test_a_refused_upload_leaves_no_file(api, olga, sam, dinner, folder, settings):
     """T201: A file is recognised by its content, and a refused one leaves nothing."""
     path = f"/api/expenses/{dinner.pk}/attachments"
     settings.QUOTA_ATTACHMENTS = 1
@@ -171,9 +157,7 @@ def test_a_refused_upload_leaves_no_file(
         *(("QUOTA_ACCOUNT_ATTACHMENTS", 2), ("QUOTA_ACCOUNT_ATTACHMENT_MB", 1)),
     ],
 )
-def test_quotas_count_files_and_bytes(
-    name: str, value: int, api: Any, olga: User, dinner: Expense, settings: Settings
-) -> None:
+def test_quotas_count_files_and_bytes(name, value, api, olga, dinner, settings):
     setattr(settings, name, value)
     whole = PDF + b"\n" * (512 * 1024 - len(PDF))
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
@@ -182,8 +166,8 @@ def test_quotas_count_files_and_bytes(
 
 
 def test_a_quota_is_that_of_the_whole_trip_or_of_the_account_in_all_trips(
-    api: Any, trip: Trip, olga: User, ed: User, dinner: Expense, settings: Settings
-) -> None:
+    api, trip, olga, ed, dinner, settings
+):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     of_trip, of_other = (f"/api/trips/{one.pk}/attachments" for one in (trip, other))
@@ -200,7 +184,7 @@ def test_a_quota_is_that_of_the_whole_trip_or_of_the_account_in_all_trips(
     assert send(api(ed), of_trip, PDF).status_code == 201
 
 
-def test_who_was_removed_downloads_nothing_any_more(attach: Any, api: Any, ed: User) -> None:
+def test_who_was_removed_downloads_nothing_any_more(attach, api, ed):
     made = attach(PDF)
     assert api(ed).get(made["url"]).status_code == 200
     Member.objects.filter(user=ed).update(left_at=timezone.now())
@@ -208,9 +192,7 @@ def test_who_was_removed_downloads_nothing_any_more(attach: Any, api: Any, ed: U
         assert api(ed).get(path).status_code == 404
 
 
-def test_a_repeated_upload_is_stored_once(
-    api: Any, olga: User, dinner: Expense, folder: Path
-) -> None:
+def test_a_repeated_upload_is_stored_once(api, olga, dinner, folder):
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
     key = {"headers": {"Idempotency-Key": "one"}}
     first, second = (send(client, path, PDF, **key) for _turn in range(2))
@@ -219,9 +201,7 @@ def test_a_repeated_upload_is_stored_once(
     assert (other.status_code, len(stored(folder))) == (422, 1)
 
 
-def test_attachments_share_the_fate_of_their_expense(
-    attach: Any, api: Any, olga: User, trip: Trip, dinner: Expense, folder: Path
-) -> None:
+def test_attachments_share_the_fate_of_their_expense(attach, api, olga, trip, dinner, folder):
     made, client = attach(PDF), api(olga)
     path, files = f"/api/trips/{trip.pk}/expenses/{dinner.pk}", stored(folder)
     assert client.delete(path).status_code == 204
@@ -243,14 +223,14 @@ def test_attachments_share_the_fate_of_their_expense(
     assert stored(folder) == []
 
 
-def age(files: list[Path]) -> None:
+def age(files):
     """Make files two days old."""
     then = (timezone.now() - timedelta(days=2)).timestamp()
     for file in files:
         os.utime(file, (then, then))
 
 
-def test_a_file_with_a_row_is_never_swept(attach: Any, folder: Path) -> None:
+def test_a_file_with_a_row_is_never_swept(attach, folder):
     attach(picture())
     process()
     attach(picture())
@@ -259,9 +239,7 @@ def test_a_file_with_a_row_is_never_swept(attach: Any, folder: Path) -> None:
     assert len(stored(folder)) == 3
 
 
-def test_the_history_says_it(
-    attach: Any, api: Any, olga: User, trip: Trip, dinner: Expense
-) -> None:
+def test_the_history_says_it(attach, api, olga, trip, dinner):
     made = attach(PDF)
     [row] = JournalEntry.objects.filter(event="expense.changed")
     assert (row.expense_id, row.changes) == (
@@ -272,7 +250,7 @@ def test_the_history_says_it(
     assert history[0]["text"] == "Olga Owner changed the attachments in “Dinner”."
 
 
-def test_an_import_with_an_attachment_is_not_undone(api: Any, olga: User, trip: Trip) -> None:
+def test_an_import_with_an_attachment_is_not_undone(api, olga, trip):
     client = api(olga)
     sent = send_form(client, SPLITPRO_CSV.encode(), currency="EUR", tripId=trip.pk)
     done = sent.json()["id"]
@@ -283,8 +261,8 @@ def test_an_import_with_an_attachment_is_not_undone(api: Any, olga: User, trip: 
 
 
 def test_an_export_lists_attachments_and_says_that_files_are_left_out(
-    attach: Any, api: Any, olga: User, trip: Trip, dinner: Expense
-) -> None:
+    attach, api, olga, trip, dinner
+):
     made, client = attach(PDF), api(olga)
     gone = spend(trip, 100, paid_by=olga, among=[olga])
     send(client, f"/api/expenses/{gone.pk}/attachments", PDF)
@@ -299,9 +277,7 @@ def test_an_export_lists_attachments_and_says_that_files_are_left_out(
     assert (own["id"], own["tripId"]) == (made["id"], trip.pk)
 
 
-def test_who_was_removed_while_the_file_was_stored_attaches_nothing(
-    trip: Trip, olga: User, ed: User, dinner: Expense
-) -> None:
+def test_who_was_removed_while_the_file_was_stored_attaches_nothing(trip, olga, ed, dinner):
     drafts = [
         Attachment(trip=trip, expense=expense, created_by=ed, **FILE) for expense in (None, dinner)
     ]
@@ -316,9 +292,7 @@ def test_who_was_removed_while_the_file_was_stored_attaches_nothing(
     assert not Attachment.objects.exists()
 
 
-def test_administrators_see_only_thumbnails(
-    attach: Any, ada: User, olga: User, client: Any
-) -> None:
+def test_administrators_see_only_thumbnails(attach, ada, olga, client):
     attach(picture())
     process()
     row = Attachment.objects.get()
@@ -337,9 +311,7 @@ def test_administrators_see_only_thumbnails(
         answer.close()
 
 
-def test_files_of_a_deleted_account_stay(
-    api: Any, ed: User, olga: User, trip: Trip, folder: Path
-) -> None:
+def test_files_of_a_deleted_account_stay(api, ed, olga, trip, folder):
     path = f"/api/trips/{trip.pk}/attachments"
     made = send(api(ed), path, PDF).json()
     assert api(ed).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
@@ -348,9 +320,7 @@ def test_files_of_a_deleted_account_stay(
     assert api(olga).get(made["url"]).status_code == 200
 
 
-def test_a_purged_trip_takes_its_files_along(
-    attach: Any, trip: Trip, olga: User, folder: Path
-) -> None:
+def test_a_purged_trip_takes_its_files_along(attach, trip, olga, folder):
     attach(PDF)
     trip.remove(by=olga)
     Trip.objects.update(deleted_at=timezone.now() - timedelta(days=9))
@@ -360,7 +330,7 @@ def test_a_purged_trip_takes_its_files_along(
     assert stored(folder) == []
 
 
-def test_uploads_are_throttled(api: Any, olga: User, dinner: Expense, limits: Any) -> None:
+def test_uploads_are_throttled(api, olga, dinner, limits):
     limits(upload="1/hour")
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
     assert [send(client, path, PDF).status_code for _turn in range(2)] == [201, 429]

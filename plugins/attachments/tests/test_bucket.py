@@ -2,7 +2,6 @@
 
 import socket
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,7 +11,6 @@ from urllib.request import urlopen
 
 import pytest
 from django.core.management import call_command
-from pytest_django.fixtures import Settings
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
@@ -29,7 +27,7 @@ class Handler(BaseHTTPRequestHandler):
 
     server: Any
 
-    def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+    def answer(self, status, body=b"", **headers):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
@@ -39,10 +37,10 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     @property
-    def key(self) -> str:
+    def key(self):
         return urlsplit(self.path).path.removeprefix("/receipts/")
 
-    def do_PUT(self) -> None:
+    def do_PUT(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if self.headers.get("Content-Encoding", "").startswith("aws-chunked"):
             size, _line, rest = body.partition(b"\r\n")
@@ -50,7 +48,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.objects[self.key] = body, datetime.now(UTC)
         self.answer(200, ETag='"x"')
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         query = parse_qs(urlsplit(self.path).query)
         if "list-type" in query or self.key in {"receipts", "/receipts", ""}:
             names = [name for name in self.server.objects if name.startswith(query["prefix"][0])]
@@ -64,19 +62,19 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(404)
 
-    def do_HEAD(self) -> None:
+    def do_HEAD(self):
         self.do_GET()
 
-    def do_DELETE(self) -> None:
+    def do_DELETE(self):
         self.server.objects.pop(self.key, None)
         self.answer(204)
 
-    def log_message(self, *_args: Any) -> None:
+    def log_message(self, *_args):
         """Say nothing."""
 
 
 @pytest.fixture
-def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def bucket(settings, monkeypatch):
     """A server with a bucket, in which the service stores its files."""
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.objects = Objects()
@@ -89,7 +87,7 @@ def bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]
     server.server_close()
 
 
-def _use(settings: Settings, monkeypatch: pytest.MonkeyPatch, port: int) -> None:
+def _use(settings, monkeypatch, port):
     for name, value in {
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",
@@ -101,9 +99,7 @@ def _use(settings: Settings, monkeypatch: pytest.MonkeyPatch, port: int) -> None
 
 
 @pytest.mark.slow
-def test_a_bucket_keeps_files_and_signed_links_show_them(
-    bucket: Any, attach: Any, api: Any, olga: Any
-) -> None:
+def test_a_bucket_keeps_files_and_signed_links_show_them(bucket, attach, api, olga):
     made = attach(picture(size=(600, 900)))
     assert [name[:6] for name in bucket.objects] == ["files/"]
     assert process()
@@ -120,7 +116,7 @@ def test_a_bucket_keeps_files_and_signed_links_show_them(
         assert len(download.read()) == row.size_bytes
 
 
-def test_a_bucket_is_swept(bucket: Any, attach: Any) -> None:
+def test_a_bucket_is_swept(bucket, attach):
     attach(PDF)
     [kept] = bucket.objects
     old = datetime.now(UTC) - timedelta(days=2)
@@ -131,9 +127,7 @@ def test_a_bucket_is_swept(bucket: Any, attach: Any) -> None:
     assert sorted(bucket.objects) == sorted([kept, "files/00/new"])
 
 
-def test_without_the_bucket_an_upload_is_a_503(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, api: Any, olga: Any, dinner: Any
-) -> None:
+def test_without_the_bucket_an_upload_is_a_503(settings, monkeypatch, api, olga, dinner):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
     _use(settings, monkeypatch, port)

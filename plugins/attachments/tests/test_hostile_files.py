@@ -5,8 +5,6 @@ import random
 import resource
 import struct
 import zlib
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
@@ -36,13 +34,11 @@ RGB, RGBA_16, GREY_16 = (8, 2, 0), (16, 6, 0), (16, 0, 0)
 INTERLACED, INTERLACED_16 = (8, 2, 1), (16, 6, 1)
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
+def chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def png(
-    width: int, height: int, *chunks: bytes, pixels: bytes = b"", kind: tuple[int, int, int] = RGB
-) -> bytes:
+def png(width, height, *chunks, pixels=b"", kind=RGB):
     """`kind` is the number of bits, the type of colour, and whether it is interlaced."""
     bits, colour, interlaced = kind
     head = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, interlaced)
@@ -50,14 +46,14 @@ def png(
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts) + chunk(b"IEND", b"")
 
 
-def animated(frames: int) -> bytes:
+def animated(frames):
     out = io.BytesIO()
     first, *others = (Image.new("1", (8, 8), number % 2) for number in range(frames))
     first.save(out, "PNG", save_all=True, append_images=others, duration=1)
     return out.getvalue()
 
 
-def filtered(side: int, kind: tuple[int, int, int]) -> bytes:
+def filtered(side, kind):
     """A square with the filter that takes longest, and noise in each fiftieth line."""
     bits, colour, interlaced = kind
     width = {0: 1, 2: 3, 6: 4}[colour] * bits // 8
@@ -84,17 +80,13 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("content", REFUSED.values(), ids=REFUSED)
-def test_what_is_no_picture_is_refused_at_once(
-    content: bytes, api: Any, olga: Any, dinner: Any, folder: Path
-) -> None:
+def test_what_is_no_picture_is_refused_at_once(content, api, olga, dinner, folder):
     answer = send(api(olga), f"/api/expenses/{dinner.pk}/attachments", content, "receipt.png")
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_type")
     assert stored(folder) == []
 
 
-def test_a_form_needs_a_file_that_is_neither_empty_nor_too_large(
-    api: Any, olga: Any, dinner: Any, folder: Path
-) -> None:
+def test_a_form_needs_a_file_that_is_neither_empty_nor_too_large(api, olga, dinner, folder):
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
     assert "file" in send(client, path, b"").json()["errors"]
     form = encode_multipart(BOUNDARY, {"name": "x"})
@@ -110,9 +102,7 @@ def test_a_form_needs_a_file_that_is_neither_empty_nor_too_large(
 
 
 @pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
-def test_a_broken_picture_is_refused_and_gone(
-    content: bytes, attach: Any, api: Any, olga: Any, folder: Path
-) -> None:
+def test_a_broken_picture_is_refused_and_gone(content, attach, api, olga, folder):
     made = attach(content)
     assert process()
     shown = api(olga).get(f"/api/attachments/{made['id']}").json()
@@ -124,9 +114,7 @@ def test_a_broken_picture_is_refused_and_gone(
 
 
 @pytest.mark.parametrize("side", [5100, 60_000])
-def test_a_bomb_is_refused_before_it_is_decoded(
-    side: int, attach: Any, api: Any, olga: Any
-) -> None:
+def test_a_bomb_is_refused_before_it_is_decoded(side, attach, api, olga):
     attach(png(side, side, pixels=bytes(1024)))
     process()
     [row] = Attachment.objects.all()
@@ -143,7 +131,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(
         for kind in cleaning.MAX_PIXELS
     ],
 )
-def test_the_largest_picture_fits_into_the_memory_of_its_process(attach: Any, kind: str) -> None:
+def test_the_largest_picture_fits_into_the_memory_of_its_process(attach, kind):
     if kind == "HEIF":
         pytest.importorskip("pillow_heif").register_heif_opener()
     mode = "RGBA" if kind in {"PNG", "WEBP"} else "RGB"
@@ -156,9 +144,7 @@ def test_the_largest_picture_fits_into_the_memory_of_its_process(attach: Any, ki
 
 
 @pytest.mark.parametrize(("side", "kind"), [(5000, "image/jpeg"), (400, "image/png")])
-def test_a_cleaned_picture_is_not_much_larger_than_the_file_that_was_counted(
-    attach: Any, side: int, kind: str
-) -> None:
+def test_a_cleaned_picture_is_not_much_larger_than_the_file_that_was_counted(attach, side, kind):
     rows = [random.Random(row).randbytes(8) * (side // 8) for row in range(8)]
     out = io.BytesIO()
     Image.frombytes("L", (side, side), b"".join(rows) * (side // 8)).save(out, "PNG")
@@ -169,14 +155,14 @@ def test_a_cleaned_picture_is_not_much_larger_than_the_file_that_was_counted(
     assert row.size_bytes <= max(cleaning.MEBIBYTE, 2 * len(out.getvalue()))
 
 
-def test_only_the_first_of_many_frames_is_kept(attach: Any, api: Any, olga: Any) -> None:
+def test_only_the_first_of_many_frames_is_kept(attach, api, olga):
     made = attach(animated(10_000))
     process()
     image = Image.open(io.BytesIO(api(olga).get(made["url"]).content))
     assert getattr(image, "n_frames", 1) == 1
 
 
-def test_sixteen_bits_keep_their_shades(attach: Any, api: Any, olga: Any) -> None:
+def test_sixteen_bits_keep_their_shades(attach, api, olga):
     shades = [value << 8 for value in (0, 40, 128, 220, 255)]
     lines = b"\0" + struct.pack(">5H", *shades)
     # What is transparent has no shade of 8 bits.
@@ -189,7 +175,7 @@ def test_sixteen_bits_keep_their_shades(attach: Any, api: Any, olga: Any) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [GREY_16, RGBA_16, INTERLACED, INTERLACED_16], ids=str)
-def test_no_picture_takes_more_than_its_time(attach: Any, kind: tuple[int, int, int]) -> None:
+def test_no_picture_takes_more_than_its_time(attach, kind):
     attach(filtered(5000, kind))
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert process()
@@ -200,7 +186,7 @@ def test_no_picture_takes_more_than_its_time(attach: Any, kind: tuple[int, int, 
     assert (row.state, row.attempts) in {("ready", 1), ("refused", 1)}
 
 
-def test_what_is_hidden_behind_a_picture_is_gone(attach: Any, api: Any, olga: Any) -> None:
+def test_what_is_hidden_behind_a_picture_is_gone(attach, api, olga):
     made = attach(picture("PNG") + b"PK\x03\x04<script>alert(1)</script>")
     process()
     answer = api(olga).get(made["url"])
@@ -209,7 +195,7 @@ def test_what_is_hidden_behind_a_picture_is_gone(attach: Any, api: Any, olga: An
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_mutated_pictures_are_cleaned_or_refused(tmp_path: Path) -> None:
+def test_mutated_pictures_are_cleaned_or_refused(tmp_path):
     """In one process and without its limits, to try many; the real one may also die of them."""
     chance = random.Random(28)
     originals = {kind: picture(kind, size=(96, 60)) for kind in ("JPEG", "PNG", "WEBP")}
@@ -226,7 +212,7 @@ def test_mutated_pictures_are_cleaned_or_refused(tmp_path: Path) -> None:
     assert outcomes == {"cleaned", "refused"}
 
 
-def _cleaned(folder: Path, kind: str) -> str:
+def _cleaned(folder, kind):
     try:
         found = cleaning._decoded(folder / "source", kind)
         cleaning._save(found, folder / "cleaned", kind, cleaning.MAX_BYTES)

@@ -1,24 +1,18 @@
 """Attachments go along with an expense that is moved, and stay when it is copied."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-from pytest_django.fixtures import Settings
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
 from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture, send
-from splits.models import Expense
 from tests.factories import TripFactory, join
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from trips.roles import TripRole
-from users.models import User
 
 
 @pytest.fixture
-def other(olga: User, ed: User, sam: User) -> Trip:
+def other(olga, ed, sam):
     """A trip of Olga, Ed and Sam."""
     found = TripFactory()
     for user in (olga, ed, sam):
@@ -26,18 +20,16 @@ def other(olga: User, ed: User, sam: User) -> Trip:
     return found
 
 
-def carry(client: Any, dinner: Expense, other: Trip, word: str) -> Any:
+def carry(client, dinner, other, word):
     path = f"/api/trips/{dinner.trip_id}/expenses/{dinner.pk}/{word}"
     return client.post(path, {"tripId": other.pk})
 
 
-def listed(client: Any, expense_id: int) -> Any:
+def listed(client, expense_id):
     return client.get(f"/api/expenses/{expense_id}/attachments").json()["items"]
 
 
-def test_a_move_takes_them_along(
-    attach: Any, api: Any, olga: User, vera: User, sam: User, dinner: Expense, other: Trip
-) -> None:
+def test_a_move_takes_them_along(attach, api, olga, vera, sam, dinner, other):
     made = [attach(PDF, "bill.pdf"), attach(picture())]
     process()
     client = api(olga)
@@ -57,9 +49,7 @@ def test_a_move_takes_them_along(
     assert listed(client, moved["id"]) == before
 
 
-def test_a_copy_has_none(
-    attach: Any, api: Any, olga: User, dinner: Expense, other: Trip, folder: Path
-) -> None:
+def test_a_copy_has_none(attach, api, olga, dinner, other, folder):
     made = attach(PDF)
     copy = carry(api(olga), dinner, other, "copy").json()
     assert listed(api(olga), copy["id"]) == []
@@ -69,8 +59,8 @@ def test_a_copy_has_none(
 
 @pytest.mark.parametrize("quota", ["QUOTA_ATTACHMENTS", "QUOTA_ATTACHMENT_MB"])
 def test_a_trip_without_room_takes_neither_them_nor_the_expense(
-    attach: Any, api: Any, olga: User, dinner: Expense, other: Trip, settings: Settings, quota: str
-) -> None:
+    attach, api, olga, dinner, other, settings, quota
+):
     client, large = api(olga), PDF.ljust(300_000, b"\n")
     for _file in range(2):
         attach(large)
@@ -86,9 +76,7 @@ def test_a_trip_without_room_takes_neither_them_nor_the_expense(
     assert carry(client, dinner, other, "move").status_code == 201
 
 
-def test_a_picture_is_cleaned_in_its_new_trip(
-    attach: Any, api: Any, olga: User, dinner: Expense, other: Trip, folder: Path
-) -> None:
+def test_a_picture_is_cleaned_in_its_new_trip(attach, api, olga, dinner, other, folder):
     """The worker that has it meanwhile finds it gone, and another one takes it."""
     attach(picture())
     late = Attachment.claim()

@@ -1,7 +1,6 @@
 """Pictures that take too long are refused once, and accounts take turns."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +12,15 @@ from plugins.attachments import cleaning, processing
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
 from plugins.attachments.tests.pictures import picture, send
-from splits.models import Expense
 from tests import citus
 from tests.bulk import analyse
 from tests.test_plans import full_scans
 from tests.wide import copies
-from trips.models import Trip
-from users.models import User
 
 SIZE = (1000, 800)
 
 
-def with_scans(count: int) -> bytes:
+def with_scans(count):
     """A progressive JPEG with so many more scans, which are empty."""
     out = io.BytesIO()
     Image.new("RGB", SIZE, "white").save(out, "JPEG", progressive=True)
@@ -35,10 +31,10 @@ def with_scans(count: int) -> bytes:
 
 
 @pytest.fixture
-def changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+def changed(monkeypatch, tmp_path):
     """`changed((old, new), …)` has pictures cleaned by a program with other lines."""
 
-    def use(*lines: tuple[str, str]) -> None:
+    def use(*lines):
         text = Path(cleaning.__file__).read_text()
         for old, new in lines:
             assert text.count(old) == 1
@@ -50,12 +46,12 @@ def changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., No
     return use
 
 
-def verdict() -> tuple[str, str, int]:
+def verdict():
     row = Attachment.objects.get()
     return row.state, row.refusal, row.attempts
 
 
-def test_scans_are_counted_before_a_picture_is_decoded(attach: Any, changed: Any) -> None:
+def test_scans_are_counted_before_a_picture_is_decoded(attach, changed):
     """T207: Scans of a picture are counted before it is decoded."""
     content = with_scans(12_000)
     assert cleaning.scans_of(content) == 12_010
@@ -67,7 +63,7 @@ def test_scans_are_counted_before_a_picture_is_decoded(attach: Any, changed: Any
 
 
 @pytest.mark.parametrize(("progressive", "scans"), [(True, 10), (False, 1)])
-def test_a_photo_has_few_scans(attach: Any, progressive: bool, scans: int) -> None:
+def test_a_photo_has_few_scans(attach, progressive, scans):
     content = picture("JPEG", SIZE, progressive=progressive)
     assert cleaning.scans_of(content) == scans
     attach(content)
@@ -75,22 +71,20 @@ def test_a_photo_has_few_scans(attach: Any, progressive: bool, scans: int) -> No
     assert verdict() == ("ready", "", 1)
 
 
-def test_the_scans_of_a_preview_are_not_those_of_the_picture() -> None:
+def test_the_scans_of_a_preview_are_not_those_of_the_picture():
     preview = picture("JPEG", progressive=True)
     content = picture("JPEG", SIZE, comment=preview[:60_000])
     assert cleaning.scans_of(content) == 1
 
 
-def test_what_takes_too_long_is_refused_once(attach: Any, changed: Any) -> None:
+def test_what_takes_too_long_is_refused_once(attach, changed):
     attach(with_scans(100_000))
     changed(("MAX_SCANS = 32", "MAX_SCANS = 10**9"), ("512 * MEBIBYTE, 7", "512 * MEBIBYTE, 1"))
     assert process()
     assert verdict() == ("refused", "unreadable", 1)
 
 
-def test_what_waits_too_long_is_refused_once(
-    attach: Any, changed: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_waits_too_long_is_refused_once(attach, changed, monkeypatch):
     attach(picture())
     changed(("    found.load()\n", "    import time\n    time.sleep(60)\n"))
     monkeypatch.setattr(processing, "_SECONDS", 1)
@@ -98,7 +92,7 @@ def test_what_waits_too_long_is_refused_once(
     assert verdict() == ("refused", "unreadable", 1)
 
 
-def attached_by(user: User, expense: Expense) -> Attachment:
+def attached_by(user, expense):
     return Attachment.objects.create(
         trip=expense.trip,
         expense=expense,
@@ -109,7 +103,7 @@ def attached_by(user: User, expense: Expense) -> Attachment:
 
 
 @pytest.mark.django_db
-def test_accounts_take_turns(olga: User, ed: User, vera: User, dinner: Expense) -> None:
+def test_accounts_take_turns(olga, ed, vera, dinner):
     for user in (*[olga] * 4, ed, ed, vera):
         attached_by(user, dinner)
     turns, last = [], 0
@@ -121,9 +115,7 @@ def test_accounts_take_turns(olga: User, ed: User, vera: User, dinner: Expense) 
     assert of_olga == sorted(of_olga)
 
 
-def test_the_worker_lets_accounts_take_turns(
-    api: Any, trip: Trip, olga: User, ed: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_worker_lets_accounts_take_turns(api, trip, olga, ed, monkeypatch):
     path = f"/api/trips/{trip.pk}/attachments"
     for user in (olga, olga, olga, ed):
         assert send(api(user), path, picture()).status_code == 201
@@ -136,14 +128,14 @@ def test_the_worker_lets_accounts_take_turns(
 @citus.hides_plans
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_claim_reads_no_picture_that_is_ready(olga: User, dinner: Expense) -> None:
+def test_a_claim_reads_no_picture_that_is_ready(olga, dinner):
     row = attached_by(olga, dinner)
     copies(row, 20_000, state="'ready'")
     copies(row, 2_000)
     analyse()
     written: list[tuple[str, Any]] = []
 
-    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+    def note(execute, sql, values, many, context):
         written.append((sql, values))
         return execute(sql, values, many, context)
 

@@ -1,7 +1,6 @@
 """Texts, Office files and others: recognised by content, checked by a worker, never rendered."""
 
 import io
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -10,7 +9,7 @@ from plugins.attachments import checking, recognition
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
 from plugins.attachments.recognition import Kind, kind_of_file
-from plugins.attachments.tests.conftest import Folder, stored
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.office import (
     ACCEPTED,
     EML,
@@ -30,9 +29,7 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
 
 
 @pytest.mark.parametrize("kind", ACCEPTED)
-def test_each_type_is_recognised_checked_and_downloaded(
-    kind: Kind, attach: Any, api: Any, olga: Any
-) -> None:
+def test_each_type_is_recognised_checked_and_downloaded(kind, attach, api, olga):
     # The name says something else.
     made = attach(ACCEPTED[kind], "receipt.html")
     assert (made["type"], made["state"]) == (kind.value, "processing")
@@ -75,21 +72,19 @@ AT_ONCE = {
 
 
 @pytest.mark.parametrize("content", AT_ONCE.values(), ids=AT_ONCE)
-def test_other_types_are_refused_at_once(
-    content: bytes, api: Any, olga: Any, dinner: Any, folder: Folder
-) -> None:
+def test_other_types_are_refused_at_once(content, api, olga, dinner, folder):
     answer = send(api(olga), f"/api/expenses/{dinner.pk}/attachments", content, "receipt.txt")
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_type")
     assert stored(folder) == []
 
 
-def test_old_office_files_are_refused_with_what_to_do(api: Any, olga: Any, dinner: Any) -> None:
+def test_old_office_files_are_refused_with_what_to_do(api, olga, dinner):
     answer = send(api(olga), f"/api/expenses/{dinner.pk}/attachments", OLE, "plan.doc")
     assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_type")
     assert "DOCX" in answer.json()["detail"]
 
 
-def twice(name: str) -> bytes:
+def twice(name):
     out = io.BytesIO(office(Kind.DOCX))
     with ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr(name, "<document/>")
@@ -149,9 +144,7 @@ REASONS = {"macros": MACROS, "too_large": LARGE, "unreadable": OTHERWISE}
 @pytest.mark.parametrize(
     ("reason", "name"), [(reason, name) for reason in REASONS for name in REASONS[reason]]
 )
-def test_what_is_found_later_is_refused_and_deleted(
-    reason: str, name: str, attach: Any, api: Any, olga: Any, folder: Folder
-) -> None:
+def test_what_is_found_later_is_refused_and_deleted(reason, name, attach, api, olga, folder):
     made = attach(REASONS[reason][name] or twice("word/document.xml"), "plan.docx")
     assert process()
     row = Attachment.objects.get()
@@ -179,11 +172,11 @@ def test_what_is_found_later_is_refused_and_deleted(
         (b"Dear <b>Ana</b>, a < b\n", Kind.TEXT),
     ],
 )
-def test_texts_are_told_apart(content: bytes, kind: Kind) -> None:
+def test_texts_are_told_apart(content, kind):
     assert kind_of_file(io.BytesIO(content)) == kind
 
 
-def test_the_list_of_an_archive_is_not_read_if_it_is_long(monkeypatch: Any) -> None:
+def test_the_list_of_an_archive_is_not_read_if_it_is_long(monkeypatch):
     read = []
     monkeypatch.setattr(recognition, "ZipFile", lambda file: read.append(file))
     content = office(Kind.DOCX)
@@ -195,7 +188,7 @@ def test_the_list_of_an_archive_is_not_read_if_it_is_long(monkeypatch: Any) -> N
     assert read == []
 
 
-def test_a_worker_leaves_types_of_a_newer_release_alone(attach: Any) -> None:
+def test_a_worker_leaves_types_of_a_newer_release_alone(attach):
     attach(ACCEPTED[Kind.TEXT])
     Attachment.objects.update(type="application/x-newer")
     assert process()

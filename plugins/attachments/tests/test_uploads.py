@@ -1,7 +1,6 @@
 """Uploads to the production server: long bodies are on a disk, and a worker does not grow."""
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import httpx
 import pytest
 
 from plugins.attachments.tests.pictures import PDF
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -20,25 +19,25 @@ WHOLE = PDF.ljust(10 * MEBIBYTE, b"\n")
 
 
 @pytest.fixture
-def one_process() -> Iterator[Server]:
+def one_process():
     with running_server(WEB_CONCURRENCY="1", THROTTLE_UPLOAD="") as server:
         yield server
 
 
-def memory_mib(process: Path) -> float:
+def memory_mib(process):
     pages = int((process / "statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="/proc tells the memory")
-def test_many_uploads_at_once_take_little_memory(one_process: Server) -> None:
+def test_many_uploads_at_once_take_little_memory(one_process):
     [worker] = one_process.workers()
     with httpx.Client(base_url=one_process.url, timeout=60, trust_env=False) as http:
         owner = sign_up(http)
         path = f"{one_process.url}/api{Journey.start(owner).path}/attachments"
         headers = owner.headers
 
-        def upload(number: int) -> int:
+        def upload(number):
             files = {"file": (f"{number}.pdf", WHOLE)}
             return httpx.post(path, files=files, headers=headers, timeout=60).status_code
 
@@ -55,7 +54,7 @@ def test_many_uploads_at_once_take_little_memory(one_process: Server) -> None:
         assert answer.content == WHOLE
 
 
-def test_a_form_in_chunks_is_read(one_process: Server) -> None:
+def test_a_form_in_chunks_is_read(one_process):
     with httpx.Client(base_url=one_process.url, timeout=60, trust_env=False) as http:
         owner = sign_up(http)
         path = f"/api{Journey.start(owner).path}/attachments"

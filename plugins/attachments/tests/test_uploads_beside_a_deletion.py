@@ -2,11 +2,9 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +12,7 @@ import pytest
 
 from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 
 pytestmark = pytest.mark.slow
@@ -29,14 +27,14 @@ print(*Attachment.objects.values_list("file", flat=True))
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path):
     limits = {"THROTTLE_UPLOAD": "", "QUOTA_ATTACHMENTS": str(ROOM)}
     store = str(tmp_path / "files")
     with running_server(ATTACHMENTS_STORE=store, LOG_LEVEL="ERROR", **limits) as running:
         yield running
 
 
-def patient(ask: Callable[[], httpx.Response]) -> httpx.Response:
+def patient(ask):
     """Ask again after a 503: its turn for a connection, or to write, did not come in time."""
     for _again in range(5):
         answer = ask()
@@ -45,16 +43,14 @@ def patient(ask: Callable[[], httpx.Response]) -> httpx.Response:
     return answer
 
 
-def files_and_rows(server: Server, folder: Path) -> tuple[list[str], list[str]]:
+def files_and_rows(server, folder):
     """The stored files, and those that rows name."""
     files = [str(file.relative_to(folder)) for file in stored(folder)]
     shown = server.manage("shell", "--verbosity", "0", "--command", NAMES).stdout
     return sorted(files), sorted(shown.split())
 
 
-def test_a_thousand_uploads_beside_a_deletion_leave_no_file_and_no_row_alone(
-    server: Server, tmp_path: Path
-) -> None:
+def test_a_thousand_uploads_beside_a_deletion_leave_no_file_and_no_row_alone(server, tmp_path):
     folder, started = tmp_path / "files", count()
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         owner, editor = sign_up(http), sign_up(http)
@@ -63,7 +59,7 @@ def test_a_thousand_uploads_beside_a_deletion_leave_no_file_and_no_row_alone(
         deleted, kept = (journey.spend(10, owner, editor)["id"] for _expense in range(2))
         paths = [f"/expenses/{deleted}", f"/expenses/{kept}", journey.path]
 
-        def upload(number: int) -> tuple[int, str]:
+        def upload(number):
             if next(started) == BEFORE:
                 ended = patient(lambda: owner.call("DELETE", f"{journey.path}/expenses/{deleted}"))
                 assert ended.status_code == HTTPStatus.NO_CONTENT

@@ -6,10 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -17,7 +14,6 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 from PIL import Image
-from pytest_django.fixtures import Settings
 
 from plugins.attachments import processing
 from plugins.attachments.models import MAX_ATTEMPTS, Attachment
@@ -27,13 +23,13 @@ from plugins.attachments.tests.full_disk import FullDisk
 from plugins.attachments.tests.pictures import PDF, picture, send
 
 
-def test_the_command_cleans_what_waits(attach: Any) -> None:
+def test_the_command_cleans_what_waits(attach):
     attach(picture())
     call_command("process_attachments")
     assert Attachment.objects.get().state == "ready"
 
 
-def test_what_a_killed_worker_left_is_taken_again_after_its_lease(attach: Any) -> None:
+def test_what_a_killed_worker_left_is_taken_again_after_its_lease(attach):
     attach(picture())
     # A worker that claims it and is gone.
     assert Attachment.claim() is not None
@@ -44,7 +40,7 @@ def test_what_a_killed_worker_left_is_taken_again_after_its_lease(attach: Any) -
     assert Attachment.objects.get().state == "ready"
 
 
-def test_a_picture_of_which_every_worker_dies_is_refused(attach: Any, folder: Path) -> None:
+def test_a_picture_of_which_every_worker_dies_is_refused(attach, folder):
     attach(picture())
     for _attempt in range(MAX_ATTEMPTS):
         assert Attachment.claim() is not None
@@ -55,7 +51,7 @@ def test_a_picture_of_which_every_worker_dies_is_refused(attach: Any, folder: Pa
     assert stored(folder) == []
 
 
-def test_an_unexpected_error_with_one_picture_delays_no_other(attach: Any) -> None:
+def test_an_unexpected_error_with_one_picture_delays_no_other(attach):
     broken, other = attach(picture())["id"], attach(picture())["id"]
     # Outside of the folder.
     Attachment.objects.filter(pk=broken).update(file="../passwd")
@@ -64,9 +60,7 @@ def test_an_unexpected_error_with_one_picture_delays_no_other(attach: Any) -> No
     assert states == {broken: "processing", other: "ready"}
 
 
-def test_a_host_that_has_no_room_refuses_no_picture(
-    attach: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_host_that_has_no_room_refuses_no_picture(attach, monkeypatch):
     ids = [attach(picture())["id"] for _picture in range(2)]
     with monkeypatch.context() as full:
         full.setattr(processing, "TemporaryDirectory", Mock(side_effect=OSError(28, "No space")))
@@ -77,9 +71,7 @@ def test_a_host_that_has_no_room_refuses_no_picture(
     assert dict(Attachment.objects.values_list("pk", "state")) == dict.fromkeys(ids, "ready")
 
 
-def test_a_program_that_is_killed_is_run_again(
-    attach: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_program_that_is_killed_is_run_again(attach, monkeypatch, tmp_path):
     program = tmp_path / "dies.py"
     program.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     monkeypatch.setattr(processing, "_PROGRAM", program)
@@ -89,7 +81,7 @@ def test_a_program_that_is_killed_is_run_again(
     assert (row.state, row.attempts) == ("refused", MAX_ATTEMPTS + 1)
 
 
-def test_a_worker_whose_lease_has_ended_changes_nothing(attach: Any, folder: Path) -> None:
+def test_a_worker_whose_lease_has_ended_changes_nothing(attach, folder):
     attach(picture())
     late = Attachment.claim()
     assert late is not None
@@ -101,7 +93,7 @@ def test_a_worker_whose_lease_has_ended_changes_nothing(attach: Any, folder: Pat
     assert sorted(stored(folder)) == files
 
 
-def test_a_picture_that_is_deleted_meanwhile_leaves_no_files(attach: Any, folder: Path) -> None:
+def test_a_picture_that_is_deleted_meanwhile_leaves_no_files(attach, folder):
     attach(picture())
     row = Attachment.claim()
     assert row is not None
@@ -112,9 +104,7 @@ def test_a_picture_that_is_deleted_meanwhile_leaves_no_files(attach: Any, folder
 
 
 @pytest.fixture
-def room(
-    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[int], None]:
+def room(folder, settings, monkeypatch):
     """`room(bytes)` is how much fits on the disk from now on."""
     full = "plugins.attachments.tests.full_disk.FullDisk"
     store = {"BACKEND": full, "OPTIONS": {"location": str(folder)}}
@@ -122,9 +112,7 @@ def room(
     return lambda left: monkeypatch.setattr(FullDisk, "room_bytes", left)
 
 
-def test_a_full_disk_is_a_503_that_stores_nothing(
-    room: Any, api: Any, olga: Any, dinner: Any, folder: Path
-) -> None:
+def test_a_full_disk_is_a_503_that_stores_nothing(room, api, olga, dinner, folder):
     path = f"/api/expenses/{dinner.pk}/attachments"
     for left in (0, 20):
         room(left)
@@ -136,9 +124,7 @@ def test_a_full_disk_is_a_503_that_stores_nothing(
     assert send(api(olga), path, PDF).status_code == 201
 
 
-def test_without_a_storage_a_picture_waits(
-    room: Any, attach: Any, api: Any, olga: Any, folder: Path
-) -> None:
+def test_without_a_storage_a_picture_waits(room, attach, api, olga, folder):
     room(10_000)
     made = attach(picture())
     # The cleaned picture fits, its thumbnail does not.
@@ -163,7 +149,7 @@ def test_without_a_storage_a_picture_waits(
 
 
 @pytest.mark.django_db
-def test_prune_says_that_the_storage_is_away(folder: Path) -> None:
+def test_prune_says_that_the_storage_is_away(folder):
     folder.write_text("no folder")
     with pytest.raises(CommandError, match="Files were not deleted: .*Not a directory"):
         call_command("prune", stdout=io.StringIO())
@@ -171,21 +157,19 @@ def test_prune_says_that_the_storage_is_away(folder: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite in memory has one connection")
-def test_several_workers_and_a_deletion_share_the_pictures(
-    attach: Any, api: Any, olga: Any, trip: Any, dinner: Any, folder: Path
-) -> None:
+def test_several_workers_and_a_deletion_share_the_pictures(attach, api, olga, trip, dinner, folder):
     for _number in range(6):
         attach(picture())
     path = f"/api/trips/{trip.pk}/expenses/{dinner.pk}"
     statuses = []
 
-    def work() -> None:
+    def work():
         try:
             process()
         finally:
             connection.close()
 
-    def upload(client: Any) -> None:
+    def upload(client):
         try:
             statuses.append(send(client, f"/api/expenses/{dinner.pk}/attachments", PDF).status_code)
         finally:
@@ -207,9 +191,7 @@ def test_several_workers_and_a_deletion_share_the_pictures(
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite in memory has one connection")
-def test_a_worker_that_is_killed_while_it_decodes_loses_nothing(
-    attach: Any, folder: Path, tmp_path: Path
-) -> None:
+def test_a_worker_that_is_killed_while_it_decodes_loses_nothing(attach, folder, tmp_path):
     slow = tmp_path / "slow.png"
     Image.effect_noise((3000, 1800), 90).save(slow)
     attach(slow.read_bytes())

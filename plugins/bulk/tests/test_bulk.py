@@ -1,36 +1,28 @@
 """Many expenses in one request."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
-from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture(autouse=True)
-def sound(trip: Trip) -> Iterator[None]:
+def sound(trip):
     yield
     for each in Trip.objects.all():
         assert list(differences(each.pk)) == []
 
 
-def bulk(ledger: Ledger, user: User, **rows: Any) -> Any:
+def bulk(ledger, user, **rows):
     return ledger.answer(user, "post", "expenses/bulk", rows)
 
 
-def test_many_expenses_are_created_changed_and_deleted_at_once(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_many_expenses_are_created_changed_and_deleted_at_once(ledger, olga, ed):
     first, second = (ledger.spend(olga, 60, olga, ed) for _time in range(2))
     response = bulk(
         ledger,
@@ -50,7 +42,7 @@ def test_many_expenses_are_created_changed_and_deleted_at_once(
     assert Expense.objects.count() == 3
 
 
-def test_one_wrong_row_refuses_all_and_errors_name_their_rows(ledger: Ledger, olga: User) -> None:
+def test_one_wrong_row_refuses_all_and_errors_name_their_rows(ledger, olga):
     expense = ledger.spend(olga, 60, olga)
     body = ledger.expense_body(10, olga)
     response = bulk(
@@ -81,19 +73,19 @@ def test_one_wrong_row_refuses_all_and_errors_name_their_rows(ledger: Ledger, ol
         {"delete": [*range(1, 102)]},
     ],
 )
-def test_wrong_rows_are_refused(ledger: Ledger, olga: User, rows: Json) -> None:
+def test_wrong_rows_are_refused(ledger, olga, rows):
     expense = ledger.spend(olga, 60, olga)
     assert bulk(ledger, olga, **rows).status_code == 400
     assert ledger.expense(expense) == expense
 
 
-def test_a_request_has_at_most_100_rows_in_all(ledger: Ledger, olga: User) -> None:
+def test_a_request_has_at_most_100_rows_in_all(ledger, olga):
     ids = range(1, 61)
     response = bulk(ledger, olga, delete=[*ids], change=[{"id": pk} for pk in ids])
     assert (response.status_code, {*response.json()["errors"]}) == (400, {"change", "delete"})
 
 
-def test_each_row_needs_its_own_right(ledger: Ledger, olga: User, ed: User) -> None:
+def test_each_row_needs_its_own_right(ledger, olga, ed):
     by_olga, by_ed = ledger.spend(olga, 1, olga), ledger.spend(ed, 1, ed)
     refused = problem_of(bulk(ledger, ed, delete=[by_ed["id"], by_olga["id"]]), 403, "forbidden")
     assert refused["errors"] == {"delete.1": [refused["detail"]]}
@@ -104,14 +96,12 @@ def test_each_row_needs_its_own_right(ledger: Ledger, olga: User, ed: User) -> N
     assert bulk(ledger, ed, delete=[by_ed["id"]]).status_code == 200
 
 
-def test_an_expense_of_another_trip_is_not_found(
-    ledger: Ledger, ledger_in: Any, olga: User
-) -> None:
+def test_an_expense_of_another_trip_is_not_found(ledger, ledger_in, olga):
     elsewhere = ledger_in("EUR").spend(olga, 1, olga)
     assert set(bulk(ledger, olga, delete=[elsewhere["id"]]).json()["errors"]) == {"delete.0"}
 
 
-def test_a_repeated_request_records_once(ledger: Ledger, api: Api, olga: User) -> None:
+def test_a_repeated_request_records_once(ledger, api, olga):
     client, body = api(olga), {"create": [ledger.expense_body(10, olga)]}
     answers = [
         client.post(f"{ledger.url}/expenses/bulk", body, headers={"Idempotency-Key": "1"})
@@ -121,9 +111,7 @@ def test_a_repeated_request_records_once(ledger: Ledger, api: Api, olga: User) -
     assert Expense.objects.count() == 1
 
 
-def test_what_a_closing_used_is_not_deleted(
-    ledger: Ledger, pay_with_rest: tuple[Json, Json, Json], olga: User
-) -> None:
+def test_what_a_closing_used_is_not_deleted(ledger, pay_with_rest, olga):
     dinner, _split, closing = pay_with_rest
     before = ledger.expense(dinner)
     refused = bulk(ledger, olga, delete=[dinner["id"]])
@@ -135,7 +123,7 @@ def test_what_a_closing_used_is_not_deleted(
     assert bulk(ledger, olga, delete=[dinner["id"]]).status_code == 200
 
 
-def test_a_row_of_many_changes_may_be_what_was_read(api: Api, trip: Trip, olga: User) -> None:
+def test_a_row_of_many_changes_may_be_what_was_read(api, trip, olga):
     spend(trip, 1000, paid_by=olga, among=[olga])
     client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
     [expense] = client.get(path).json()["items"]

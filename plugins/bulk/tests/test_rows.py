@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -10,28 +9,21 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Expense
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
-from tests.hostile import World
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, at_once, sign_up
+from tests.splits.journey import Journey, at_once, sign_up
 from tests.test_client_ids import CREATE, EXPENSES, body_of, is_taken, other
 from tests.test_costs import inserted, remaining
-from trips.models import Trip
-from users.models import User
 
 Limits = Callable[..., None]
 
 
-def rows(count: int, user: User) -> list[dict[str, Any]]:
+def rows(count, user):
     body = {"description": "Tram", "amount": 3, "expenseDate": "2026-05-14", "splitType": "EQUAL"}
     return [{**body, "participantUserIds": [user.pk]} for _row in range(count)]
 
 
-def test_a_body_counts_as_many_requests_as_it_has_objects(
-    api: Api, trip: Trip, olga: User, limits: Limits
-) -> None:
+def test_a_body_counts_as_many_requests_as_it_has_objects(api, trip, olga, limits):
     """T208: A body counts as many requests as it has objects."""
     limits(user="10/min")
     bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
@@ -46,18 +38,14 @@ def test_a_body_counts_as_many_requests_as_it_has_objects(
     assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
 
 
-def test_an_unused_window_takes_one_body_that_is_larger(
-    api: Api, trip: Trip, olga: User, limits: Limits
-) -> None:
+def test_an_unused_window_takes_one_body_that_is_larger(api, trip, olga, limits):
     limits(user="5/min")
     bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
     statuses = [client.post(bulk, {"create": rows(8, olga)}).status_code for _time in range(2)]
     assert statuses == [200, 429]
 
 
-def test_expenses_beyond_the_quota_are_refused_before_the_first_write(
-    api: Api, trip: Trip, olga: User, settings: Any
-) -> None:
+def test_expenses_beyond_the_quota_are_refused_before_the_first_write(api, trip, olga, settings):
     settings.QUOTA_EXPENSES = 4
     spend(trip, 100, paid_by=olga, among=[olga])
     client, bulk = api(olga), f"/api/trips/{trip.pk}/expenses/bulk"
@@ -67,7 +55,7 @@ def test_expenses_beyond_the_quota_are_refused_before_the_first_write(
     assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
 
 
-def test_rows_of_bulk_take_it(world: World) -> None:
+def test_rows_of_bulk_take_it(world):
     [create] = [op for op in CREATE if op.path == EXPENSES]
     url, body = world.url(create), body_of(world, create)
     rows = {"create": [body, {**body, "clientId": str(uuid4())}]}
@@ -82,12 +70,12 @@ def test_rows_of_bulk_take_it(world: World) -> None:
     assert refused["errors"].keys() == {"change.0.clientId"}
 
 
-def test_bulk_requests_at_once_delete_an_expense_once(server: Server) -> None:
+def test_bulk_requests_at_once_delete_an_expense_once(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         delete_at_once(sign_up(client))
 
 
-def delete_at_once(owner: Traveller) -> None:
+def delete_at_once(owner):
     journey = Journey.start(owner)
     rows = {"delete": [journey.spend(10, owner)["id"]]}
     path = f"{journey.path}/expenses/bulk"

@@ -1,8 +1,6 @@
 """What calendars show, and how programs keep their copies current."""
 
-from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -11,19 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from plugins.calendar import models
-from plugins.calendar.tests.conftest import OWN, Plan, content, entries, with_plugin
-from tests.cast import Api
+from plugins.calendar.tests.conftest import OWN, content, entries, with_plugin
 from tests.factories import TripFactory, join
-from tests.splits.ledger import Ledger
 from tests.trips.unanswered import add, new_trip
-from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 
 
-def test_a_calendar_has_the_trip_and_what_is_planned(
-    ledger: Ledger, link: Any, read: Any, plan: Plan, trip: Trip
-) -> None:
+def test_a_calendar_has_the_trip_and_what_is_planned(ledger, link, read, plan, trip):
     castle = plan(
         "Castle",
         date="2026-05-14",
@@ -60,7 +53,7 @@ def test_a_calendar_has_the_trip_and_what_is_planned(
     assert of_trip["transp"] == "TRANSPARENT"
 
 
-def test_times_have_no_zone_and_instants_are_utc(link: Any, read: Any, plan: Plan) -> None:
+def test_times_have_no_zone_and_instants_are_utc(link, read, plan):
     plan("Castle", date="2026-05-14", startTime="09:30")
     lines = content(read(link())).decode().split("\r\n")
     assert "DTSTART:20260514T093000" in lines
@@ -69,9 +62,7 @@ def test_times_have_no_zone_and_instants_are_utc(link: Any, read: Any, plan: Pla
     assert stamps == {"CREATED", "DTSTAMP", "LAST-MODIFIED"}
 
 
-def test_programs_are_told_the_name_and_when_to_ask_again(
-    ledger: Ledger, link: Any, read: Any, olga: User, trip: Trip
-) -> None:
+def test_programs_are_told_the_name_and_when_to_ask_again(ledger, link, read, olga, trip):
     response = read(link())
     assert response["Cache-Control"] == "private, max-age=3600"
     assert response["Content-Disposition"] == 'attachment; filename="calendar.ics"'
@@ -86,13 +77,11 @@ def test_programs_are_told_the_name_and_when_to_ask_again(
         assert calendar.contents["x-wr-calname"][0].value == name
 
 
-def test_what_was_deleted_is_cancelled_for_a_month(
-    ledger: Ledger, link: Any, read: Any, plan: Plan, olga: User
-) -> None:
+def test_what_was_deleted_is_cancelled_for_a_month(ledger, link, read, plan, olga):
     now = datetime(2026, 5, 1, 12, tzinfo=UTC)
     path, sequences = link(), []
 
-    def step(seconds: int, act: Callable[[], Any]) -> dict[str, Any]:
+    def step(seconds, act):
         with time_machine.travel(now + timedelta(seconds=seconds), tick=False):
             act()
             return entries(read(path)).get(uid, {})
@@ -119,9 +108,7 @@ def test_what_was_deleted_is_cancelled_for_a_month(
 
 
 @with_plugin("recurring")
-def test_the_next_date_of_a_recurring_expense_is_shown(
-    ledger: Ledger, link: Any, read: Any, olga: User, ed: User
-) -> None:
+def test_the_next_date_of_a_recurring_expense_is_shown(ledger, link, read, olga, ed):
     expense = ledger.expense_body(12.5, olga, ed, description="Rent")
     del expense["expenseDate"]
     body = {"rule": "FREQ=MONTHLY", "startsOn": "2031-01-31", "timeZone": "Asia/Tokyo"}
@@ -138,9 +125,7 @@ def test_the_next_date_of_a_recurring_expense_is_shown(
 
 
 @with_plugin("documents")
-def test_documents_are_shown_on_the_day_on_which_they_are_due(
-    ledger: Ledger, link: Any, read: Any, olga: User
-) -> None:
+def test_documents_are_shown_on_the_day_on_which_they_are_due(ledger, link, read, olga):
     names = {"Passport": "2026-04-30", "Ticket": None}
     passport, _ticket = (
         ledger.answer(olga, "post", "documents", {"name": name, "dueOn": day}).json()
@@ -154,9 +139,7 @@ def test_documents_are_shown_on_the_day_on_which_they_are_due(
     assert uid not in entries(read(path))
 
 
-def test_a_file_is_the_same_until_something_changes(
-    ledger: Ledger, link: Any, read: Any, plan: Plan, olga: User
-) -> None:
+def test_a_file_is_the_same_until_something_changes(ledger, link, read, plan, olga):
     made, path = plan("Castle", date="2026-05-14", startTime="09:30"), link()
     first = read(path)
     kept, tag = content(first), first["ETag"]
@@ -172,9 +155,7 @@ def test_a_file_is_the_same_until_something_changes(
     assert changed["ETag"] != tag
 
 
-def test_a_calendar_of_all_trips_has_those_that_are_visible_now(
-    ledger: Ledger, link: Any, read: Any, ed: User, olga: User, trip: Trip
-) -> None:
+def test_a_calendar_of_all_trips_has_those_that_are_visible_now(ledger, link, read, ed, olga, trip):
     other, foreign = TripFactory(title="Porto"), TripFactory()
     join(other, ed, TripRole.OWNER)
     join(foreign, olga, TripRole.OWNER)
@@ -187,8 +168,8 @@ def test_a_calendar_of_all_trips_has_those_that_are_visible_now(
 
 
 def test_a_trip_of_a_stranger_is_shown_once_its_member_has_answered(
-    api: Api, link: Any, read: Any, sam: User, vera: User, trip: Trip
-) -> None:
+    api, link, read, sam, vera, trip
+):
     """T244: A stranger cannot fill the calendar of an account."""
     theirs, path = new_trip(api, sam), link(vera, OWN)
     assert add(api, sam, theirs, userId=vera.pk).status_code == 201
@@ -197,9 +178,7 @@ def test_a_trip_of_a_stranger_is_shown_once_its_member_has_answered(
     assert {*entries(read(path))} == {f"trip-{trip.pk}", f"trip-{theirs.pk}"}
 
 
-def test_the_last_trips_and_entries_are_shown(
-    link: Any, read: Any, plan: Plan, olga: User, trip: Trip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_trips_and_entries_are_shown(link, read, plan, olga, trip, monkeypatch):
     monkeypatch.setattr(models, "MAX_TRIPS", 2)
     monkeypatch.setattr(models, "MAX_ENTRIES", 3)
     for years in (-1, 1):
@@ -214,12 +193,10 @@ def test_the_last_trips_and_entries_are_shown(
 
 
 @pytest.mark.parametrize("path", ["calendar-link", OWN])
-def test_the_number_of_statements_does_not_grow(
-    ledger: Ledger, link: Any, read: Any, plan: Plan, olga: User, path: str
-) -> None:
+def test_the_number_of_statements_does_not_grow(ledger, link, read, plan, olga, path):
     calendar = link(path=path)
 
-    def statements() -> list[Any]:
+    def statements():
         with CaptureQueriesContext(connection) as captured:
             content(read(calendar))
         return captured.captured_queries
@@ -232,9 +209,7 @@ def test_the_number_of_statements_does_not_grow(
     assert len(statements()) == before
 
 
-def test_the_last_day_of_the_calendar_is_one(
-    link: Any, read: Any, plan: Plan, trip: Trip, ledger: Ledger, olga: User
-) -> None:
+def test_the_last_day_of_the_calendar_is_one(link, read, plan, trip, ledger, olga):
     made = plan("End", date="9999-12-31", startTime="23:59", durationMinutes=1440)
     body = {"startDate": "9999-12-30", "endDate": "9999-12-31"}
     assert ledger.answer(olga, "patch", ledger.url, body).status_code == 200

@@ -13,24 +13,20 @@ from django.test.utils import CaptureQueriesContext
 from plugins.calendar.models import CalendarLink
 from plugins.calendar.tests.conftest import OWN, content
 from tests.admin_client import AdminClient, told
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.own_data import own_data
 from tests.scoped import script_of
-from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
 from tripcompanion.observability.logs import without_secrets
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from users.models import Role, User
 
 BOTH = pytest.mark.parametrize("path", ["calendar-link", OWN])
 
 
 @BOTH
-def test_a_new_link_ends_the_former_one(
-    ledger: Ledger, link: Any, read: Any, olga: User, ed: User, path: str
-) -> None:
+def test_a_new_link_ends_the_former_one(ledger, link, read, olga, ed, path):
     first, of_ed = link(path=path), link(ed, path)
     second = link(path=path)
     assert [read(each).status_code for each in (first, second, of_ed)] == [404, 200, 200]
@@ -41,15 +37,13 @@ def test_a_new_link_ends_the_former_one(
 
 
 @BOTH
-def test_its_owner_sees_when_it_was_made_and_read(
-    ledger: Ledger, link: Any, read: Any, olga: User, path: str
-) -> None:
+def test_its_owner_sees_when_it_was_made_and_read(ledger, link, read, olga, path):
     now = datetime.now(UTC).replace(microsecond=0)
 
-    def at(minutes: int) -> str:
+    def at(minutes):
         return f"{now + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}"
 
-    def shown_at(minutes: int) -> Any:
+    def shown_at(minutes):
         with time_machine.travel(now + timedelta(minutes=minutes), tick=False):
             assert read(calendar).status_code == 200
         return ledger.answer(olga, "get", path).json()
@@ -63,9 +57,7 @@ def test_its_owner_sees_when_it_was_made_and_read(
     assert shown_at(61) == {**made, "readAt": at(61)}
 
 
-def test_the_secret_has_256_bits_and_only_its_digest_is_stored(
-    link: Any, olga: User, ledger: Ledger
-) -> None:
+def test_the_secret_has_256_bits_and_only_its_digest_is_stored(link, olga, ledger):
     secret = re.fullmatch(r"/api/calendars/(tcc_[\w-]{43})\.ics", link())
     assert secret is not None
     stored = CalendarLink.objects.values().get()
@@ -77,23 +69,21 @@ def test_the_secret_has_256_bits_and_only_its_digest_is_stored(
     assert secret[1] not in without_secrets(f"GET {secret[0]}")
 
 
-def _leave(ledger: Ledger, ed: User, olga: User) -> None:
+def _leave(ledger, ed, olga):
     assert ledger.answer(ed, "post", "members/leave").status_code == 204
 
 
-def _put_out(ledger: Ledger, ed: User, olga: User) -> None:
+def _put_out(ledger, ed, olga):
     assert ledger.answer(olga, "delete", f"members/{ed.pk}").status_code == 204
 
 
-def _come_back(ledger: Ledger, ed: User, olga: User) -> None:
+def _come_back(ledger, ed, olga):
     body = {"userId": ed.pk, "role": "EDITOR"}
     assert ledger.answer(olga, "post", "members", body).status_code == 201
 
 
 @pytest.mark.parametrize("end", [_leave, _put_out])
-def test_a_link_to_a_trip_ends_with_the_membership(
-    ledger: Ledger, link: Any, read: Any, ed: User, olga: User, end: Callable[..., None]
-) -> None:
+def test_a_link_to_a_trip_ends_with_the_membership(ledger, link, read, ed, olga, end):
     """T216: A calendar ends for whoever is out of the trip, and does not come back."""
     of_trip, own = link(ed), link(ed, OWN)
     end(ledger, ed, olga)
@@ -102,27 +92,21 @@ def test_a_link_to_a_trip_ends_with_the_membership(
     assert read(of_trip).status_code == 404
 
 
-def test_a_link_is_read_by_nobody_who_may_no_longer_see_the_trip(
-    link: Any, read: Any, ed: User, trip: Trip
-) -> None:
+def test_a_link_is_read_by_nobody_who_may_no_longer_see_the_trip(link, read, ed, trip):
     """As a previous release beside this one ends memberships, without deleting links."""
     of_trip = link(ed)
     trip.members.filter(user=ed).update(left_at=datetime.now(UTC))
     assert read(of_trip).status_code == 404
 
 
-def test_another_role_leaves_the_link(
-    ledger: Ledger, link: Any, read: Any, ed: User, olga: User
-) -> None:
+def test_another_role_leaves_the_link(ledger, link, read, ed, olga):
     of_trip = link(ed)
     body = {"role": "VIEWER"}
     assert ledger.answer(olga, "put", f"members/{ed.pk}/role", body).status_code == 200
     assert read(of_trip).status_code == 200
 
 
-def test_a_link_waits_for_a_trip_that_is_restored(
-    ledger: Ledger, link: Any, read: Any, olga: User
-) -> None:
+def test_a_link_waits_for_a_trip_that_is_restored(ledger, link, read, olga):
     of_trip = link()
     ledger.answer(olga, "delete", ledger.url)
     assert read(of_trip).status_code == 404
@@ -138,7 +122,7 @@ ENDS: dict[str, Callable[[User], Any]] = {
 }
 
 
-def test_links_end_with_the_account(ledger: Ledger, link: Any, read: Any, ed: User) -> None:
+def test_links_end_with_the_account(ledger, link, read, ed):
     links = [link(ed), link(ed, OWN)]
     answer = ledger.answer(ed, "delete", "/api/users/me", {"password": PASSWORD})
     assert answer.status_code == 204, answer.content
@@ -146,17 +130,13 @@ def test_links_end_with_the_account(ledger: Ledger, link: Any, read: Any, ed: Us
     assert not CalendarLink.objects.exists()
 
 
-def test_a_deactivated_account_reads_nothing_even_with_a_link(
-    link: Any, read: Any, ed: User
-) -> None:
+def test_a_deactivated_account_reads_nothing_even_with_a_link(link, read, ed):
     links = [link(ed), link(ed, OWN)]
     User.objects.filter(pk=ed.pk).update(is_active=False)
     assert [read(each).status_code for each in links] == [404, 404]
 
 
-def test_the_link_of_an_admin_ends_with_that_role(
-    ledger: Ledger, link: Any, read: Any, ada: User
-) -> None:
+def test_the_link_of_an_admin_ends_with_that_role(ledger, link, read, ada):
     of_trip = link(ada)
     assert read(of_trip).status_code == 200
     ada.change(by=None, role=Role.USER)
@@ -165,9 +145,7 @@ def test_the_link_of_an_admin_ends_with_that_role(
     assert read(of_trip).status_code == 404
 
 
-def test_whatever_opens_nothing_is_the_same_404(
-    ledger: Ledger, link: Any, read: Any, ed: User, olga: User
-) -> None:
+def test_whatever_opens_nothing_is_the_same_404(ledger, link, read, ed, olga):
     ended, left, hidden = link(), link(ed), None
     link()
     _leave(ledger, ed, olga)
@@ -185,7 +163,7 @@ def test_whatever_opens_nothing_is_the_same_404(
     assert len(answers) == 1
 
 
-def test_a_link_opens_nothing_else(ledger: Ledger, link: Any, api: Api, trip: Trip) -> None:
+def test_a_link_opens_nothing_else(ledger, link, api, trip):
     secret = link().removeprefix("/api/calendars/").removesuffix(".ics")
     client = bearer(secret)
     for path in ("", "/activities", "/calendar-link"):
@@ -195,9 +173,7 @@ def test_a_link_opens_nothing_else(ledger: Ledger, link: Any, api: Api, trip: Tr
         assert getattr(api(None), method)(f"/api/calendars/{secret}.ics").status_code == 405
 
 
-def test_a_scoped_token_needs_its_own_scope_and_never_gets_all_trips(
-    trip: Trip, ledger: Ledger, olga: User, read: Any
-) -> None:
+def test_a_scoped_token_needs_its_own_scope_and_never_gets_all_trips(trip, ledger, olga, read):
     path = f"{ledger.url}/calendar-link"
     without = bearer(script_of(olga, "trips:write", "activities:read", "calendar:read").token)
     problem_of(without.post(path), 403, "insufficient_scope")
@@ -207,7 +183,7 @@ def test_a_scoped_token_needs_its_own_scope_and_never_gets_all_trips(
     problem_of(client.post(OWN), 403, "insufficient_scope")
 
 
-def test_an_administrator_revokes_links(link: Any, read: Any, ada: User) -> None:
+def test_an_administrator_revokes_links(link, read, ada):
     links, admin = [link(), link(path=OWN)], AdminClient(ada)
     for row in CalendarLink.objects.all():
         assert row.digest not in admin.page(row).content.decode()
@@ -215,14 +191,14 @@ def test_an_administrator_revokes_links(link: Any, read: Any, ada: User) -> None
     assert [read(each).status_code for each in links] == [404, 404]
 
 
-def test_reading_is_limited_by_address(link: Any, read: Any, limits: Any) -> None:
+def test_reading_is_limited_by_address(link, read, limits):
     calendar = link()
     limits(anon="2/min")
     answers = [read(path).status_code for path in (calendar, "/api/calendars/x.ics", calendar)]
     assert answers == [200, 404, 429]
 
 
-def test_the_export_of_an_account_names_its_links(link: Any, olga: User, trip: Trip) -> None:
+def test_the_export_of_an_account_names_its_links(link, olga, trip):
     link()
     link(path=OWN)
     rows = own_data(olga)["calendarLinks"]

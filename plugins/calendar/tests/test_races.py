@@ -1,43 +1,39 @@
 """Links that are made in the instant in which something ends them, on the real server."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import httpx
 import pytest
 
 from tests.locks import while_locked
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, answers_at_once, sign_up
+from tests.splits.journey import Journey, answers_at_once, sign_up
 
 
 @pytest.fixture
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture
-def member(http: httpx.Client) -> Traveller:
+def member(http):
     return sign_up(http)
 
 
 @pytest.fixture
-def trip(http: httpx.Client, member: Traveller) -> Journey:
+def trip(http, member):
     """Somebody else's trip, which the member is in."""
     trip = Journey.start(sign_up(http))
     trip.admit(member)
     return trip
 
 
-def opened(http: httpx.Client, made: httpx.Response) -> bool:
+def opened(http, made):
     """Whether a link that was made opens the calendar."""
     return http.get(f"/api/{made.json()['url'].partition('/api/')[2]}").is_success
 
 
-def test_of_links_that_are_made_at_once_one_remains(
-    http: httpx.Client, member: Traveller, trip: Journey
-) -> None:
+def test_of_links_that_are_made_at_once_one_remains(http, member, trip):
     for path in (f"{trip.path}/calendar-link", "/users/me/calendar-link"):
         made = answers_at_once([partial(member.call, "POST", path)] * 8)
         assert {answer.status_code for answer in made} == {201}
@@ -45,9 +41,7 @@ def test_of_links_that_are_made_at_once_one_remains(
 
 
 @pytest.mark.parametrize("end", ["/members/leave", "/users/me/logout-everywhere"])
-def test_no_link_is_left_of_what_ends_while_it_waits_for_the_trip(
-    server: Server, http: httpx.Client, member: Traveller, trip: Journey, end: str
-) -> None:
+def test_no_link_is_left_of_what_ends_while_it_waits_for_the_trip(server, http, member, trip, end):
     make = partial(member.call, "POST", f"{trip.path}/calendar-link")
     path = end if end.startswith("/users") else f"{trip.path}{end}"
     calls = [make, partial(member.call, "POST", path)]

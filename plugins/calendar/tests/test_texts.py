@@ -2,7 +2,6 @@
 
 import re
 from datetime import UTC, date, datetime
-from typing import Any
 
 import icalendar
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plugins.calendar.files import calendar_file
-from plugins.calendar.tests.conftest import Plan, content
+from plugins.calendar.tests.conftest import content
 
 pytestmark = pytest.mark.once
 
@@ -28,21 +27,21 @@ PROPERTIES = [
 TEXTS = st.text(st.characters(exclude_categories=[], exclude_characters="\ufeff"), max_size=200)
 
 
-def lines_of(file: bytes) -> list[bytes]:
+def lines_of(file):
     """The lines as they are folded."""
     assert file.endswith(b"\r\n")
     return file.removesuffix(b"\r\n").split(b"\r\n")
 
 
-def unfolded(file: bytes) -> list[str]:
+def unfolded(file):
     return file.replace(b"\r\n ", b"").decode().removesuffix("\r\n").split("\r\n")
 
 
-def entry(**properties: Any) -> dict[str, Any]:
+def entry(**properties):
     return {"uid": "poll-7", "dtstart": date(2026, 5, 14), "dtstamp": NOW, **properties}
 
 
-def as_read(text: str) -> str:
+def as_read(text):
     """A text after its way through a file."""
     return FORBIDDEN.sub(" ", re.sub("\r\n?|\x85", "\n", text))
 
@@ -51,7 +50,7 @@ def as_read(text: str) -> str:
 @example(FORGED, FORGED, FORGED)
 @example("a\\nb\\,c\\;d;e,f:g\"h'", "\\", "\tTab")
 @example("ñ" * 40 + "🏖️" * 40, "é" * 200, "")
-def test_texts_come_back_and_make_no_further_property(name: str, title: str, notes: str) -> None:
+def test_texts_come_back_and_make_no_further_property(name, title, notes):
     """T215: What people write adds no line to a calendar."""
     title = title.encode(errors="replace").decode()
     name, notes = f"Trip {name.encode(errors='replace').decode()}", f"{notes!r}{title}."
@@ -79,13 +78,13 @@ def test_texts_come_back_and_make_no_further_property(name: str, title: str, not
         (None, None),
     ],
 )
-def test_urls_are_absolute_and_in_ascii(url: str | None, shown: str | None) -> None:
+def test_urls_are_absolute_and_in_ascii(url, shown):
     lines = unfolded(calendar_file(("Trip", [entry(summary="Castle", url=url)])))
     assert [line[4:] for line in lines if line.startswith("URL")] == ([shown] if shown else [])
     assert not [line for line in lines if line.startswith("RRULE")]
 
 
-def test_a_title_with_line_breaks_is_no_other_property(link: Any, read: Any, plan: Plan) -> None:
+def test_a_title_with_line_breaks_is_no_other_property(link, read, plan):
     plan(FORGED.replace("\x85", " "), date="2026-05-14", notes=FORGED, location="a;b,c\\n")
     lines = unfolded(content(read(link())))
     assert sum(line.startswith("BEGIN:VEVENT") for line in lines) == 2

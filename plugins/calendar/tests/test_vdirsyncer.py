@@ -3,15 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 import vobject
 
 from plugins.calendar.tests.conftest import with_plugin
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.splits.journey import Journey, sign_up
 
 #: What vdirsyncer is told: the calendar is copied into a folder, a file for each entry.
 CONFIG = """
@@ -36,12 +34,12 @@ fileext = ".ics"
 
 
 @pytest.fixture
-def owner(server: Server) -> Any:
+def owner(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         yield sign_up(http)
 
 
-def synced(folder: Path, *commands: str) -> dict[str, str]:
+def synced(folder, *commands):
     """The status of each entry by its title, after these commands of vdirsyncer."""
     for command in commands:
         done = subprocess.run(
@@ -62,9 +60,7 @@ def synced(folder: Path, *commands: str) -> dict[str, str]:
 
 
 @with_plugin("itinerary")
-def test_a_copy_follows_what_happens_to_the_plan(
-    server: Server, owner: Traveller, tmp_path: Path
-) -> None:
+def test_a_copy_follows_what_happens_to_the_plan(server, owner, tmp_path):
     trip = Journey.start(owner)
     title = owner.done("GET", trip.path)["title"]
     activities = f"{trip.path}/activities"

@@ -10,8 +10,6 @@ from django.db import IntegrityError, connection, transaction
 from plugins.citus.management.commands.distribute import distributed_tables
 from tests import citus
 from tests.factories import TripFactory, join
-from trips.models import Trip
-from users.models import User
 
 needs_citus = pytest.mark.skipif(not citus.URL, reason="TEST_CITUS_URL names no coordinator")
 
@@ -27,7 +25,7 @@ OF_USERS = {
 
 
 @pytest.mark.django_db
-def test_every_table_of_a_trip_is_distributed() -> None:
+def test_every_table_of_a_trip_is_distributed():
     with connection.cursor() as cursor:
         introspection = connection.introspection
         with_trip = {
@@ -43,14 +41,14 @@ def test_every_table_of_a_trip_is_distributed() -> None:
 
 @pytest.mark.django_db
 @pytest.mark.skipif(bool(citus.URL), reason="needs an ordinary database")
-def test_an_ordinary_database_is_refused() -> None:
+def test_an_ordinary_database_is_refused():
     with pytest.raises(CommandError, match="Citus|citus"):
         call_command("distribute")
 
 
 @needs_citus
 @pytest.mark.django_db
-def test_tables_are_distributed_by_trip_and_once() -> None:
+def test_tables_are_distributed_by_trip_and_once():
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name::text, distribution_column, citus_table_type FROM citus_tables"
@@ -65,7 +63,7 @@ def test_tables_are_distributed_by_trip_and_once() -> None:
 
 @needs_citus
 @pytest.mark.django_db
-def test_rules_inside_a_trip_still_hold(trip: Trip, olga: User) -> None:
+def test_rules_inside_a_trip_still_hold(trip, olga):
     with pytest.raises(IntegrityError, match="member_once_in_trip"), transaction.atomic():
         join(trip, olga)
     with connection.cursor() as cursor:
@@ -79,5 +77,5 @@ def test_rules_inside_a_trip_still_hold(trip: Trip, olga: User) -> None:
 
 @needs_citus
 @pytest.mark.django_db
-def test_ids_are_exact_in_json() -> None:
+def test_ids_are_exact_in_json():
     assert TripFactory().pk < 2**53

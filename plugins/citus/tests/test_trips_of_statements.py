@@ -5,9 +5,7 @@ Not among them are those that fetch the row of a route: they know only the ids i
 
 import re
 import sys
-from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import pytest
 from django.urls import get_resolver
@@ -34,7 +32,7 @@ ACROSS = {
 _NAMED = re.compile(r'"(?:\w*trip_id"|trips_trip"\."id") = \(?%s')
 
 
-def compiled() -> Iterator[tuple[str, Any]]:
+def compiled():
     """Every compiled statement of the project by its name."""
     # Imports all views, and so all statements.
     assert get_resolver().url_patterns
@@ -55,7 +53,7 @@ def compiled() -> Iterator[tuple[str, Any]]:
                 yield f"{module}.{name}", found
 
 
-def test_statements_on_tables_of_trips_name_the_trip_or_are_listed() -> None:
+def test_statements_on_tables_of_trips_name_the_trip_or_are_listed():
     across = set()
     tables = distributed_tables()
     for name, query in compiled():

@@ -1,6 +1,5 @@
 """Comments on expenses: who writes, changes and deletes them, and when they go."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import quote
 
@@ -15,27 +14,23 @@ from plugins.comments.models import MAX_COMMENTS, Comment
 from plugins.notices.tests.waiting import waiting, wanting
 from splits.models import DeletedEntry
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory, spend
 from tests.own_data import own_data
 from tests.replay import Replay
-from tests.splits.ledger import Json, Ledger
 from trips.deletion import delete_account
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from users.mail_templates import first_notices
-from users.models import Role, User
+from users.models import Role
 
 pytestmark = pytest.mark.either
 
 
-def url_of(comment: Json) -> str:
+def url_of(comment):
     return f"/api/expenses/{comment['expenseId']}/comments/{comment['id']}"
 
 
-def test_every_member_writes_and_all_members_read_it(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_every_member_writes_and_all_members_read_it(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, olga, ed)
     written = [ledger.comment(expense, user, f"By {user.name}") for user in (vera, ed, olga)]
     assert [comment["by"]["id"] for comment in written] == [vera.pk, ed.pk, olga.pk]
@@ -47,9 +42,7 @@ def test_every_member_writes_and_all_members_read_it(
     assert (page.json()["total"], page.json()["items"]) == (3, written[2:])
 
 
-def test_a_text_may_have_lines_but_no_control_characters_and_is_not_empty(
-    ledger: Ledger, olga: User
-) -> None:
+def test_a_text_may_have_lines_but_no_control_characters_and_is_not_empty(ledger, olga):
     expense = ledger.spend(olga, 60, olga)
     assert ledger.comment(expense, olga, "  Two\nlines 🍷 ")["text"] == "Two\nlines 🍷"
     ledger.comment(expense, olga, "x" * 2000)
@@ -61,8 +54,8 @@ def test_a_text_may_have_lines_but_no_control_characters_and_is_not_empty(
 
 
 def test_only_the_author_changes_a_comment_not_even_an_owner_or_an_admin(
-    ledger: Ledger, api: Api, olga: User, vera: User, ada: User
-) -> None:
+    ledger, api, olga, vera, ada
+):
     """T162: Members change only their own comments."""
     expense = ledger.spend(olga, 60, olga)
     with time_machine.travel(timezone.now() - timedelta(hours=1)):
@@ -76,9 +69,7 @@ def test_only_the_author_changes_a_comment_not_even_an_owner_or_an_admin(
     assert ledger.comments(expense) == [changed.json()]
 
 
-def test_the_author_and_owners_delete_a_comment(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_the_author_and_owners_delete_a_comment(ledger, olga, ed, vera):
     expense = ledger.spend(ed, 60, ed, vera)
     by_vera, also_by_vera = ledger.comment(expense, vera), ledger.comment(expense, vera)
     # Ed recorded the expense, but the comment is not his.
@@ -89,7 +80,7 @@ def test_the_author_and_owners_delete_a_comment(
     assert ledger.comments(expense) == []
 
 
-def test_a_repeated_key_writes_one_comment(ledger: Ledger, olga: User) -> None:
+def test_a_repeated_key_writes_one_comment(ledger, olga):
     expense = ledger.spend(olga, 60, olga)
     path, key = f"/api/expenses/{expense['id']}/comments", {"Idempotency-Key": "once"}
     client = ledger.client(olga)
@@ -99,9 +90,7 @@ def test_a_repeated_key_writes_one_comment(ledger: Ledger, olga: User) -> None:
     assert len(ledger.comments(expense)) == 1
 
 
-def test_an_expense_has_so_many_comments_and_no_more(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_an_expense_has_so_many_comments_and_no_more(api, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga])
     Comment.objects.bulk_create(
         Comment(trip=trip, expense=expense, created_by=ed, text="x")
@@ -112,7 +101,7 @@ def test_an_expense_has_so_many_comments_and_no_more(
     assert str(MAX_COMMENTS) in problem_of(client.post(path, {"text": "x"}), 409)["detail"]
 
 
-def test_they_go_with_the_expense(ledger: Ledger, olga: User) -> None:
+def test_they_go_with_the_expense(ledger, olga):
     expense, other = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
     ledger.comment(expense, olga)
     kept = ledger.comment(other, olga)
@@ -120,7 +109,7 @@ def test_they_go_with_the_expense(ledger: Ledger, olga: User) -> None:
     assert [comment.pk for comment in Comment.objects.all()] == [kept["id"]]
 
 
-def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, vera: User) -> None:
+def test_a_deleted_account_leaves_empty_comments(ledger, olga, vera):
     """T182: No text of a deleted account's comments remains."""
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, vera, "My telephone number")
@@ -139,8 +128,8 @@ def test_a_deleted_account_leaves_empty_comments(ledger: Ledger, olga: User, ver
 
 
 def test_a_deleted_administrator_leaves_empty_comments_where_they_were_no_member(
-    ledger: Ledger, api: Api, olga: User, ada: User
-) -> None:
+    ledger, api, olga, ada
+):
     UserFactory(role=Role.ADMIN)
     expense, deleted = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
     for each in (expense, deleted):
@@ -157,9 +146,7 @@ def test_a_deleted_administrator_leaves_empty_comments_where_they_were_no_member
     assert [row["object"]["id"] for row in latest] != []
 
 
-def test_who_left_the_trip_neither_reads_nor_changes_their_comment(
-    ledger: Ledger, olga: User, vera: User
-) -> None:
+def test_who_left_the_trip_neither_reads_nor_changes_their_comment(ledger, olga, vera):
     comment = ledger.comment(ledger.spend(olga, 60, olga), vera)
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
     problem_of(ledger.answer(vera, "get", url_of(comment).rpartition("/")[0]), 404)
@@ -167,9 +154,7 @@ def test_who_left_the_trip_neither_reads_nor_changes_their_comment(
     problem_of(ledger.answer(vera, "delete", url_of(comment)), 404)
 
 
-def test_they_come_back_without_those_of_deleted_accounts(
-    ledger: Ledger, api: Api, olga: User, ed: User, vera: User, trip: Trip
-) -> None:
+def test_they_come_back_without_those_of_deleted_accounts(ledger, api, olga, ed, vera, trip):
     expense = ledger.spend(olga, 60, olga, ed)
     kept, forgotten = (ledger.comment(expense, user, "Tasty.") for user in (ed, vera))
     ledger.answer(olga, "delete", f"/api/trips/{trip.pk}/expenses/{expense['id']}")
@@ -189,9 +174,7 @@ def test_they_come_back_without_those_of_deleted_accounts(
     }
 
 
-def test_what_they_wrote_on_deleted_expenses_is_in_the_history(
-    ledger: Ledger, api: Api, olga: User, vera: User
-) -> None:
+def test_what_they_wrote_on_deleted_expenses_is_in_the_history(ledger, api, olga, vera):
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, vera, "Six of them.")
     ledger.delete(expense, olga)
@@ -200,9 +183,7 @@ def test_what_they_wrote_on_deleted_expenses_is_in_the_history(
     assert written.changes["text"]["new"] == "Six of them."
 
 
-def test_they_move_along_with_the_names_of_their_authors(
-    ledger: Ledger, ledger_in: Callable[[str], Ledger], olga: User, ed: User
-) -> None:
+def test_they_move_along_with_the_names_of_their_authors(ledger, ledger_in, olga, ed):
     expense, there = ledger.spend(olga, 60, olga, ed), ledger_in("EUR")
     ledger.comment(expense, ed)
     path = f"expenses/{expense['id']}/move"
@@ -222,9 +203,7 @@ def test_they_move_along_with_the_names_of_their_authors(
     ("query", "is_found"),
     [("eléctrico 28", True), ("sugar tram", False), ("100%", True), ("Soup sugar", False)],
 )
-def test_a_search_finds_an_expense_by_all_words_of_one_comment(
-    ledger: Ledger, olga: User, query: str, is_found: bool
-) -> None:
+def test_a_search_finds_an_expense_by_all_words_of_one_comment(ledger, olga, query, is_found):
     expense = ledger.spend(olga, 60, olga, description="Tram")
     ledger.spend(olga, 60, olga, description="Soup")
     for text in ("We took the Eléctrico 28.", "100% sugar"):
@@ -233,9 +212,7 @@ def test_a_search_finds_an_expense_by_all_words_of_one_comment(
     assert [row["id"] for row in page["items"]] == [expense["id"]] * is_found
 
 
-def test_those_of_an_expense_that_was_deleted_without_them_are_not_shown_and_go(
-    ledger: Ledger, olga: User
-) -> None:
+def test_those_of_an_expense_that_was_deleted_without_them_are_not_shown_and_go(ledger, olga):
     """As if the plugin had been left out when the expense was deleted."""
     expense = ledger.spend(olga, 60, olga)
     ledger.comment(expense, olga)
@@ -250,9 +227,7 @@ def test_those_of_an_expense_that_was_deleted_without_them_are_not_shown_and_go(
     assert Comment.objects.outdated().count() == 1
 
 
-def test_those_in_the_expense_are_told_by_mail_but_not_the_author(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_those_in_the_expense_are_told_by_mail_but_not_the_author(ledger, olga, ed, vera):
     assert "comment.created" in first_notices()
     expense = ledger.spend(olga, 60, olga, ed)
     for user in (olga, ed, vera):

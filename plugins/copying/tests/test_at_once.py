@@ -1,6 +1,5 @@
 """Moves at the same time, and retries of them."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import httpx
@@ -9,21 +8,19 @@ from django.utils import timezone
 
 from tests.factories import TripFactory, join, spend
 from tests.security.test_replays import end, keyed, not_found
-from tests.server import Server
 from tests.splits.journey import Journey, at_once, sign_up
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
-from users.models import User
 
 
 @pytest.fixture
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
     assert "no difference" in server.manage("audit_ledger").stdout
 
 
-def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(http: httpx.Client) -> None:
+def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(http):
     owner = sign_up(http)
     here, there = Journey.start(owner), Journey.start(owner)
     calls = [
@@ -38,9 +35,7 @@ def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(http: htt
 
 
 @pytest.mark.parametrize("word", ["copy", "move"])
-def test_t142_an_expense_in_another_trip_is_shown_to_its_members(
-    trip: Trip, olga: User, word: str
-) -> None:
+def test_t142_an_expense_in_another_trip_is_shown_to_its_members(trip, olga, word):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     expense = spend(trip, 1000, paid_by=olga, among=[olga])

@@ -1,45 +1,40 @@
 """Expenses that go to another trip."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.factories import TripFactory, join
-from tests.splits.ledger import Json, Ledger
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture(autouse=True)
-def sound(trip: Trip) -> Iterator[None]:
+def sound(trip):
     yield
     for each in Trip.objects.all():
         assert list(differences(each.pk)) == []
 
 
-def other(*people: User, currency: str = "EUR") -> Trip:
+def other(*people, currency="EUR"):
     trip = TripFactory(currency=currency)
     for user in people:
         join(trip, user, TripRole.OWNER)
     return trip
 
 
-def send(ledger: Ledger, user: User, expense: Json, word: str, trip: Trip) -> Any:
+def send(ledger, user, expense, word, trip):
     return ledger.answer(user, "post", f"expenses/{expense['id']}/{word}", {"tripId": trip.pk})
 
 
-def alike(expense: Json, copy: Json) -> bool:
+def alike(expense, copy):
     names = ("description", "amount", "tags", "splitType", "payers", "notes", "expenseDate")
     return all(expense[name] == copy[name] for name in names)
 
 
-def test_a_copy_starts_unpaid(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_copy_starts_unpaid(ledger, olga, ed):
     amounts = {str(olga.pk): 20, str(ed.pk): 40}
     fields = {"splitType": "MANUAL", "splitAmounts": amounts, "tags": ["x"], "notes": "n"}
     expense = ledger.spend(olga, 60, olga, ed, **fields)
@@ -56,7 +51,7 @@ def test_a_copy_starts_unpaid(ledger: Ledger, olga: User, ed: User) -> None:
     assert ledger.expense(expense)["splits"][1]["paid"]
 
 
-def test_a_moved_expense_is_there_and_no_longer_here(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_moved_expense_is_there_and_no_longer_here(ledger, olga, ed):
     expense = ledger.spend(ed, 100, olga, ed, currency="USD", exchangeRate=0.5)
     moved = send(ledger, ed, expense, "move", other(olga, ed)).json()
     assert alike(expense, moved)
@@ -65,7 +60,7 @@ def test_a_moved_expense_is_there_and_no_longer_here(ledger: Ledger, olga: User,
     assert ledger.answer(ed, "get", f"expenses/{expense['id']}").status_code == 404
 
 
-def test_what_was_paid_stays(ledger: Ledger, olga: User, ed: User) -> None:
+def test_what_was_paid_stays(ledger, olga, ed):
     expense = ledger.spend(olga, 60, olga, ed)
     ledger.pay(expense["splits"][1], ed)
     refused = send(ledger, olga, expense, "move", other(olga, ed))
@@ -73,7 +68,7 @@ def test_what_was_paid_stays(ledger: Ledger, olga: User, ed: User) -> None:
 
 
 @pytest.mark.parametrize("word", ["copy", "move"])
-def test_what_was_divided_by_hand_stays(ledger: Ledger, olga: User, ed: User, word: str) -> None:
+def test_what_was_divided_by_hand_stays(ledger, olga, ed, word):
     expense = ledger.spend(olga, 60, olga, ed)
     ledger.delete_split(expense["splits"][1], olga)
     refused = send(ledger, olga, expense, word, other(olga, ed))
@@ -81,9 +76,7 @@ def test_what_was_divided_by_hand_stays(ledger: Ledger, olga: User, ed: User, wo
 
 
 @pytest.mark.parametrize("word", ["copy", "move"])
-def test_where_an_expense_cannot_go(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, sam: User, word: str
-) -> None:
+def test_where_an_expense_cannot_go(ledger, trip, olga, ed, sam, word):
     expense = ledger.spend(olga, 60, olga, ed)
     before = Expense.objects.count()
     for target, status in (

@@ -1,20 +1,15 @@
 """A move to another trip keeps every figure of the expense, and when it was created."""
 
-from typing import Any
-
 import pytest
 
 from splits.models import Expense
-from tests.splits.ledger import Json, Ledger, parts
-from users.models import User
+from tests.splits.ledger import Json, parts
 
 pytestmark = pytest.mark.either
 
 
 @pytest.mark.parametrize("before", [1, 2, 3])
-def test_a_move_keeps_every_part_and_payment(
-    ledger: Ledger, ledger_in: Any, olga: User, ed: User, vera: User, before: int
-) -> None:
+def test_a_move_keeps_every_part_and_payment(ledger, ledger_in, olga, ed, vera, before):
     other = ledger_in("EUR")
     for _ in range(before):
         other.spend(olga, 1, olga)

@@ -1,15 +1,11 @@
 """`manage.py demo`: believable, the same every time, safe to repeat, and never a back door."""
 
-from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.utils import DatabaseError
-from pytest_django.fixtures import Settings
 
 from plugins.demo.data import JOURNEYS, PEOPLE
 from plugins.demo.management.commands.demo import BESIDE_OTHERS, GROUP
@@ -26,7 +22,7 @@ pytestmark = pytest.mark.once
 DEMO_PASSWORD = "four-green-suitcases"
 
 
-def load(**options: Any) -> str:
+def load(**options):
     """What the command says."""
     said = StringIO()
     call_command("demo", stdout=said, **options)
@@ -34,7 +30,7 @@ def load(**options: Any) -> str:
 
 
 @pytest.fixture
-def demo(db: None, settings: Settings, tmp_path: Path) -> Callable[..., str]:
+def demo(db, settings, tmp_path):
     """`demo(scale=2)` runs the command as in development, and gives what it says."""
     settings.DEBUG = True
     # The folder of the checkout may have a `.env` of its own.
@@ -42,7 +38,7 @@ def demo(db: None, settings: Settings, tmp_path: Path) -> Callable[..., str]:
     return load
 
 
-def ledgers() -> dict[str, list[Any]]:
+def ledgers():
     """All that was loaded, without identifiers and without what the clock says."""
     return {
         "people": list(User.objects.order_by("email").values_list("email", "name", "role")),
@@ -65,18 +61,18 @@ def ledgers() -> dict[str, list[Any]]:
     }
 
 
-def accounts() -> Any:
+def accounts():
     return User.objects.filter(is_guest=False)
 
 
-def assert_right(trips: int) -> None:
+def assert_right(trips):
     said = StringIO()
     call_command("audit_ledger", stdout=said)
     assert said.getvalue() == f"{trips} trips, no difference.\n"
 
 
 @pytest.mark.slow
-def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
+def test_it_is_the_same_every_time(demo):
     demo()
     first = ledgers()
     Trip.objects.all().purge()
@@ -87,13 +83,11 @@ def test_it_is_the_same_every_time(demo: Callable[..., str]) -> None:
     assert ledgers() == first
 
 
-def test_a_run_that_broke_off_can_be_repeated(
-    demo: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_broke_off_can_be_repeated(demo, monkeypatch):
     record = Expense.record
     recorded = []
 
-    def break_off(*args: Any, **kwargs: Any) -> Expense:
+    def break_off(*args, **kwargs):
         recorded.append(args)
         if len(recorded) == 30:
             raise DatabaseError("pulled the plug")
@@ -109,7 +103,7 @@ def test_a_run_that_broke_off_can_be_repeated(
 
 
 @pytest.mark.slow
-def test_scale_adds_copies_with_numbered_names(demo: Callable[..., str]) -> None:
+def test_scale_adds_copies_with_numbered_names(demo):
     demo()
     demo(scale=2)
     assert_right(trips=2 * len(JOURNEYS))
@@ -123,15 +117,13 @@ def test_scale_adds_copies_with_numbered_names(demo: Callable[..., str]) -> None
 
 
 @pytest.mark.parametrize("scale", [0, -1, 1001])
-def test_a_scale_out_of_range_is_refused(demo: Callable[..., str], scale: int) -> None:
+def test_a_scale_out_of_range_is_refused(demo, scale):
     with pytest.raises(CommandError, match="--scale must be from 1 to 1000"):
         demo(scale=scale)
     assert not User.objects.exists()
 
 
-def test_production_refuses_accounts_with_a_known_password(
-    demo: Callable[..., str], settings: Settings
-) -> None:
+def test_production_refuses_accounts_with_a_known_password(demo, settings):
     settings.DEBUG = False
     with pytest.raises(CommandError, match="public password"):
         demo()
@@ -142,8 +134,8 @@ def test_production_refuses_accounts_with_a_known_password(
     "env_file", ["DEBUG=false", "export DEBUG='no'", "SECRET_KEY=x", "ALLOWED_HOSTS=a.example"]
 )
 def test_an_env_file_of_production_refuses_them_whatever_the_environment_says(
-    demo: Callable[..., str], tmp_path: Path, env_file: str
-) -> None:
+    demo, tmp_path, env_file
+):
     (tmp_path / ".env").write_text(env_file)
     with pytest.raises(SystemExit, match="development only"):
         demo()
@@ -152,9 +144,7 @@ def test_an_env_file_of_production_refuses_them_whatever_the_environment_says(
 
 
 @pytest.mark.parametrize("email", ["nora@example.com", "olga@example.org", "olgax@example.com"])
-def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(
-    demo: Callable[..., str], email: str
-) -> None:
+def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(demo, email):
     UserFactory(email=email)
     said = demo()
     assert said.startswith("Left out: ada@example.com, ed@example.com, ")
@@ -164,19 +154,17 @@ def test_a_database_with_accounts_of_other_people_gets_none_of_the_demo(
     assert not Rate.objects.exists()
 
 
-def account(key: str) -> User:
+def account(key):
     return User.objects.get(email=f"{key}@example.com")
 
 
-def left_out(said: str) -> list[str]:
+def left_out(said):
     return [
         line.removeprefix("Left out: ") for line in said.splitlines() if line.startswith("Left out")
     ]
 
 
-def test_what_cannot_be_loaded_is_left_out_in_one_line_for_each_reason(
-    demo: Callable[..., str],
-) -> None:
+def test_what_cannot_be_loaded_is_left_out_in_one_line_for_each_reason(demo):
     """What may happen to the demo between two starts of `make run`, one after the other."""
     first = demo(splitwise=True)
     assert left_out(first) == []
@@ -209,9 +197,7 @@ def test_what_cannot_be_loaded_is_left_out_in_one_line_for_each_reason(
     assert Trip.objects.filter(deleted_at=None).count() == len(JOURNEYS) - 2
 
 
-def test_force_overrules_every_refusal(
-    demo: Callable[..., str], settings: Settings, tmp_path: Path
-) -> None:
+def test_force_overrules_every_refusal(demo, settings, tmp_path):
     settings.DEBUG = False
     (tmp_path / ".env").write_text("DEBUG=false")
     UserFactory(email="nora@example.com")
@@ -222,15 +208,13 @@ def test_force_overrules_every_refusal(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("env_file", ["", "DEBUG=true\nSECRET_KEY=x", "DEBUG=\nLOG_LEVEL=INFO"])
-def test_an_env_file_of_development_lets_them_in(
-    demo: Callable[..., str], tmp_path: Path, env_file: str
-) -> None:
+def test_an_env_file_of_development_lets_them_in(demo, tmp_path, env_file):
     (tmp_path / ".env").write_text(env_file)
     demo()
     assert accounts().count() == len(PEOPLE)
 
 
-def test_its_group_of_splitwise_is_imported_once(olga: User, ed: User, trip: Trip) -> None:
+def test_its_group_of_splitwise_is_imported_once(olga, ed, trip):
     for _turn in range(2):
         call_command("import_trip", GROUP, user=olga.email, confirm=True, stdout=StringIO())
     made = Trip.objects.exclude(pk=trip.pk).get()

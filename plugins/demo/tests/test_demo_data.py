@@ -1,9 +1,7 @@
 """The data of `manage.py demo`, which is loaded once for all of these tests."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.db import transaction
@@ -15,7 +13,6 @@ from plugins.demo.data import JOURNEYS, PEOPLE
 from plugins.demo.tests.test_demo import DEMO_PASSWORD, accounts, assert_right, ledgers, load
 from plugins.recurring.models import Recurrence
 from splits.models import Debt, Expense, Payer, Settlement, Split, SplitType
-from tests.cast import Api
 from tests.factories import UserFactory
 from tests.replay import assert_replayed
 from tests.users.logins import try_to_log_in
@@ -26,9 +23,7 @@ pytestmark = [pytest.mark.once, pytest.mark.usefixtures("said", "db")]
 
 
 @pytest.fixture(scope="module")
-def said(
-    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def said(django_db_setup, django_db_blocker, tmp_path_factory):
     """What the command said; the data is in a transaction around those of the tests."""
     # The folder of the checkout may have a `.env` of its own.
     folder = tmp_path_factory.mktemp("demo")
@@ -42,7 +37,7 @@ def said(
             stack.close()
 
 
-def test_the_books_are_right_and_hold_something_of_everything() -> None:
+def test_the_books_are_right_and_hold_something_of_everything():
     assert_right(trips=len(JOURNEYS))
     assert Expense.objects.count() >= 100
     assert set(Expense.objects.values_list("split_type", flat=True)) == set(SplitType.values)
@@ -63,7 +58,7 @@ def test_the_books_are_right_and_hold_something_of_everything() -> None:
         assert Debt.objects.open().filter(trip=trip).exists() is not journey.settled_up
 
 
-def test_it_has_guests_invitations_comments_and_something_to_restore(said: str, api: Api) -> None:
+def test_it_has_guests_invitations_comments_and_something_to_restore(said, api):
     load()
     [guest] = User.objects.filter(is_guest=True)
     trip = guest.memberships.get().trip
@@ -93,7 +88,7 @@ def test_it_has_guests_invitations_comments_and_something_to_restore(said: str, 
     assert_right(trips=len(JOURNEYS))
 
 
-def test_everything_is_dated_with_its_trip() -> None:
+def test_everything_is_dated_with_its_trip():
     users = set(accounts().values_list("created_at", "updated_at", "email_verified_at"))
     assert len({instant for instants in users for instant in instants}) == 1
     for trip in Trip.objects.all():
@@ -113,7 +108,7 @@ def test_everything_is_dated_with_its_trip() -> None:
                 assert allocation.debt.covered_at >= settlement.created_at
 
 
-def test_everybody_can_log_in_and_see_what_they_owe(said: str, api: Api) -> None:
+def test_everybody_can_log_in_and_see_what_they_owe(said, api):
     assert DEMO_PASSWORD in said
     for person in PEOPLE:
         email = f"{person.key}@example.com"
@@ -126,7 +121,7 @@ def test_everybody_can_log_in_and_see_what_they_owe(said: str, api: Api) -> None
         assert api(user).get("/api/trips").json()["total"] >= 1
 
 
-def test_a_second_run_changes_nothing(said: str, django_assert_max_num_queries: Any) -> None:
+def test_a_second_run_changes_nothing(said, django_assert_max_num_queries):
     before = ledgers()
     with django_assert_max_num_queries(8):
         assert load() == said
@@ -142,14 +137,14 @@ def test_a_second_run_changes_nothing(said: str, django_assert_max_num_queries: 
     assert gone.deleted_at is not None
 
 
-def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(said: str) -> None:
+def test_people_who_registered_beside_the_demo_do_not_stand_in_its_way(said):
     UserFactory(email="nora@example.com")
     assert load() == said
     assert "Left out: ada2@example.com, ed2@example.com, " in load(scale=2)
     assert accounts().count() == len(PEOPLE) + 1
 
 
-def test_its_trips_are_in_the_journal(api: Api) -> None:
+def test_its_trips_are_in_the_journal(api):
     reader = User.objects.filter(role=Role.ADMIN).first()
     for trip in Trip.objects.all():
         assert_replayed(api, reader, trip.pk)

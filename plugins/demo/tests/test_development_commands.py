@@ -3,7 +3,6 @@
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,11 +13,11 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     return newcomers_checkout(tmp_path / "project")
 
 
-def assert_refused(done: subprocess.CompletedProcess[str], checkout: Path) -> None:
+def assert_refused(done, checkout):
     """It said one line of its own, and made neither a database nor a key."""
     assert done.returncode != 0
     assert done.stdout == ""
@@ -43,18 +42,16 @@ def assert_refused(done: subprocess.CompletedProcess[str], checkout: Path) -> No
         ("# DEBUG=true\nCSRF_TRUSTED_ORIGINS=https://api.example.com", {"DEBUG": "true"}),
     ],
 )
-def test_production_is_refused_before_anything_is_written(
-    checkout: Path, target: str, env_file: str, variables: dict[str, str]
-) -> None:
+def test_production_is_refused_before_anything_is_written(checkout, target, env_file, variables):
     (checkout / ".env").write_text(env_file)
     assert_refused(make(checkout, target, **variables), checkout)
 
 
-def test_production_that_is_named_on_the_command_line_is_refused_too(checkout: Path) -> None:
+def test_production_that_is_named_on_the_command_line_is_refused_too(checkout):
     assert_refused(make(checkout, "run", "DEBUG=false"), checkout)
 
 
-def test_a_wrong_word_is_named(checkout: Path) -> None:
+def test_a_wrong_word_is_named(checkout):
     done = make(checkout, "run", DEBUG="maybe")
     assert done.stderr.startswith("Configuration error: DEBUG must be true or false, not 'maybe'.")
     assert not list(checkout.glob("db.sqlite3*"))
@@ -80,9 +77,7 @@ def test_a_wrong_word_is_named(checkout: Path) -> None:
         ),
     ],
 )
-def test_what_prevents_the_start_is_one_line(
-    checkout: Path, variables: dict[str, str], line: str
-) -> None:
+def test_what_prevents_the_start_is_one_line(checkout, variables, line):
     done = make(checkout, "run", **variables)
     assert done.stdout == ""
     said, makes_own = done.stderr.splitlines()
@@ -90,7 +85,7 @@ def test_what_prevents_the_start_is_one_line(
     assert makes_own.endswith("Error 1")
 
 
-def test_a_port_in_use_is_said_before_any_link(checkout: Path) -> None:
+def test_a_port_in_use_is_said_before_any_link(checkout):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = make(checkout, "run", PORT=str(port))
@@ -98,7 +93,7 @@ def test_a_port_in_use_is_said_before_any_link(checkout: Path) -> None:
     assert f"Port {port} is in use" in done.stderr.splitlines()[0]
 
 
-def test_tests_that_do_not_exist_are_one_line() -> None:
+def test_tests_that_do_not_exist_are_one_line():
     done = subprocess.run(
         [sys.executable, "-m", "tests.databases", "tests/nope", "-k", "x"],
         cwd=ROOT,
@@ -115,9 +110,7 @@ def test_tests_that_do_not_exist_are_one_line() -> None:
     ("env_file", "variables"),
     [(None, {}), ("DEBUG=true\nALLOWED_HOSTS=localhost", {}), ("LOG_LEVEL=INFO", {"DEBUG": ""})],
 )
-def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
-    checkout: Path, env_file: str | None, variables: dict[str, str]
-) -> None:
+def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(checkout, env_file, variables):
     if env_file is not None:
         (checkout / ".env").write_text(env_file)
     done = make(checkout, "run", **variables)
@@ -127,7 +120,7 @@ def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(
 
 
 @pytest.mark.slow
-def test_the_core_alone_is_served_without_demo_data(checkout: Path) -> None:
+def test_the_core_alone_is_served_without_demo_data(checkout):
     done = make(checkout, "run", PLUGINS="")
     assert (done.returncode, done.stderr) == (0, "")
     assert "example.com" not in done.stdout
@@ -136,7 +129,7 @@ def test_the_core_alone_is_served_without_demo_data(checkout: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_in_file", [True, False])
-def test_production_says_where_it_serves(checkout: Path, is_in_file: bool) -> None:
+def test_production_says_where_it_serves(checkout, is_in_file):
     variables = {"PUBLIC_URL": "https://trips.example"} if not is_in_file else {}
     if is_in_file:
         (checkout / ".env").write_text("PUBLIC_URL=https://trips.example\n")
@@ -149,7 +142,7 @@ def test_production_says_where_it_serves(checkout: Path, is_in_file: bool) -> No
 
 
 @pytest.mark.slow
-def test_a_database_of_other_people_gets_no_account_and_is_served(checkout: Path) -> None:
+def test_a_database_of_other_people_gets_no_account_and_is_served(checkout):
     """T138: Development commands add no account to a database of others."""
     make(checkout, "run")
     rename = (
@@ -166,7 +159,7 @@ def test_a_database_of_other_people_gets_no_account_and_is_served(checkout: Path
 
 
 @pytest.mark.slow
-def test_manage_works_as_make_run_does_until_production_is_configured(checkout: Path) -> None:
+def test_manage_works_as_make_run_does_until_production_is_configured(checkout):
     show = (
         ".venv/bin/python manage.py shell -v 0 -c "
         '"from django.conf import settings; from users.models import User;'

@@ -3,7 +3,6 @@
 import re
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
@@ -91,17 +90,17 @@ NOT_RUN: Mapping[tuple[str, str], Mapping[str, int]] = {
 }
 
 
-def blocks(document: str) -> list[str]:
+def blocks(document):
     """The commands of a document."""
     return re.findall(r"^```sh\n(.*?)^```$", (ROOT / document).read_text(), re.M | re.S)
 
 
-def the_one(document: str, beginning: str) -> str:
+def the_one(document, beginning):
     [block] = [block for block in blocks(document) if block.startswith(beginning)]
     return block
 
 
-def test_every_command_is_run_or_has_a_reason() -> None:
+def test_every_command_is_run_or_has_a_reason():
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -125,7 +124,7 @@ def test_every_command_is_run_or_has_a_reason() -> None:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def served(tmp_path_factory):
     """A checkout that `make run` has served."""
     checkout = newcomers_checkout(tmp_path_factory.mktemp("served") / "project")
     assert make(checkout, "run").returncode == 0
@@ -133,7 +132,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_commands_for_development_work_after_make_run(served: Path) -> None:
+def test_commands_for_development_work_after_make_run(served):
     port = {"PORT": "0"}
     assert "serving" in make(served, "run", WEBHOOKS_ALLOW_PRIVATE="true").stdout
     for document, beginning in sorted(DEVELOPMENT):
@@ -150,7 +149,7 @@ def test_commands_for_development_work_after_make_run(served: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs("openssl")
-def test_commands_for_production_work_with_the_settings_of_production(tmp_path: Path) -> None:
+def test_commands_for_production_work_with_the_settings_of_production(tmp_path):
     checkout = newcomers_checkout(tmp_path / "project")
     shell(checkout, the_one("docs/operate.md", "(umask 077"))
     assert make(checkout, "serve").stdout.endswith("serving with DEBUG=false\n")

@@ -6,11 +6,8 @@
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator
 from decimal import Decimal
 from io import StringIO
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -18,15 +15,13 @@ import yaml
 from django.core.management import call_command
 from django.core.management.color import no_style
 from django.db import connection
-from pytest_django.fixtures import Settings
 
 from plugins.invitations.models import Invitation
 from splits.models.plugin_fields import plugin_fields
-from tests.cast import Api
-from tests.document import OPERATIONS, Operation
+from tests.document import OPERATIONS
 from tests.walked import answers, merged
 from tripcompanion.api.serializers import camel_case
-from tripcompanion.openapi.examples import Example, example_files, examples
+from tripcompanion.openapi.examples import example_files, examples
 from trips.models import Trip
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
@@ -72,7 +67,7 @@ SHORTENED_ROWS = 2
 
 
 @pytest.fixture
-def demo(django_db_reset_sequences: None, settings: Settings, tmp_path: Path) -> None:
+def demo(django_db_reset_sequences, settings, tmp_path):
     """A fresh service with the demo data."""
     settings.DEBUG = True
     # The folder of the checkout may have a `.env` of its own.
@@ -80,13 +75,13 @@ def demo(django_db_reset_sequences: None, settings: Settings, tmp_path: Path) ->
     call_command("demo", stdout=StringIO())
 
 
-def in_reading_order() -> Iterator[tuple[Operation, Example]]:
+def in_reading_order():
     for operation in OPERATIONS:
         for example in examples().get(operation.spec["operationId"], ()):
             yield operation, example
 
 
-def secret(name: str, operation: Operation) -> str:
+def secret(name, operation):
     """A value that only the service knows: the token of a mailed link, or of a session."""
     user = User.objects.get(email="lucia@example.com")
     for secret_of in answers("secret_of"):
@@ -99,11 +94,11 @@ def secret(name: str, operation: Operation) -> str:
     return EmailToken.make(user, MailTemplate.RESET)
 
 
-def by_olga() -> User:
+def by_olga():
     return User.objects.get(email="olga@example.com")
 
 
-def answer(api: Api, operation: Operation, example: Example) -> Any:
+def answer(api, operation, example):
     user = User.objects.get(email=f"{example.caller}@example.com") if example.caller else None
     client = api(user)
     for line in example.first.splitlines():
@@ -128,7 +123,7 @@ def answer(api: Api, operation: Operation, example: Example) -> Any:
     return without_plugin_fields(json.loads(response.content)) if response.content else None
 
 
-def without_plugin_fields(actual: Any) -> Any:
+def without_plugin_fields(actual):
     """An answer without the fields of expenses that the examples, which are the core's, lack."""
     if isinstance(actual, list):
         return [without_plugin_fields(row) for row in actual]
@@ -138,20 +133,20 @@ def without_plugin_fields(actual: Any) -> Any:
     return {k: without_plugin_fields(one) for k, one in actual.items() if k not in of_plugins}
 
 
-def _reuse_ids() -> None:
+def _reuse_ids():
     """Give the id of a refused account to the next one, as SQLite does; PostgreSQL skips it."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), [User]):
             cursor.execute(statement)
 
 
-def volatile_name(path: str) -> str | None:
+def volatile_name(path):
     """The key in `VOLATILE` of the value at `path`: its name, alone or with that of its parent."""
     names = path.split(".")
     return next((key for key in (names[-1], ".".join(names[-2:])) if key in VOLATILE), None)
 
 
-def differences(shown: Any, actual: Any, path: str = "", *, shortened: bool) -> Iterator[str]:
+def differences(shown, actual, path="", *, shortened):
     """Where `actual` is not what the example shows, apart from what clock and chance decide."""
     if isinstance(shown, dict) and isinstance(actual, dict):
         if shown.keys() != actual.keys():
@@ -171,9 +166,7 @@ def differences(shown: Any, actual: Any, path: str = "", *, shortened: bool) -> 
         yield f"{path}: {shown!r}, not {actual!r}"
 
 
-def test_every_example_is_answered_as_the_document_shows(
-    demo: None, api: Api, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_example_is_answered_as_the_document_shows(demo, api, monkeypatch):
     for resolve in answers("resolve"):
         resolve(monkeypatch)
     writing = bool(os.environ.get("WRITE_EXAMPLES"))
@@ -191,7 +184,7 @@ def test_every_example_is_answered_as_the_document_shows(
         assert wrong == {}
 
 
-def test_every_body_has_an_example_that_succeeds_and_names_are_unique() -> None:
+def test_every_body_has_an_example_that_succeeds_and_names_are_unique():
     for operation in OPERATIONS:
         found = examples().get(operation.spec["operationId"], ())
         assert len({example.name for example in found}) == len(found), operation
@@ -201,7 +194,7 @@ def test_every_body_has_an_example_that_succeeds_and_names_are_unique() -> None:
     assert examples().keys() <= known
 
 
-def test_the_parts_in_the_examples_add_up() -> None:
+def test_the_parts_in_the_examples_add_up():
     checked = 0
     for _operation, example in in_reading_order():
         answered = example.response
@@ -215,7 +208,7 @@ def test_the_parts_in_the_examples_add_up() -> None:
         assert total == 0, example.name
 
 
-def write(responses: dict[str, dict[str, Any]]) -> None:
+def write(responses):
     """Write the responses into the files of the apps."""
     for file in example_files():
         content = yaml.safe_load(file.read_text())
@@ -229,7 +222,7 @@ def write(responses: dict[str, dict[str, Any]]) -> None:
         file.write_text(dumped)
 
 
-def shown(actual: Any, path: str = "", *, shortened: bool) -> Any:
+def shown(actual, path="", *, shortened):
     """A response as an example shows it."""
     if isinstance(actual, dict):
         return {

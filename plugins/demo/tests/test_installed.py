@@ -12,7 +12,6 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -35,7 +34,7 @@ PLACES = {
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     if given := os.environ.get("WHEEL"):
         return Path(given)
     folder = tmp_path_factory.mktemp("dist")
@@ -45,7 +44,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_the_wheel_has_every_file_but_tests(wheel: Path) -> None:
+def test_the_wheel_has_every_file_but_tests(wheel):
     listed = ["git", "ls-files", "tripcompanion", "users", "trips", "splits", "plugins", *PLACES]
     files = subprocess.check_output(listed, cwd=ROOT, text=True).split()
     expected = set()
@@ -59,7 +58,7 @@ def test_the_wheel_has_every_file_but_tests(wheel: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(tmp_path_factory):
     """Nothing of this process's, but its packages unless there is a network."""
     folder, libraries = tmp_path_factory.mktemp("nothing"), sysconfig.get_path("purelib")
     packages = {"PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PYTHONPATH": libraries}
@@ -72,7 +71,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def served(request: pytest.FixtureRequest, environment: dict[str, str]) -> Iterator[str]:
+def served(request, environment):
     """The URL of what the README starts."""
     if given := os.environ.get("SERVED"):
         yield given
@@ -100,7 +99,7 @@ def served(request: pytest.FixtureRequest, environment: dict[str, str]) -> Itera
             os.killpg(process.pid, signal.SIGTERM)
 
 
-def installed(environment: dict[str, str], *arguments: str) -> "subprocess.Popen[str]":
+def installed(environment, *arguments):
     command = [f"{environment['PWD']}/trips/bin/tripcompanion", *arguments]
     return subprocess.Popen(
         command,
@@ -114,16 +113,14 @@ def installed(environment: dict[str, str], *arguments: str) -> "subprocess.Popen
 
 @usual_plugins
 @pytest.mark.needs("curl")
-def test_the_tour_runs_with_it(served: str) -> None:
+def test_the_tour_runs_with_it(served):
     [(first, shown)] = tour(README, "Who owes whom")
     [balances] = play([first], served)
     Comparison().require(parsed(shown), parsed(balances), "balances")
     play([block for block, _answer in tour(DOCS["tour"], "A tour with curl")], served)
 
 
-def test_it_has_pages_translations_and_a_folder_for_its_data(
-    served: str, environment: dict[str, str]
-) -> None:
+def test_it_has_pages_translations_and_a_folder_for_its_data(served, environment):
     pages = ("/", "/api/docs", "/api/schema", "/admin/login/", "/favicon.svg")
     for page in (*pages, "/static/admin/css/base.css"):
         assert httpx.get(f"{served}{page}", timeout=60).status_code == 200, page
@@ -136,7 +133,7 @@ def test_it_has_pages_translations_and_a_folder_for_its_data(
 
 
 @pytest.mark.usefixtures("served")
-def test_its_other_commands_use_the_same_data(environment: dict[str, str]) -> None:
+def test_its_other_commands_use_the_same_data(environment):
     count = "from users.models import User; print(User.objects.filter(role='ADMIN').count())"
     for arguments, said in (
         (("migrate", "--verbosity", "0"), ""),
@@ -154,7 +151,7 @@ def test_its_other_commands_use_the_same_data(environment: dict[str, str]) -> No
 
 
 @pytest.mark.usefixtures("served")
-def test_production_is_not_assumed(environment: dict[str, str]) -> None:
+def test_production_is_not_assumed(environment):
     process = installed(environment, "serve")
     output, _nothing = process.communicate(timeout=60)
     assert "SECRET_KEY is required unless DEBUG=true" in output

@@ -6,19 +6,17 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 from json import JSONDecoder, loads
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from django.conf import settings
 
 from tests.document import usual_plugins
-from tests.server import ROOT, Server, running_server
+from tests.server import ROOT, running_server
 from tests.trips.scopes import SCOPES_OF
 from trips.roles import TABLE, Access, TripRole
 from users.scopes import all_scopes
@@ -45,19 +43,19 @@ KINDS = {
 }
 
 
-def section(title: str, document: str) -> str:
+def section(title, document):
     """The text below a heading, up to the next of the same or a higher level."""
     level, below = re.search(rf"^(#+) {re.escape(title)}\n(.*)", document, re.M | re.S).groups()
     return re.split(rf"^#{{1,{len(level)}}} ", below, maxsplit=1, flags=re.M)[0]
 
 
-def rows(title: str, document: str) -> list[list[str]]:
+def rows(title, document):
     """The cells of the first table of a section, without its head."""
     lines = re.findall(r"^\|(.+)\|$", section(title, document), re.M)
     return [[cell.strip() for cell in line.split("|")] for line in lines[2:]]
 
 
-def tour(document: str, title: str) -> list[tuple[str, str]]:
+def tour(document, title):
     """Each shell block of a section with the answer that is shown for it, or with nothing."""
     blocks = re.findall(r"^```(\w+)\n(.*?)^```$", section(title, document), re.M | re.S)
     pairs = []
@@ -67,7 +65,7 @@ def tour(document: str, title: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def play(blocks: list[str], base_url: str, **variables: str) -> list[str]:
+def play(blocks, base_url, **variables):
     """Run the blocks in one shell, strictly, and give back the last line that each printed.
 
     The shell has nothing of this process's environment but PATH.
@@ -88,7 +86,7 @@ def play(blocks: list[str], base_url: str, **variables: str) -> list[str]:
     return [([""] + printed.split("\n"))[-2] for printed in shell.stdout.split(SEPARATOR)]
 
 
-def parsed(text: str) -> Any:
+def parsed(text):
     """An answer, or a shown one: `…` in an object becomes a key, numbers keep their digits."""
     text = re.sub(r"…\s*}", '"…": 0}', text)
     return loads(text, parse_float=Decimal)
@@ -102,10 +100,10 @@ class Comparison:
     shown with `…`, keys may be missing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.identifiers: dict[tuple[str, int], int] = {}
 
-    def require(self, shown: Any, real: Any, where: str) -> None:
+    def require(self, shown, real, where):
         if isinstance(shown, dict):
             assert isinstance(real, dict), where
             named = [key for key in shown if key != "…"]
@@ -122,7 +120,7 @@ class Comparison:
         else:
             assert repr(neutral(shown)) == repr(neutral(real)), where
 
-    def _require_value(self, key: str, kind: str, shown: Any, real: Any, where: str) -> None:
+    def _require_value(self, key, kind, shown, real, where):
         if (key == "id" or key.endswith("Id")) and isinstance(shown, int):
             assert isinstance(real, int), where
             kind = kind if key == "id" else key.removesuffix("Id")
@@ -131,13 +129,13 @@ class Comparison:
         else:
             self.require(shown, real, where)
 
-    def require_distinct(self) -> None:
+    def require_distinct(self):
         """No two identifiers of a kind that are shown apart are one."""
         real = [(kind, number) for (kind, _shown), number in self.identifiers.items()]
         assert len(set(real)) == len(real), self.identifiers
 
 
-def neutral(value: Any) -> Any:
+def neutral(value):
     """A text without what differs from run to run."""
     if not isinstance(value, str):
         return value
@@ -148,7 +146,7 @@ def neutral(value: Any) -> Any:
 
 
 @needs_curl
-def test_the_tour_answers_what_it_shows_every_time(server: Server) -> None:
+def test_the_tour_answers_what_it_shows_every_time(server):
     blocks, shown_answers = zip(*tour(DOCS["tour"], "A tour with curl"), strict=True)
     assert sum(1 for shown in shown_answers if shown) == 17
     for _time in range(2):
@@ -164,7 +162,7 @@ def test_the_tour_answers_what_it_shows_every_time(server: Server) -> None:
 @usual_plugins
 @pytest.mark.slow
 @needs_curl
-def test_webhooks_changes_and_tokens_go_on_after_the_tour() -> None:
+def test_webhooks_changes_and_tokens_go_on_after_the_tour():
     registration, *_rest = re.findall(r"^```sh\n(.*?)^```$", DOCS["webhooks"], re.M | re.S)
     start, further, waiting = re.findall(r"^```sh\n(.*?)^```$", DOCS["changes"], re.M | re.S)
     [token] = re.findall(r"^```sh\n(.*?)^```$", DOCS["roles"], re.M | re.S)
@@ -183,7 +181,7 @@ def test_webhooks_changes_and_tokens_go_on_after_the_tour() -> None:
 @usual_plugins
 @pytest.mark.slow
 @needs_curl
-def test_the_first_requests_work_as_shown_after_make_run() -> None:
+def test_the_first_requests_work_as_shown_after_make_run():
     [(first, shown)] = tour(README, "Who owes whom")
     [block] = re.findall(r"^```sh\n(.*?)^```$", DOCS["assistants"], re.M | re.S)
     with running_server() as server:
@@ -197,7 +195,7 @@ def test_the_first_requests_work_as_shown_after_make_run() -> None:
 
 @usual_plugins
 @needs_curl
-def test_a_program_for_splitwises_api_makes_its_first_group_as_shown() -> None:
+def test_a_program_for_splitwises_api_makes_its_first_group_as_shown():
     [block, *_rest] = re.findall(r"^```sh\n(.*?)^```$", DOCS["splitwise"], re.M | re.S)
     with running_server(SPLITWISE_API="true") as server:
         block = block.replace("localhost:8000", server.url.removeprefix("http://"))
@@ -216,7 +214,7 @@ CORE = [
 PLUGINS = sorted(ROOT.glob("plugins/*/settings.py"))
 
 
-def knobs(*files: Path) -> dict[str, str | None]:
+def knobs(*files):
     """Every variable that these files read, with its default as one writes it.
 
     None is a default that is empty, or not the same everywhere.
@@ -233,7 +231,7 @@ def knobs(*files: Path) -> dict[str, str | None]:
     return found
 
 
-def written(default: ast.expr) -> str | None:
+def written(default):
     """A default in the source as one would write it in the environment."""
     try:
         value = eval(compile(ast.Expression(default), "", "eval"), {"__builtins__": {}})  # noqa: S307 -- of settings.py
@@ -251,9 +249,7 @@ def written(default: ast.expr) -> str | None:
         *((f"plugins/{file.parent.name}/README.md", "Operate it", [file]) for file in PLUGINS),
     ],
 )
-def test_the_table_of_variables_is_what_the_settings_read(
-    document: str, title: str, files: list[Path]
-) -> None:
+def test_the_table_of_variables_is_what_the_settings_read(document, title, files):
     text = (ROOT / document).read_text()
     read = knobs(*files)
     table = {}
@@ -265,7 +261,7 @@ def test_the_table_of_variables_is_what_the_settings_read(
         assert (shown[1] if shown else None) == default, name
 
 
-def test_the_example_file_names_every_variable_with_its_default() -> None:
+def test_the_example_file_names_every_variable_with_its_default():
     text = (ROOT / ".env.example").read_text()
     examples = dict(re.findall(r"^#?([A-Z_]+)=(.*)$", text, re.M))
     compose = set(re.findall(r"\$\{(\w+):[?-]", (ROOT / "docker-compose.yml").read_text()))
@@ -278,7 +274,7 @@ def test_the_example_file_names_every_variable_with_its_default() -> None:
 
 
 @usual_plugins
-def test_the_table_of_roles_is_the_one_in_the_code() -> None:
+def test_the_table_of_roles_is_the_one_in_the_code():
     """`make schema` writes it."""
     cells = {Access.ANY: "yes", Access.OWN: "own", Access.NONE: "–"}
     lines = [["May", *TripRole], ["---"] * (1 + len(TripRole))]
@@ -292,7 +288,7 @@ def test_the_table_of_roles_is_the_one_in_the_code() -> None:
 
 
 @usual_plugins
-def test_the_table_of_scopes_is_the_one_that_is_tested() -> None:
+def test_the_table_of_scopes_is_the_one_that_is_tested():
     table = dict(rows("Scoped tokens", DOCS["roles"]))
     assert list(table) == [f"`{scope}`" for scope in all_scopes()]
     for scope in (scope for scope in all_scopes() if scope.endswith(":write")):
@@ -300,7 +296,7 @@ def test_the_table_of_scopes_is_the_one_that_is_tested() -> None:
         assert table[f"`{scope}`"] == "; ".join(opened)
 
 
-def test_a_recipe_has_the_files_that_it_says_and_no_more() -> None:
+def test_a_recipe_has_the_files_that_it_says_and_no_more():
     document = section("How to add", (ROOT / "CONTRIBUTING.md").read_text())
     limits = {"A field": 8, "A role": 8, "An event": 4, "A format of imports": 4}
     recipes = re.findall(
@@ -313,14 +309,14 @@ def test_a_recipe_has_the_files_that_it_says_and_no_more() -> None:
         assert not [file for file in files if not (ROOT / file).exists()], title
 
 
-def code_of(document: str) -> Iterator[str]:
+def code_of(document):
     """What stands in the code spans and blocks of a document."""
     yield from re.findall(r"^```\w*\n(.*?)^```$", document, re.M | re.S)
     yield from re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", document, flags=re.M | re.S))
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_make_target_that_is_named_exists(name: str) -> None:
+def test_every_make_target_that_is_named_exists(name):
     document = (ROOT / name).read_text()
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.M))
     named = {
@@ -330,7 +326,7 @@ def test_every_make_target_that_is_named_exists(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
+def test_every_link_within_the_project_leads_somewhere(name):
     document = (ROOT / name).read_text()
     for link in re.findall(r"\]\(([^)\s]+)\)", document):
         if re.match(r"[a-z]+:", link):
@@ -344,12 +340,12 @@ def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "lines"), [("README.md", 120), ("ARCHITECTURE.md", 110), ("docs/operate.md", 300)]
 )
-def test_a_document_is_as_short_as_it_was_meant_to_be(name: str, lines: int) -> None:
+def test_a_document_is_as_short_as_it_was_meant_to_be(name, lines):
     assert len((ROOT / name).read_text().splitlines()) <= lines
 
 
 @pytest.mark.needs("openssl")
-def test_the_settings_of_a_deployment_are_written_once(tmp_path: Path) -> None:
+def test_the_settings_of_a_deployment_are_written_once(tmp_path):
     [script] = re.findall(
         r"^```sh\n(.*?)```$", section("The first start", DOCS["operate"]), re.M | re.S
     )[:1]
@@ -370,13 +366,13 @@ def test_the_settings_of_a_deployment_are_written_once(tmp_path: Path) -> None:
     assert file.read_text() == first
 
 
-def anchors(document: str) -> set[str]:
+def anchors(document):
     """The anchors of a document's headings, as code hosts make them."""
     headings = re.findall(r"^#+ (.+)$", document, re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_newest_version_of_the_changelog_is_the_one_of_the_project() -> None:
+def test_the_newest_version_of_the_changelog_is_the_one_of_the_project():
     newest = re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert newest == project["version"] == settings.SPECTACULAR_SETTINGS["VERSION"]

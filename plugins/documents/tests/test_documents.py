@@ -1,7 +1,5 @@
 """Documents: who is asked for what, who has brought it, and what may be attached by whom."""
 
-from typing import Any
-
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
@@ -9,32 +7,27 @@ from django.utils import timezone
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.pictures import PDF
 from plugins.documents.models import MAX_DOCUMENTS, Document, DocumentFile
-from plugins.documents.tests.asking import PASSPORT, Folder, attach, names, stored
-from tests.cast import Api
+from plugins.documents.tests.asking import PASSPORT, attach, names, stored
 from tests.factories import UserFactory, add_guest, join
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def shown(client: Any, path: str) -> Any:
+def shown(client, path):
     answer = client.get(path)
     assert answer.status_code == 200, answer.json()
     return answer.json()
 
 
-def state(client: Any, path: str) -> tuple[Any, ...]:
+def state(client, path):
     found = shown(client, path)
     return found["count"], found["complete"], names(found["missing"])
 
 
-def test_each_member_brings_one(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_each_member_brings_one(api, ask, trip, olga, ed, vera):
     path = ask()
     assert state(api(vera), path) == ("0/3", False, ["Olga Owner", "Ed Editor", "Vera Viewer"])
     made = attach(api(vera), path)
@@ -54,9 +47,7 @@ def test_each_member_brings_one(
     ]  # fmt: skip
 
 
-def test_what_is_wanted_follows_the_members(
-    api: Api, ask: Any, trip: Trip, olga: User, vera: User
-) -> None:
+def test_what_is_wanted_follows_the_members(api, ask, trip, olga, vera):
     path = ask()
     attach(api(vera), path)
     guest = add_guest(trip)
@@ -68,7 +59,7 @@ def test_what_is_wanted_follows_the_members(
     assert len(shown(api(olga), path)["attachments"]) == 1
 
 
-def test_a_number_is_reached_by_files_of_anybody(api: Api, ask: Any, ed: User, vera: User) -> None:
+def test_a_number_is_reached_by_files_of_anybody(api, ask, ed, vera):
     path = ask(wanted=2)
     attach(api(vera), path)
     assert state(api(ed), path) == ("1/2", False, [])
@@ -78,9 +69,7 @@ def test_a_number_is_reached_by_files_of_anybody(api: Api, ask: Any, ed: User, v
     assert state(api(ed), path) == ("3/2", True, [])
 
 
-def test_files_of_guests_are_attached_for_them(
-    api: Api, ask: Any, trip: Trip, ed: User, vera: User, sam: User
-) -> None:
+def test_files_of_guests_are_attached_for_them(api, ask, trip, ed, vera, sam):
     path, guest = ask(), add_guest(trip)
     assert attach(api(vera), path, userId=guest.pk).status_code == 403
     made = attach(api(ed), path, userId=guest.pk).json()
@@ -93,9 +82,7 @@ def test_files_of_guests_are_attached_for_them(
     assert Attachment.objects.count() == 1
 
 
-def test_whose_file_it_is_deletes_it_whoever_attached_it(
-    api: Api, ask: Any, olga: User, ed: User, vera: User
-) -> None:
+def test_whose_file_it_is_deletes_it_whoever_attached_it(api, ask, olga, ed, vera):
     path = ask()
     hers, his = (attach(api(olga), path, userId=user.pk)["Location"] for user in (vera, ed))
     assert api(vera).delete(his).status_code == 403
@@ -105,9 +92,7 @@ def test_whose_file_it_is_deletes_it_whoever_attached_it(
     assert shown(api(olga), path)["attachments"] == []
 
 
-def test_a_refused_upload_leaves_no_file(
-    api: Api, ask: Any, sam: User, ed: User, vera: User, folder: Folder
-) -> None:
+def test_a_refused_upload_leaves_no_file(api, ask, sam, ed, vera, folder):
     path = ask()
     assert attach(api(sam), path).status_code == 404
     assert attach(api(vera), path, b"MZ\x90\x00 no picture").status_code == 415
@@ -133,15 +118,13 @@ def test_a_refused_upload_leaves_no_file(
     ],
     ids=str,
 )
-def test_a_wrong_body_is_refused(api: Api, documents: str, ed: User, body: Any, field: str) -> None:
+def test_a_wrong_body_is_refused(api, documents, ed, body, field):
     refused = api(ed).post(documents, body)
     assert (refused.status_code, list(refused.json()["errors"])) == (400, [field])
     assert not Document.objects.exists()
 
 
-def test_one_file_is_wanted_unless_somebody_says_otherwise(
-    api: Api, documents: str, ed: User
-) -> None:
+def test_one_file_is_wanted_unless_somebody_says_otherwise(api, documents, ed):
     made = api(ed).post(documents, {"name": "Insurance"}).json()
     assert made | {"createdBy": None} == {
         "id": made["id"],
@@ -159,7 +142,7 @@ def test_one_file_is_wanted_unless_somebody_says_otherwise(
     }
 
 
-def test_a_change_keeps_what_it_does_not_name(api: Api, ask: Any, ed: User, olga: User) -> None:
+def test_a_change_keeps_what_it_does_not_name(api, ask, ed, olga):
     path = ask(dueOn="2030-05-01")
     attach(api(ed), path)
     changed = api(olga).patch(path, {"name": "Visa"}).json()
@@ -168,7 +151,7 @@ def test_a_change_keeps_what_it_does_not_name(api: Api, ask: Any, ed: User, olga
     assert api(olga).patch(path, {"wanted": "members", "dueOn": None}).json()["count"] == "1/3"
 
 
-def test_an_answer_can_be_sent_back(api: Api, ask: Any, ed: User) -> None:
+def test_an_answer_can_be_sent_back(api, ask, ed):
     """One of each member stays wanted; another number takes its place."""
     path = ask()
     found = api(ed).get(path).json()
@@ -178,7 +161,7 @@ def test_an_answer_can_be_sent_back(api: Api, ask: Any, ed: User) -> None:
     assert api(ed).patch(path, {"wanted": found["wanted"]}).json()["wanted"] == found["wanted"]
 
 
-def test_editors_change_their_own(api: Api, ask: Any, trip: Trip, ed: User, vera: User) -> None:
+def test_editors_change_their_own(api, ask, trip, ed, vera):
     path, other = ask(), UserFactory()
     join(trip, other, TripRole.EDITOR)
     for user in (other, vera):
@@ -187,9 +170,7 @@ def test_editors_change_their_own(api: Api, ask: Any, trip: Trip, ed: User, vera
     assert api(ed).delete(path).status_code == 204
 
 
-def test_the_list_is_in_the_order_of_due_dates(
-    api: Api, ask: Any, documents: str, ed: User
-) -> None:
+def test_the_list_is_in_the_order_of_due_dates(api, ask, documents, ed):
     ask(name="never")
     ask(name="late", dueOn="2030-05-02")
     ask(name="soon", dueOn="2030-05-01")
@@ -197,9 +178,7 @@ def test_the_list_is_in_the_order_of_due_dates(
     assert [item["name"] for item in items] == ["soon", "late", "never"]
 
 
-def test_a_deleted_document_comes_back_with_its_files(
-    api: Api, ask: Any, documents: str, ed: User, vera: User
-) -> None:
+def test_a_deleted_document_comes_back_with_its_files(api, ask, documents, ed, vera):
     path = ask()
     file = attach(api(vera), path).json()
     assert api(ed).delete(path).status_code == 204
@@ -214,9 +193,7 @@ def test_a_deleted_document_comes_back_with_its_files(
     assert (refused.status_code, refused.json()["code"]) == (409, "not_restorable")
 
 
-def test_files_of_a_document_are_downloads_of_the_members(
-    api: Api, ask: Any, trip: Trip, olga: User, vera: User, sam: User
-) -> None:
+def test_files_of_a_document_are_downloads_of_the_members(api, ask, trip, olga, vera, sam):
     file = attach(api(vera), ask()).json()
     answer = api(olga).get(file["url"])
     assert answer["Content-Disposition"].startswith("attachment")
@@ -229,16 +206,14 @@ def test_files_of_a_document_are_downloads_of_the_members(
     assert not DocumentFile.objects.exists()
 
 
-def test_a_refused_picture_does_not_count(api: Api, ask: Any, ed: User, vera: User) -> None:
+def test_a_refused_picture_does_not_count(api, ask, ed, vera):
     path = ask()
     attach(api(vera), path)
     Attachment.objects.update(state="refused", file="")
     assert state(api(ed), path)[0] == "0/3"
 
 
-def test_a_token_needs_the_scope_of_documents_for_their_files(
-    api: Api, ask: Any, vera: User
-) -> None:
+def test_a_token_needs_the_scope_of_documents_for_their_files(api, ask, vera):
     path = ask()
     file = attach(api(vera), path).json()
     for scopes, status in (
@@ -255,13 +230,11 @@ def test_a_token_needs_the_scope_of_documents_for_their_files(
     assert client.delete(made_at(file)).status_code == 204
 
 
-def made_at(file: Any) -> str:
+def made_at(file):
     return f"/api/attachments/{file['id']}"
 
 
-def test_a_trip_has_room_for_so_many_documents(
-    api: Api, ask: Any, documents: str, trip: Trip, ed: User
-) -> None:
+def test_a_trip_has_room_for_so_many_documents(api, ask, documents, trip, ed):
     path = ask()
     api(ed).delete(path)
     Document.objects.bulk_create(
@@ -271,9 +244,7 @@ def test_a_trip_has_room_for_so_many_documents(
         assert (answer.status_code, answer.json()["code"]) == (409, "limit_reached")
 
 
-def test_files_end_with_their_document(
-    api: Api, ask: Any, ed: User, vera: User, folder: Folder
-) -> None:
+def test_files_end_with_their_document(api, ask, ed, vera, folder):
     path = ask()
     attach(api(vera), path)
     api(ed).delete(path)

@@ -2,7 +2,6 @@
 
 from datetime import date, timedelta
 from io import BytesIO
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -15,23 +14,19 @@ from django.utils import timezone
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.pictures import PDF
 from plugins.documents.models import Document, DocumentFile
-from plugins.documents.tests.asking import Folder, attach, names, stored
-from tests.cast import Api
+from plugins.documents.tests.asking import attach, names, stored
 from tests.factories import PASSWORD, add_guest
 from tests.own_data import PATH, archived, own_data
-from trips.models import Trip
 from users.models import Mail, User
 
 pytestmark = pytest.mark.either
 
 
-def one(client: Any, path: str) -> Any:
+def one(client, path):
     return client.get(path).json()
 
 
-def test_files_go_with_a_guest_who_becomes_a_member(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_files_go_with_a_guest_who_becomes_a_member(api, ask, trip, olga, ed, vera):
     path, guest = ask(), add_guest(trip)
     attach(api(ed), path, userId=guest.pk)
     merged = api(olga).post(f"/api/trips/{trip.pk}/guests/{guest.pk}/merge", {"userId": vera.pk})
@@ -39,9 +34,7 @@ def test_files_go_with_a_guest_who_becomes_a_member(
     assert names(one(api(ed), path)["missing"]) == ["Olga Owner", "Ed Editor"]
 
 
-def test_an_account_that_ends_takes_its_files_along(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User, folder: Folder
-) -> None:
+def test_an_account_that_ends_takes_its_files_along(api, ask, trip, olga, ed, vera, folder):
     path = ask()
     attach(api(vera), path)
     attach(api(ed), path, userId=vera.pk)
@@ -55,8 +48,8 @@ def test_an_account_that_ends_takes_its_files_along(
 
 
 def test_an_account_that_ends_leaves_no_content(
-    api: Api, ask: Any, vera: User, folder: Folder, django_capture_on_commit_callbacks: Any
-) -> None:
+    api, ask, vera, folder, django_capture_on_commit_callbacks
+):
     attach(api(vera), ask())
     assert len(stored(folder)) == 1
     with django_capture_on_commit_callbacks(execute=True):
@@ -64,7 +57,7 @@ def test_an_account_that_ends_leaves_no_content(
     assert stored(folder) == []
 
 
-def test_a_person_gets_what_is_theirs(api: Api, ask: Any, ed: User, vera: User) -> None:
+def test_a_person_gets_what_is_theirs(api, ask, ed, vera):
     path = ask()
     attach(api(vera), path)
     attach(api(ed), path, userId=vera.pk)
@@ -76,9 +69,7 @@ def test_a_person_gets_what_is_theirs(api: Api, ask: Any, ed: User, vera: User) 
 
 
 @archived
-def test_an_archive_has_what_is_kept_for_its_owner(
-    api: Api, ask: Any, ed: User, vera: User
-) -> None:
+def test_an_archive_has_what_is_kept_for_its_owner(api, ask, ed, vera):
     other = attach(api(ed), ask(), userId=vera.pk).json()["id"]
     archive = api(vera).get(f"{PATH}?format=zip")
     content = b"".join(archive.streaming_content) if archive.streaming else archive.content
@@ -86,9 +77,7 @@ def test_an_archive_has_what_is_kept_for_its_owner(
         assert file.read(f"attachments/{other}.pdf") == PDF
 
 
-def test_a_file_of_a_trip_brings_documents_and_tells_of_files(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User, sam: User
-) -> None:
+def test_a_file_of_a_trip_brings_documents_and_tells_of_files(api, ask, trip, olga, ed, vera, sam):
     due = (timezone.now() + timedelta(days=30)).date()
     path = ask(dueOn=due.isoformat())
     ask(name="Insurance", wanted=2)
@@ -110,9 +99,7 @@ def test_a_file_of_a_trip_brings_documents_and_tells_of_files(
 @pytest.mark.parametrize(
     "change", [{"wanted": 0}, {"wanted": "x"}, {"name": ""}, {"dueOn": "soon"}], ids=str
 )
-def test_a_file_that_lies_is_refused(
-    api: Api, ask: Any, trip: Trip, olga: User, sam: User, change: Any
-) -> None:
+def test_a_file_that_lies_is_refused(api, ask, trip, olga, sam, change):
     ask()
     file = one(api(olga), f"/api/trips/{trip.pk}/export?format=json")
     file["documents"][0] |= change
@@ -125,9 +112,7 @@ def test_a_file_that_lies_is_refused(
 # -- History, changes, mails, assistants and the admin site ----------------------------------------
 
 
-def test_the_history_tells_what_happened(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_history_tells_what_happened(api, ask, trip, olga, ed, vera):
     path = ask()
     attach(api(vera), path)
     api(olga).patch(path, {"wanted": 2, "dueOn": "2030-05-01"})
@@ -150,9 +135,7 @@ def test_the_history_tells_what_happened(
     assert spanish == "Ed Editor pidió un documento."
 
 
-def test_changes_show_the_document_as_it_is(
-    api: Api, ask: Any, trip: Trip, ed: User, vera: User
-) -> None:
+def test_changes_show_the_document_as_it_is(api, ask, trip, ed, vera):
     cursor, path = one(api(ed), "/api/changes")["cursor"], ask()
     attach(api(vera), path)
     items = one(api(ed), f"/api/changes?since={cursor}")["items"]
@@ -160,16 +143,14 @@ def test_changes_show_the_document_as_it_is(
     assert items[0]["state"] == one(api(ed), path)
 
 
-def want(event: str, *people: User) -> None:
+def want(event, *people):
     for user in people:
         User.objects.filter(pk=user.pk).update(
             notice_mode="each", notice_events=event, email_verified_at=user.created_at
         )
 
 
-def test_members_who_want_it_get_a_mail_about_a_new_document(
-    api: Api, ask: Any, ed: User, vera: User
-) -> None:
+def test_members_who_want_it_get_a_mail_about_a_new_document(api, ask, ed, vera):
     want("document.created", vera, ed)
     ask()
     assert [(mail.user_id, mail.letter) for mail in Mail.objects.all()] == [
@@ -177,13 +158,11 @@ def test_members_who_want_it_get_a_mail_about_a_new_document(
     ]
 
 
-def in_days(days: int) -> date:
+def in_days(days):
     return timezone.now().date() + timedelta(days=days)
 
 
-def test_those_who_have_not_are_reminded_once(
-    api: Api, ask: Any, olga: User, ed: User, vera: User
-) -> None:
+def test_those_who_have_not_are_reminded_once(api, ask, olga, ed, vera):
     want("document.due", olga, ed)
     path = ask(dueOn=in_days(2).isoformat())
     ask(name="Later", dueOn=in_days(5).isoformat())
@@ -206,9 +185,7 @@ def test_those_who_have_not_are_reminded_once(
     assert Mail.objects.get().user_id == olga.pk
 
 
-def test_whoever_asked_for_a_number_is_reminded_of_it(
-    api: Api, ask: Any, olga: User, ed: User, vera: User
-) -> None:
+def test_whoever_asked_for_a_number_is_reminded_of_it(api, ask, olga, ed, vera):
     want("document.due", olga, ed, vera)
     done, open_one = (ask(wanted=1, dueOn=in_days(1).isoformat()) for _document in range(2))
     attach(api(vera), done)
@@ -217,9 +194,7 @@ def test_whoever_asked_for_a_number_is_reminded_of_it(
 
 
 @pytest.mark.parametrize("what", ["past", "deleted", "trip", "none"])
-def test_nobody_is_reminded_of_what_is_over(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, what: str
-) -> None:
+def test_nobody_is_reminded_of_what_is_over(api, ask, trip, olga, ed, what):
     want("document.due", olga, ed)
     due = {"past": in_days(-1), "none": None}.get(what, in_days(1))
     path = ask(dueOn=due and due.isoformat())
@@ -231,7 +206,7 @@ def test_nobody_is_reminded_of_what_is_over(
     assert not Mail.objects.exists()
 
 
-def test_a_reminder_that_comes_too_late_is_none(api: Api, ask: Any, olga: User) -> None:
+def test_a_reminder_that_comes_too_late_is_none(api, ask, olga):
     want("document.due", olga)
     ask(dueOn=in_days(1).isoformat())
     Document.objects.update(due_on=in_days(-1))
@@ -240,15 +215,13 @@ def test_a_reminder_that_comes_too_late_is_none(api: Api, ask: Any, olga: User) 
     assert Document.objects.get().remind_at is None
 
 
-def test_a_reminder_that_fails_stops_no_other(
-    api: Api, ask: Any, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reminder_that_fails_stops_no_other(api, ask, olga, monkeypatch):
     want("document.due", olga)
     broken = ask(dueOn=in_days(1).isoformat())
     ask(dueOn=in_days(1).isoformat())
     real = Document.missing.func
 
-    def missing(self: Document) -> Any:
+    def missing(self):
         if broken.endswith(f"/{self.pk}"):
             raise RuntimeError
         return real(self)
@@ -261,8 +234,8 @@ def test_a_reminder_that_fails_stops_no_other(
     assert row.remind_at > timezone.now()
 
 
-def test_assistants_ask_for_documents(api: Api, trip: Trip, ed: User) -> None:
-    def call(tool: str, **arguments: Any) -> Any:
+def test_assistants_ask_for_documents(api, trip, ed):
+    def call(tool, **arguments):
         params = {"name": tool, "arguments": {"trip": trip.title, **arguments}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return api(ed).post("/api/mcp", body).json()["result"]
@@ -273,7 +246,7 @@ def test_assistants_ask_for_documents(api: Api, trip: Trip, ed: User) -> None:
     assert call("ask_for_document", name="Visa", wanted="all")["isError"] is True
 
 
-def test_the_admin_site_finds_what_is_due(api: Api, ask: Any, ada: User, client: Any) -> None:
+def test_the_admin_site_finds_what_is_due(api, ask, ada, client):
     ask(dueOn="2030-05-01")
     ask(name="Insurance", wanted=1)
     client.force_login(ada)
@@ -282,7 +255,7 @@ def test_the_admin_site_finds_what_is_due(api: Api, ask: Any, ada: User, client:
     assert "Insurance" not in page
 
 
-def test_calendars_show_due_dates(api: Api, ask: Any, trip: Trip, ed: User) -> None:
+def test_calendars_show_due_dates(api, ask, trip, ed):
     ask()
     path = ask(name="Visa", dueOn="2030-05-01")
     api(ed).delete(ask(name="deleted", dueOn="2030-05-01"))

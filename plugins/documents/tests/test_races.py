@@ -1,10 +1,8 @@
 """Files and reminders in the same instant, against the real server and with two workers."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,8 +11,8 @@ from django.utils import timezone
 
 from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF
-from tests.server import Server, running_server
-from tests.splits.journey import Journey, Traveller, answers_at_once, sign_up
+from tests.server import running_server
+from tests.splits.journey import Journey, answers_at_once, sign_up
 
 ROUNDS, ROOM = 4, 5
 FILES = """
@@ -33,52 +31,50 @@ MAILS = 'from users.models import Mail; print(Mail.objects.filter(letter="DOCUME
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path):
     limits = {"THROTTLE_UPLOAD": "", "QUOTA_ATTACHMENTS": str(ROOM)}
     with running_server(ATTACHMENTS_STORE=str(tmp_path / "files"), **limits) as running:
         yield running
 
 
 @pytest.fixture
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture
-def travellers(http: httpx.Client) -> list[Traveller]:
+def travellers(http):
     return [sign_up(http) for _number in range(4)]
 
 
 @pytest.fixture
-def documents(travellers: list[Traveller]) -> str:
+def documents(travellers):
     journey = Journey.start(travellers[0])
     for traveller in travellers[1:]:
         journey.admit(traveller, "VIEWER")
     return f"/trips/{journey.id}/documents"
 
 
-def upload(by: Traveller, path: str) -> httpx.Response:
+def upload(by, path):
     files: Any = {"file": ("me.pdf", PDF)}
     return by.http.post(f"/api{path}/attachments", files=files, headers=by.headers)
 
 
-def shell(server: Server, code: str) -> list[str]:
+def shell(server, code):
     return server.manage("shell", "--verbosity", "0", "--command", code).stdout.split()
 
 
-def kept(folder: Path) -> list[str]:
+def kept(folder):
     return sorted(str(file.relative_to(folder)) for file in stored(folder))
 
 
-def ask(owner: Traveller, documents: str, **fields: Any) -> str:
+def ask(owner, documents, **fields):
     body = {"name": "Passport", "wanted": "members", **fields}
     return f"{documents}/{owner.done('POST', documents, body)['id']}"
 
 
-def test_no_more_files_than_the_trip_has_room_for(
-    server: Server, travellers: list[Traveller], documents: str, tmp_path: Path
-) -> None:
+def test_no_more_files_than_the_trip_has_room_for(server, travellers, documents, tmp_path):
     path = ask(travellers[0], documents)
     calls = [partial(upload, by, path) for by in travellers for _twice in range(2)]
     answers = answers_at_once(calls)
@@ -90,8 +86,8 @@ def test_no_more_files_than_the_trip_has_room_for(
 
 
 def test_a_file_is_attached_before_its_document_is_deleted_or_not_at_all(
-    server: Server, travellers: list[Traveller], documents: str, tmp_path: Path
-) -> None:
+    server, travellers, documents, tmp_path
+):
     owner, *others = travellers
     for _round in range(ROUNDS):
         path = ask(owner, documents)
@@ -108,9 +104,7 @@ def test_a_file_is_attached_before_its_document_is_deleted_or_not_at_all(
     assert shell(server, FILES) == kept(tmp_path / "files") == []
 
 
-def test_two_workers_remind_each_person_once(
-    server: Server, travellers: list[Traveller], documents: str
-) -> None:
+def test_two_workers_remind_each_person_once(server, travellers, documents):
     shell(server, WANT)
     due = (timezone.now().date() + timedelta(days=1)).isoformat()
     ask(travellers[0], documents, dueOn=due)

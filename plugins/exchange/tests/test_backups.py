@@ -2,12 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from subprocess import CalledProcessError
-from typing import Any
 
 import httpx
 import psycopg
@@ -16,8 +14,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from plugins.exchange import backups
-from tests.server import Server, running_server
-from tests.splits.journey import Traveller, sign_up
+from tests.server import running_server
+from tests.splits.journey import sign_up
 from tests.trips.bodies import lisbon
 from tripcompanion.observability import progress
 
@@ -30,7 +28,7 @@ of_postgresql = pytest.mark.skipif(
 
 
 @pytest.fixture
-def owner(server: Server) -> Iterator[Traveller]:
+def owner(server):
     """Somebody who has planned a trip."""
     with httpx.Client(base_url=server.url) as http:
         somebody = sign_up(http)
@@ -39,7 +37,7 @@ def owner(server: Server) -> Iterator[Traveller]:
 
 
 @pytest.fixture
-def backup(server: Server, owner: Traveller, tmp_path: Path) -> Path:
+def backup(server, owner, tmp_path):
     """A backup of the server with one trip."""
     made = server.manage("backup", str(tmp_path), "--keep-days", "14")
     assert made.stderr == f"Backing up the database into {tmp_path} ...\n"
@@ -50,7 +48,7 @@ def backup(server: Server, owner: Traveller, tmp_path: Path) -> Path:
 
 @needs_programs
 @pytest.mark.django_db(transaction=True)
-def test_a_log_shows_that_a_backup_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_shows_that_a_backup_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.001)
     log = StringIO()
     call_command("backup", str(tmp_path), stdout=StringIO(), stderr=log)
@@ -58,14 +56,14 @@ def test_a_log_shows_that_a_backup_goes_on(tmp_path: Path, monkeypatch: pytest.M
 
 
 @needs_programs
-def test_a_backup_is_restored_beside_and_is_sound(backup: Path) -> None:
+def test_a_backup_is_restored_beside_and_is_sound(backup):
     with running_server() as other:
         assert "Restored" in other.manage("restore", str(backup)).stdout
         assert "trips, no difference" in other.manage("audit_ledger").stdout
 
 
 @needs_programs
-def test_only_its_owner_reads_a_backup(backup: Path) -> None:
+def test_only_its_owner_reads_a_backup(backup):
     assert backup.stat().st_mode & 0o777 == 0o600
     manifest = json.loads(backup.with_name(f"{backup.name}.json").read_text())
     assert manifest["database"] == connection.vendor
@@ -75,9 +73,7 @@ def test_only_its_owner_reads_a_backup(backup: Path) -> None:
 
 @pytest.mark.slow
 @needs_programs
-def test_a_database_with_accounts_is_overwritten_only_on_demand(
-    server: Server, owner: Traveller, backup: Path
-) -> None:
+def test_a_database_with_accounts_is_overwritten_only_on_demand(server, owner, backup):
     owner.done("POST", "/trips", lisbon())
     with pytest.raises(CalledProcessError) as refused:
         server.manage("restore", str(backup))
@@ -90,7 +86,7 @@ def test_a_database_with_accounts_is_overwritten_only_on_demand(
 @pytest.mark.slow
 @needs_programs
 @of_postgresql
-def test_what_a_later_release_added_is_gone(server: Server, owner: Traveller, backup: Path) -> None:
+def test_what_a_later_release_added_is_gone(server, owner, backup):
     later = (
         "CREATE TABLE later (id bigint REFERENCES users_user)",
         "CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
@@ -108,9 +104,7 @@ def test_what_a_later_release_added_is_gone(server: Server, owner: Traveller, ba
 @pytest.mark.slow
 @needs_programs
 @of_postgresql
-def test_a_backup_that_ends_too_early_changes_nothing(
-    server: Server, owner: Traveller, backup: Path
-) -> None:
+def test_a_backup_that_ends_too_early_changes_nothing(server, owner, backup):
     owner.done("POST", "/trips", lisbon())
     backup.write_bytes(backup.read_bytes()[:-1000])
     path = backup.with_name(f"{backup.name}.json")
@@ -123,7 +117,7 @@ def test_a_backup_that_ends_too_early_changes_nothing(
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Path:
+def written(tmp_path):
     """A file with a manifest that fits."""
     file = tmp_path / "tripcompanion-20260514T010000Z.dump"
     file.write_bytes(b"rows")
@@ -136,7 +130,7 @@ def written(tmp_path: Path) -> Path:
     return file
 
 
-def refusal(file: Path, **manifest: Any) -> str:
+def refusal(file, **manifest):
     path = file.with_name(f"{file.name}.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | manifest))
     with pytest.raises(CommandError) as refused:
@@ -145,24 +139,24 @@ def refusal(file: Path, **manifest: Any) -> str:
 
 
 @pytest.mark.django_db
-def test_a_changed_file_is_not_restored(written: Path) -> None:
+def test_a_changed_file_is_not_restored(written):
     written.write_bytes(b"rowz")
     assert "SHA-256" in refusal(written)
 
 
 @pytest.mark.django_db
-def test_a_backup_of_a_newer_release_or_another_database_is_refused(written: Path) -> None:
+def test_a_backup_of_a_newer_release_or_another_database_is_refused(written):
     assert "users.9999_later" in refusal(written, migrations=[["users", "9999_later"]])
     assert "backup of oracle" in refusal(written, database="oracle")
     assert "cannot be read" in refusal(written, migrations=7)
 
 
-def test_a_backup_without_manifest_is_refused(tmp_path: Path) -> None:
+def test_a_backup_without_manifest_is_refused(tmp_path):
     with pytest.raises(CommandError, match="manifest"):
         call_command("restore", tmp_path / "tripcompanion.dump")
 
 
-def test_old_backups_are_deleted_with_their_manifests(written: Path) -> None:
+def test_old_backups_are_deleted_with_their_manifests(written):
     kept = written.with_name("tripcompanion-20260520T010000Z.dump")
     kept.write_bytes(b"rows")
     other = written.with_name("notes.txt")
@@ -175,16 +169,14 @@ def test_old_backups_are_deleted_with_their_manifests(written: Path) -> None:
 
 
 @pytest.mark.parametrize("days", [0, -1, 10**9])
-def test_a_backup_does_not_delete_itself(written: Path, days: int) -> None:
+def test_a_backup_does_not_delete_itself(written, days):
     with pytest.raises(CommandError, match="--keep-days must be from 1"):
         call_command("backup", written.parent, keep_days=days)
     assert written.exists()
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no password")
-def test_the_password_is_in_no_argument(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, db: None
-) -> None:
+def test_the_password_is_in_no_argument(tmp_path, monkeypatch, db):
     seen, program = tmp_path / "seen", tmp_path / "pg_dump"
     program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" "$PGPASSWORD" > {seen}\n')
     program.chmod(0o755)

@@ -11,19 +11,16 @@ from splits.models import Expense, Settlement
 from splits.models.plugin_fields import plugin_fields
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.settlement import SettlementRequest
-from tests.cast import Api
 from tests.factories import join
 from tests.splits.ledger import exact
 from tripcompanion.api.serializers import camel_case
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 REQUESTS: dict[str, Any] = {"expenses": ExpenseRequest, "settlements": SettlementRequest}
 MODELS: dict[str, Any] = {"expenses": Expense, "settlements": Settlement}
 
 
-def value_of(column: Any) -> Any:
+def value_of(column):
     """Another value than the default, which every text column takes."""
     if column.choices:
         return [value for value, _label in column.choices if value != column.default][0]
@@ -32,7 +29,7 @@ def value_of(column: Any) -> Any:
     return {JSONField: ["north"], IntegerField: 7}.get(type(column), "https://x.pt/7")
 
 
-def bodies(kind: str, olga: User, ed: User) -> list[dict[str, Any]]:
+def bodies(kind, olga, ed):
     """The requests that together have every field; what is carried has values by its type."""
     carried_values = {name: value_of(c) for name, c in carried(MODELS[kind]).items()}
     money = {**carried_values, "amount": 10, "currency": "USD", "exchangeRate": 0.5}
@@ -63,8 +60,8 @@ def bodies(kind: str, olga: User, ed: User) -> list[dict[str, Any]]:
 @pytest.mark.either
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_every_field_of_a_request_goes_through_an_import(
-    api: Api, trip: Trip, olga: User, ed: User, plan: Any, imported: Any, kind: str, other: Trip
-) -> None:
+    api, trip, olga, ed, plan, imported, kind, other
+):
     sent = bodies(kind, olga, ed)
     # The fields of plugins are in tables of their own, and a copy has another name for clients.
     left_out = {"clientId", *(camel_case(name) for name in plugin_fields())}

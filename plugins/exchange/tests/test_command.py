@@ -17,7 +17,6 @@ from splits.reports.audit import differences
 from tests.document import ROOT
 from tripcompanion.observability import progress
 from trips.models import Trip
-from users.models import User
 
 #: The samples of each program, whose commands are in the table of the README.
 SYSTEMS = {
@@ -26,7 +25,7 @@ SYSTEMS = {
 }
 
 
-def readme_commands() -> dict[str, list[str]]:
+def readme_commands():
     """The commands of each system; the header of the table has the start and the end of all."""
     section = (
         (ROOT / "plugins" / "exchange" / "README.md")
@@ -45,13 +44,13 @@ def readme_commands() -> dict[str, list[str]]:
 COMMANDS = readme_commands()
 
 
-def run(*arguments: str | Path) -> str:
+def run(*arguments):
     out = StringIO()
     call_command("import_trip", *map(str, arguments), stdout=out)
     return out.getvalue()
 
 
-def test_the_readme_has_commands_for_every_system() -> None:
+def test_the_readme_has_commands_for_every_system():
     assert sorted(COMMANDS) == sorted(PROGRAMS)
     assert {*chain(*SYSTEMS.values())} == SAMPLES.keys()
 
@@ -64,9 +63,7 @@ def test_the_readme_has_commands_for_every_system() -> None:
         for command, name in zip(COMMANDS.get(system, ()), formats, strict=False)
     ],
 )
-def test_every_command_of_the_readme_imports_a_file(
-    command: str, name: str, olga: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_of_the_readme_imports_a_file(command, name, olga, tmp_path, monkeypatch):
     python, manage, script, file, *options = shlex.split(command)
     assert (python, manage, script) == (".venv/bin/python", "manage.py", "import_trip")
     monkeypatch.chdir(tmp_path)
@@ -79,7 +76,7 @@ def test_every_command_of_the_readme_imports_a_file(
     assert not list(differences())
 
 
-def test_the_command_imports_a_file(olga: User, tmp_path: Path) -> None:
+def test_the_command_imports_a_file(olga, tmp_path):
     path = tmp_path / "file.csv"
     path.write_text(SPLITWISE_CSV)
     assert "2 expenses, 1 payments" in run(path, "--user", olga.email)
@@ -94,7 +91,7 @@ def test_the_command_imports_a_file(olga: User, tmp_path: Path) -> None:
             run(*refused)
 
 
-def test_a_refusal_names_the_options_of_the_command(olga: User, tmp_path: Path) -> None:
+def test_a_refusal_names_the_options_of_the_command(olga, tmp_path):
     path = tmp_path / "bills.csv"
     path.write_text(
         "what,amount,date,timestamp,payer_name,payer_weight,payer_active,owers,repeat\n"
@@ -112,7 +109,7 @@ def test_a_refusal_names_the_options_of_the_command(olga: User, tmp_path: Path) 
         assert "ErrorDetail" not in str(refused.value)
 
 
-def test_the_command_takes_who_is_who(olga: User, ed: User, tmp_path: Path) -> None:
+def test_the_command_takes_who_is_who(olga, ed, tmp_path):
     path = tmp_path / "file.csv"
     path.write_text(SPLITWISE_CSV)
     run(path, "--user", olga.email, "--person", f"Cleo, Jr={ed.pk}", "--confirm")
@@ -120,12 +117,12 @@ def test_the_command_takes_who_is_who(olga: User, ed: User, tmp_path: Path) -> N
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.001)
 
 
 @pytest.mark.usefixtures("impatient")
-def test_an_import_says_what_it_reads_and_records(olga: User, tmp_path: Path) -> None:
+def test_an_import_says_what_it_reads_and_records(olga, tmp_path):
     path, log = tmp_path / "file.csv", StringIO()
     path.write_text(SPLITWISE_CSV)
     arguments = (str(path), "--user", olga.email, "--confirm")

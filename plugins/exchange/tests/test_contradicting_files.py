@@ -3,19 +3,16 @@
 import json
 from contextlib import nullcontext
 from datetime import datetime, timedelta, timezone
-from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
-from pytest_django.fixtures import Settings
 
 from plugins.exchange import restoring
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests.copies import copied, file_of, forged
 from splits.models.debt import TooManyDebts
 from splits.models.in_trip import added_rows
-from tests.cast import Api
 from tests.factories import settle
 from tests.test_costs import inserted
 from tripcompanion.api.problems import LimitReached
@@ -74,9 +71,7 @@ pytestmark = pytest.mark.either
         ("history", {"changes": {"toUserId": {"old": None, "new": -(2**63)}}}),
     ],
 )
-def test_a_file_that_contradicts_itself_makes_nothing(
-    api: Api, lived: Trip, olga: User, table: str, fields: dict[str, Any]
-) -> None:
+def test_a_file_that_contradicts_itself_makes_nothing(api, lived, olga, table, fields):
     content = forged(file_of(api, lived, olga), table, -1 if table == "people" else 0, **fields)
     with pytest.raises(UnreadableFile):
         copied(content, olga)
@@ -86,9 +81,7 @@ def test_a_file_that_contradicts_itself_makes_nothing(
 
 @pytest.mark.parametrize("table", ["people", "expenses", "settlements"])
 @pytest.mark.parametrize("row", [7, None, "again"])
-def test_a_row_that_is_none_or_stands_twice_makes_nothing(
-    api: Api, lived: Trip, olga: User, table: str, row: Any
-) -> None:
+def test_a_row_that_is_none_or_stands_twice_makes_nothing(api, lived, olga, table, row):
     held = json.loads(file_of(api, lived, olga))
     held[table].append(held[table][0] if row == "again" else row)
     with pytest.raises(UnreadableFile):
@@ -96,9 +89,7 @@ def test_a_row_that_is_none_or_stands_twice_makes_nothing(
     assert Trip.objects.count() == 1
 
 
-def test_one_id_of_two_rows_is_refused_although_all_amounts_are_right(
-    api: Api, plan: Any, trip: Trip, olga: User, ed: User
-) -> None:
+def test_one_id_of_two_rows_is_refused_although_all_amounts_are_right(api, plan, trip, olga, ed):
     settle(trip, ed, olga, 500)
     settle(trip, ed, olga, 500)
     held = json.loads(file_of(api, trip, olga))
@@ -109,9 +100,7 @@ def test_one_id_of_two_rows_is_refused_although_all_amounts_are_right(
     assert Trip.objects.count() == 1
 
 
-def test_a_copy_counts_in_the_quota_of_trips(
-    api: Api, lived: Trip, olga: User, settings: Settings
-) -> None:
+def test_a_copy_counts_in_the_quota_of_trips(api, lived, olga, settings):
     content = file_of(api, lived, olga)
     settings.QUOTA_TRIPS = 1
     with pytest.raises(LimitReached):
@@ -119,16 +108,14 @@ def test_a_copy_counts_in_the_quota_of_trips(
     assert Trip.objects.count() == 1
 
 
-def test_another_version_is_refused(api: Api, lived: Trip, olga: User) -> None:
+def test_another_version_is_refused(api, lived, olga):
     content = file_of(api, lived, olga).replace(b'"version":1', b'"version":2')
     with pytest.raises(UnreadableFile) as refused:
         copied(content, olga)
     assert refused.value.code == "unknown_version"
 
 
-def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(
-    api: Api, plan: Any, lived: Trip, olga: User
-) -> None:
+def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(api, plan, lived, olga):
     content = forged(file_of(api, lived, olga), "debts", 0, open=0.01)
     planned = plan(content.decode(), asNewTrip=True).json()
     response = api(olga).post(f"/api/imports/{planned['id']}/confirm")
@@ -137,16 +124,12 @@ def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(
 
 
 @pytest.mark.parametrize("pk", ["abc", 1.5, None, True])
-def test_a_person_without_a_proper_id_is_refused_when_it_is_planned(
-    api: Api, plan: Any, lived: Trip, olga: User, pk: Any
-) -> None:
+def test_a_person_without_a_proper_id_is_refused_when_it_is_planned(api, plan, lived, olga, pk):
     answer = plan(forged(file_of(api, lived, olga), "people", 0, id=pk), asNewTrip=True)
     assert (answer.status_code, answer.json()["reason"]) == (400, "bad_value")
 
 
-def test_a_file_has_only_so_many_people(
-    api: Api, lived: Trip, olga: User, settings: Settings
-) -> None:
+def test_a_file_has_only_so_many_people(api, lived, olga, settings):
     settings.QUOTA_MEMBERS = 5
     held = json.loads(file_of(api, lived, olga))
     strangers = 50 - len(held["people"])
@@ -157,9 +140,7 @@ def test_a_file_has_only_so_many_people(
             assert copied(content, olga).members.count() == 50
 
 
-def test_a_file_that_is_too_large_is_refused_before_the_first_write(
-    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_too_large_is_refused_before_the_first_write(api, lived, olga, monkeypatch):
     content = file_of(api, lived, olga)
     held = json.loads(content)
     open_debts = sum(row["open"] > 0 for row in held["debts"])
@@ -176,9 +157,7 @@ def test_a_file_that_is_too_large_is_refused_before_the_first_write(
             assert fits or inserted(captured) == []
 
 
-def test_a_file_with_too_many_rows_of_an_expense_is_refused(
-    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_with_too_many_rows_of_an_expense_is_refused(api, lived, olga, monkeypatch):
     content, known = file_of(api, lived, olga), added_rows()
     for limit, expected in ((0, pytest.raises(LimitReached)), (1, nullcontext())):
         rows = {name: one._replace(limit=limit) for name, one in known.items()}
@@ -187,7 +166,7 @@ def test_a_file_with_too_many_rows_of_an_expense_is_refused(
             copied(content, olga)
 
 
-def test_an_offset_that_no_place_has_is_read(api: Api, lived: Trip, olga: User) -> None:
+def test_an_offset_that_no_place_has_is_read(api, lived, olga):
     content = file_of(api, lived, olga)
     at = json.loads(content)["history"][0]["at"]
     moved = datetime.fromisoformat(at).astimezone(timezone(timedelta(hours=23, minutes=59)))
@@ -195,12 +174,10 @@ def test_an_offset_that_no_place_has_is_read(api: Api, lived: Trip, olga: User) 
     assert copy.journal.get(number=1).at == datetime.fromisoformat(at)
 
 
-def test_a_failure_of_the_database_is_not_one_of_the_file(
-    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_of_the_database_is_not_one_of_the_file(api, lived, olga, monkeypatch):
     content = file_of(api, lived, olga)
 
-    def fail(*_args: Any) -> None:
+    def fail(*_args):
         raise OperationalError("canceling statement due to statement timeout")
 
     monkeypatch.setattr(restoring, "differences", fail)

@@ -5,18 +5,14 @@ import pytest
 from plugins.exchange.tests.copies import copied, file_of
 from plugins.invitations.tests.test_positions import guests, left_by, shares, taxi
 from plugins.merging.tests.test_merges import merge
-from splits.models import Expense
-from tests.cast import Api
-from trips.models import Trip
-from users.models import User
 
 __all__ = ["guests", "taxi"]
 pytestmark = pytest.mark.either
 
 
 def test_who_leaves_twice_without_an_answer_leaves_each_place_to_a_guest_of_its_own(
-    sam: User, api: Api, trip: Trip, olga: User, guests: list[User], taxi: Expense
-) -> None:
+    sam, api, trip, olga, guests, taxi
+):
     """Both places come from the same account; the one that was taken last is before the first."""
     first = left_by(sam, trip, taxi, api, olga)
     second = left_by(sam, trip, taxi, api, olga, first)

@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,15 +12,13 @@ from plugins.exchange.tests.copies import contents, copied, file_of, forged
 from plugins.recurring import models as recurrences
 from plugins.recurring.models import Recurrence
 from splits.reports.audit import differences
-from tests.cast import Api
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def recurring(api: Api, trip: Trip, olga: User, ed: User) -> list[int]:
+def recurring(api, trip, olga, ed):
     """The rent, recorded once of three times, one of them skipped; and Ed's, paused; their ids."""
     url = f"/api/trips/{trip.pk}/recurring"
     shares = {str(olga.pk): 1, str(ed.pk): 2}
@@ -42,19 +39,17 @@ def recurring(api: Api, trip: Trip, olga: User, ed: User) -> list[int]:
     return ids
 
 
-def day(days: int) -> str:
+def day(days):
     return (timezone.now().date() + timedelta(days=days)).isoformat()
 
 
-def shown(api: Api, trip: Trip, reader: User) -> Any:
+def shown(api, trip, reader):
     rows = api(reader).get(f"/api/trips/{trip.pk}/recurring").json()["items"]
     own = {"id", "tripId", "createdById", "createdAt", "expense"}
     return [{name: row[name] for name in row.keys() - own} for row in rows]
 
 
-def test_recurring_expenses_go_on_in_the_copy(
-    api: Api, trip: Trip, olga: User, ed: User, recurring: list[int]
-) -> None:
+def test_recurring_expenses_go_on_in_the_copy(api, trip, olga, ed, recurring):
     content = file_of(api, trip, olga)
     copy = copied(content, olga)
     again = contents(file_of(api, copy, olga))
@@ -83,9 +78,7 @@ def test_recurring_expenses_go_on_in_the_copy(
     assert list(differences(copy.pk)) == []
 
 
-def test_a_body_may_name_somebody_who_is_gone(
-    api: Api, trip: Trip, olga: User, recurring: list[int]
-) -> None:
+def test_a_body_may_name_somebody_who_is_gone(api, trip, olga, recurring):
     held = json.loads(file_of(api, trip, olga))
     equal = {"splitType": "EQUAL", "participantUserIds": [olga.pk, 999999], "currency": "EUR"}
     held["recurring"][0]["expense"] = {"description": "Rent", "amount": 9} | equal
@@ -95,9 +88,7 @@ def test_a_body_may_name_somebody_who_is_gone(
     assert rent.trip.expenses.latest("pk").splits.get().participant == olga
 
 
-def test_only_the_last_year_is_recorded_after_an_import(
-    api: Api, trip: Trip, olga: User, recurring: list[int]
-) -> None:
+def test_only_the_last_year_is_recorded_after_an_import(api, trip, olga, recurring):
     held = json.loads(file_of(api, trip, olga))
     held["recurring"][0] |= {"rule": "FREQ=DAILY", "startsOn": day(-5000), "doneThrough": None}
     held["occurrences"] = []
@@ -135,9 +126,7 @@ def test_only_the_last_year_is_recorded_after_an_import(
         {"expense": {"currency": "EUR", "tags": [5]}},
     ],
 )
-def test_a_recurring_expense_of_no_sense_makes_nothing(
-    api: Api, trip: Trip, olga: User, recurring: list[int], fields: dict[str, Any]
-) -> None:
+def test_a_recurring_expense_of_no_sense_makes_nothing(api, trip, olga, recurring, fields):
     content = forged(file_of(api, trip, olga), "recurring", 0, **fields)
     with pytest.raises(UnreadableFile):
         copied(content, olga)
@@ -151,18 +140,14 @@ def test_a_recurring_expense_of_no_sense_makes_nothing(
         *("splitAmounts", "items", "tax", "exchangeRate", "category", "notes", "tags"),
     ],
 )
-def test_null_in_a_recurring_expense_is_the_same_as_nothing(
-    api: Api, trip: Trip, olga: User, recurring: list[int], field: str
-) -> None:
+def test_null_in_a_recurring_expense_is_the_same_as_nothing(api, trip, olga, recurring, field):
     content = file_of(api, trip, olga)
     expense = json.loads(content)["recurring"][0]["expense"]
     copy = copied(forged(content, "recurring", 0, expense={**expense, field: None}), olga)
     assert copy.recurrences.order_by("pk").first().expense.keys() == expense.keys() - {field}
 
 
-def test_a_file_has_only_so_many_recurring_expenses(
-    api: Api, trip: Trip, olga: User, recurring: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_has_only_so_many_recurring_expenses(api, trip, olga, recurring, monkeypatch):
     content = file_of(api, trip, olga)
     monkeypatch.setattr(recurrences, "MAX_RECURRENCES", 1)
     with pytest.raises(recurrences.TooManyRecurrences):
@@ -170,8 +155,8 @@ def test_a_file_has_only_so_many_recurring_expenses(
 
 
 def test_another_trip_gets_no_recurring_expenses_and_is_told(
-    api: Api, plan: Any, trip: Trip, olga: User, recurring: list[int], other: Trip
-) -> None:
+    api, plan, trip, olga, recurring, other
+):
     planned = plan(file_of(api, trip, olga).decode(), tripId=other.pk).json()
     assert text_of("recurring_in_new_trip", {}) in planned["notes"]
     assert api(olga).post(f"/api/imports/{planned['id']}/confirm").status_code == 200

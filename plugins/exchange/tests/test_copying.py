@@ -12,12 +12,11 @@ from hypothesis.stateful import run_state_machine_as_test
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests.copies import answers, contents, copied, file_of, forged
 from splits.models import Expense, Settlement
-from tests.cast import Api
 from tests.factories import UserFactory, add_guest, purge, spend
 from tests.splits.test_ledger_machine import Trip as Machine
 from tests.trips.budgets import with_budgets
 from trips.deletion import delete_account
-from trips.models import JournalEntry, Member, Trip
+from trips.models import JournalEntry, Member
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -32,7 +31,7 @@ WRONG_DIVISIONS = [
 ]
 
 
-def test_the_copy_is_the_same_trip(api: Api, lived: Trip, olga: User) -> None:
+def test_the_copy_is_the_same_trip(api, lived, olga):
     content = file_of(api, lived, olga)
     copy = copied(content, olga)
     assert answers(api, copy, olga) == answers(api, lived, olga)
@@ -46,7 +45,7 @@ def test_the_copy_is_the_same_trip(api: Api, lived: Trip, olga: User) -> None:
 
 
 @pytest.fixture
-def dinner(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+def dinner(api, trip, olga, ed):
     """An itemized dinner in the trip, which has a default division; the items of the dinner."""
     client, url = api(olga), f"/api/trips/{trip.pk}"
     shares = {str(olga.pk): 1, str(ed.pk): 2}
@@ -61,8 +60,8 @@ def dinner(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
 
 
 def test_items_and_the_default_division_name_the_people_of_the_copy(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, dinner: dict[str, Any]
-) -> None:
+    api, trip, olga, ed, sam, dinner
+):
     copy = copied(file_of(api, trip, olga), sam)
     client, url = api(sam), f"/api/trips/{copy.pk}"
     people = {m.user.name: m.user_id for m in Member.objects.filter(trip=copy)}
@@ -76,7 +75,7 @@ def test_items_and_the_default_division_name_the_people_of_the_copy(
     assert entry["changes"]["items"]["new"][0]["shares"] == in_copy
 
 
-def test_a_copy_has_the_budgets_of_categories(api: Api, trip: Trip, olga: User, sam: User) -> None:
+def test_a_copy_has_the_budgets_of_categories(api, trip, olga, sam):
     content = file_of(api, with_budgets(trip, api(olga)), olga)
     budgets = {"FOOD": Decimal("200.5"), "TRANSPORT": Decimal("33.34")}
     assert copied(content, sam).category_budgets == budgets
@@ -92,15 +91,13 @@ def test_a_copy_has_the_budgets_of_categories(api: Api, trip: Trip, olga: User, 
     ],
 )
 def test_wrong_items_budgets_or_default_divisions_make_nothing(
-    api: Api, trip: Trip, olga: User, dinner: dict[str, Any], table: str, fields: dict[str, Any]
-) -> None:
+    api, trip, olga, dinner, table, fields
+):
     with pytest.raises(UnreadableFile):
         copied(forged(file_of(api, trip, olga), table, 0, **fields), olga)
 
 
-def test_a_file_without_a_default_division_has_none_but_items_are_needed(
-    api: Api, trip: Trip, olga: User, dinner: dict[str, Any]
-) -> None:
+def test_a_file_without_a_default_division_has_none_but_items_are_needed(api, trip, olga, dinner):
     held = json.loads(file_of(api, trip, olga))
     del held["trip"]["defaultDivision"]
     assert copied(json.dumps(held).encode(), olga).default_division is None
@@ -109,7 +106,7 @@ def test_a_file_without_a_default_division_has_none_but_items_are_needed(
         copied(json.dumps(held).encode(), olga)
 
 
-def test_a_guest_who_is_gone_is_nobody_in_the_copy_either(api: Api, trip: Trip, olga: User) -> None:
+def test_a_guest_who_is_gone_is_nobody_in_the_copy_either(api, trip, olga):
     """The default division and the items named her, but no row did when she was removed."""
     client, url, ann = api(olga), f"/api/trips/{trip.pk}", add_guest(trip, "Ann")
     named = {"participantUserIds": [olga.pk, ann.pk], "splitType": "EQUAL"}
@@ -131,9 +128,7 @@ def test_a_guest_who_is_gone_is_nobody_in_the_copy_either(api: Api, trip: Trip, 
         assert not User.objects.filter(pk=people[1]).exists()
 
 
-def test_everybody_else_is_a_guest_and_the_caller_an_owner(
-    api: Api, lived: Trip, olga: User, sam: User
-) -> None:
+def test_everybody_else_is_a_guest_and_the_caller_an_owner(api, lived, olga, sam):
     copy = copied(file_of(api, lived, olga), sam)
     members = {
         member.user.name: (member.role, member.user.is_guest)
@@ -144,9 +139,7 @@ def test_everybody_else_is_a_guest_and_the_caller_an_owner(
     assert api(olga).get(f"/api/trips/{copy.pk}").status_code == 404
 
 
-def test_deleting_what_was_paid_in_the_copy_opens_it_again(
-    api: Api, lived: Trip, olga: User
-) -> None:
+def test_deleting_what_was_paid_in_the_copy_opens_it_again(api, lived, olga):
     trips = [lived, copied(file_of(api, lived, olga), olga)]
     for trip in trips:
         first = trip.settlements.order_by("pk").first()
@@ -155,7 +148,7 @@ def test_deleting_what_was_paid_in_the_copy_opens_it_again(
     assert answers(api, trips[1], olga) == answers(api, trips[0], olga)
 
 
-def test_the_history_of_the_copy_can_be_read(api: Api, lived: Trip, olga: User, sam: User) -> None:
+def test_the_history_of_the_copy_can_be_read(api, lived, olga, sam):
     copy = copied(file_of(api, lived, olga), sam)
     shown = api(sam).get(f"/api/trips/{copy.pk}/history?pageSize=100").json()["items"]
     before = api(olga).get(f"/api/trips/{lived.pk}/history?pageSize=100").json()["items"]
@@ -165,9 +158,7 @@ def test_the_history_of_the_copy_can_be_read(api: Api, lived: Trip, olga: User, 
     assert {row["via"] for row in shown[1:]} == {"import"}
 
 
-def test_who_claims_a_guest_of_the_copy_has_what_they_recorded(
-    api: Api, lived: Trip, olga: User, ed: User, sam: User
-) -> None:
+def test_who_claims_a_guest_of_the_copy_has_what_they_recorded(api, lived, olga, ed, sam):
     content = file_of(api, lived, olga)
     copy = copied(content, sam)
     guest = Member.objects.get(trip=copy, user__name=ed.name).user
@@ -182,7 +173,7 @@ def test_who_claims_a_guest_of_the_copy_has_what_they_recorded(
     assert copy.expenses.get(created_by=ed).pk == tarts.pk
 
 
-def test_a_copy_can_be_deleted_for_good(api: Api, lived: Trip, olga: User, sam: User) -> None:
+def test_a_copy_can_be_deleted_for_good(api, lived, olga, sam):
     copy = copied(file_of(api, lived, olga), sam)
     assert api(sam).delete(f"/api/trips/{copy.pk}").status_code == 204
     guests = User.objects.filter(is_guest=True, memberships__trip=copy).values("pk")
@@ -195,14 +186,14 @@ def test_a_copy_can_be_deleted_for_good(api: Api, lived: Trip, olga: User, sam: 
 class Copied(Machine):
     """A random history, after which the trip is copied."""
 
-    def teardown(self) -> None:
+    def teardown(self):
         try:
             if hasattr(self, "ledger"):
                 self.compare()
         finally:
             super().teardown()
 
-    def compare(self) -> None:
+    def compare(self):
         content = file_of(self.api, self.ledger.trip, self.admin)
         copy = copied(content, self.callers[0])
         again = contents(file_of(self.api, copy, self.admin))
@@ -214,9 +205,7 @@ class Copied(Machine):
 
 @pytest.mark.slow
 @pytest.mark.soak
-def test_random_trips_are_copied_exactly(
-    api: Api, olga: User, ed: User, vera: User, ada: User
-) -> None:
+def test_random_trips_are_copied_exactly(api, olga, ed, vera, ada):
     cast = [olga, ed, vera, UserFactory()]
     run_state_machine_as_test(
         lambda: Copied(api, cast, ada),
@@ -228,9 +217,7 @@ def test_random_trips_are_copied_exactly(
     )  # fmt: skip
 
 
-def test_a_long_trip_in_which_a_guest_was_merged_is_copied(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_long_trip_in_which_a_guest_was_merged_is_copied(api, trip, olga, ed):
     """Its file is read in many pieces, and the places of the guests from the start of it."""
     ann, ben = add_guest(trip, "Ann"), add_guest(trip, "Ben")
     for _number in range(40):
@@ -242,9 +229,7 @@ def test_a_long_trip_in_which_a_guest_was_merged_is_copied(
     assert answers(api, copy, olga) == answers(api, trip, olga)
 
 
-def test_what_a_file_says_of_claims_keeps_no_account(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_what_a_file_says_of_claims_keeps_no_account(api, trip, olga, ed):
     for title in ("A", "B"):
         api(olga).patch(f"/api/trips/{trip.pk}", {"title": title})
     claim: dict[str, Any] = {"event": "guest.claimed", "objectId": ed.pk}

@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -11,18 +10,14 @@ from plugins.exchange.tests.copies import answers, file_of, forged
 from splits.models import Payer
 from splits.models.rate import ECB
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from trips.models import Member, Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_another_trip_gets_what_is_new_once(
-    api: Api, plan: Any, lived: Trip, olga: User, ed: User, other: Trip
-) -> None:
+def test_another_trip_gets_what_is_new_once(api, plan, lived, olga, ed, other):
     content = file_of(api, lived, olga)
     for expected in (5, 0):
         planned = plan(content.decode(), tripId=other.pk).json()
@@ -35,9 +30,7 @@ def test_another_trip_gets_what_is_new_once(
     assert shown == {row["user"]["name"]: row["balance"] for row in balances(api, lived, olga)}
 
 
-def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(
-    api: Api, plan: Any, trip: Trip, olga: User, ed: User
-) -> None:
+def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(api, plan, trip, olga, ed):
     body = {
         "description": "Hut",
         "amount": 100,
@@ -61,9 +54,7 @@ def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(
 
 
 @pytest.mark.parametrize("category", ["SAUNA", 10**20])
-def test_another_trip_gets_no_category_that_there_is_not(
-    api: Api, plan: Any, lived: Trip, olga: User, category: Any, other: Trip
-) -> None:
+def test_another_trip_gets_no_category_that_there_is_not(api, plan, lived, olga, category, other):
     content = forged(file_of(api, lived, olga), "expenses", 0, category=category)
     path = plan(content.decode(), tripId=other.pk)["Location"]
     assert api(olga).post(f"{path}/confirm").status_code == 200
@@ -81,8 +72,8 @@ def test_another_trip_gets_no_category_that_there_is_not(
     ],
 )
 def test_another_trip_gets_nothing_of_a_file_that_cannot_be_read(
-    api: Api, plan: Any, lived: Trip, olga: User, table: str, fields: Any, reason: str
-) -> None:
+    api, plan, lived, olga, table, fields, reason
+):
     content = file_of(api, lived, olga)
     if isinstance(fields, dict):
         content = forged(content, table, 0, **fields)
@@ -103,15 +94,8 @@ def test_another_trip_gets_nothing_of_a_file_that_cannot_be_read(
     ],
 )
 def test_rows_of_a_file_that_do_not_fit_are_skipped(
-    api: Api,
-    plan: Any,
-    lived: Trip,
-    olga: User,
-    table: str,
-    fields: dict[str, Any],
-    reason: str,
-    other: Trip,
-) -> None:
+    api, plan, lived, olga, table, fields, reason, other
+):
     content = forged(file_of(api, lived, olga), table, 0, **fields)
     path = plan(content.decode(), tripId=other.pk)["Location"]
     rows = ImportedRow.objects.filter(outcome="skipped")
@@ -121,13 +105,11 @@ def test_rows_of_a_file_that_do_not_fit_are_skipped(
     assert api(olga).post(f"{path}/undo").status_code == 200
 
 
-def balances(api: Api, trip: Trip, reader: User) -> Any:
+def balances(api, trip, reader):
     return api(reader).get(f"/api/trips/{trip.pk}/balances").json()
 
 
-def test_a_confirmed_plan_of_our_own_file_makes_the_same_trip(
-    api: Api, plan: Any, lived: Trip, olga: User, ed: User
-) -> None:
+def test_a_confirmed_plan_of_our_own_file_makes_the_same_trip(api, plan, lived, olga, ed):
     content = file_of(api, lived, olga)
     planned = plan(content.decode(), asNewTrip=True).json()
     assert [row["userId"] for row in planned["people"]][:2] == [olga.pk, ed.pk]
@@ -142,7 +124,7 @@ def test_a_confirmed_plan_of_our_own_file_makes_the_same_trip(
     assert Import.objects.get(pk=planned["id"]).file is None
 
 
-def test_a_confirmed_copy_can_be_undone(api: Api, plan: Any, lived: Trip, olga: User) -> None:
+def test_a_confirmed_copy_can_be_undone(api, plan, lived, olga):
     planned = plan(file_of(api, lived, olga).decode(), asNewTrip=True).json()
     path = f"/api/imports/{planned['id']}"
     assert api(olga).post(f"{path}/confirm").status_code == 200
@@ -150,9 +132,7 @@ def test_a_confirmed_copy_can_be_undone(api: Api, plan: Any, lived: Trip, olga: 
     assert [trip.pk for trip in Trip.objects.filter(deleted_at=None)] == [lived.pk]
 
 
-def test_a_rate_of_the_bank_stays_one_in_another_trip(
-    api: Api, plan: Any, trip: Trip, olga: User, other: Trip
-) -> None:
+def test_a_rate_of_the_bank_stays_one_in_another_trip(api, plan, trip, olga, other):
     spend(trip, 900, paid_by=olga, among=[olga])
     rate = {"currency": "CHF", "exchange_rate": Decimal("0.9"), "rate_source": ECB}
     trip.expenses.update(**rate, rate_day="2026-05-13", entered_minor=1000)
@@ -163,9 +143,7 @@ def test_a_rate_of_the_bank_stays_one_in_another_trip(
     assert (made.rate_source, str(made.rate_day), made.entered_minor) == (ECB, "2026-05-13", 1000)
 
 
-def test_who_was_mapped_to_somebody_who_left_is_shown_as_a_guest(
-    api: Api, plan: Any, lived: Trip, olga: User, ed: User, sam: User
-) -> None:
+def test_who_was_mapped_to_somebody_who_left_is_shown_as_a_guest(api, plan, lived, olga, ed, sam):
     held = json.loads(file_of(api, lived, olga))
     [row] = [row for row in held["members"] if row["userId"] == ed.pk]
     row["leftAt"] = held["exportedAt"]

@@ -2,15 +2,11 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from plugins.exchange.tests.samples import SPLITWISE_API
-from tests.cast import Api
 from tripcompanion.api import throttling
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -18,7 +14,7 @@ pytestmark = pytest.mark.either
 Limits = Callable[..., None]
 
 
-def remaining(response: Any) -> int:
+def remaining(response):
     return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])
 
 
@@ -30,9 +26,7 @@ EXPORTS = (
 
 
 @pytest.mark.parametrize("path", EXPORTS)
-def test_what_reads_a_whole_trip_has_one_limit(
-    api: Api, trip: Trip, olga: User, limits: Limits, path: str
-) -> None:
+def test_what_reads_a_whole_trip_has_one_limit(api, trip, olga, limits, path):
     limits(export="2/hour")
     client = api(olga)
     statuses = [client.get(path.format(trip=trip.pk)).status_code for _time in range(2)]
@@ -41,9 +35,7 @@ def test_what_reads_a_whole_trip_has_one_limit(
     assert api(olga).get(other.format(trip=trip.pk)).status_code == 429
 
 
-def test_an_export_that_takes_long_counts_as_several(
-    api: Api, trip: Trip, olga: User, limits: Limits, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_that_takes_long_counts_as_several(api, trip, olga, limits, monkeypatch):
     limits(export="1000/hour")
     client, path = api(olga), f"/api/trips/{trip.pk}/export"
     assert [remaining(client.get(path)) for _time in range(2)] == [999, 998]
@@ -52,9 +44,7 @@ def test_an_export_that_takes_long_counts_as_several(
     assert remaining(client.get(path)) < 990
 
 
-def test_an_import_that_takes_long_counts_as_several(
-    api: Api, olga: User, limits: Limits, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_that_takes_long_counts_as_several(api, olga, limits, monkeypatch):
     limits(**{"import": "1000/hour"})
     client, file = api(olga), json.loads(SPLITWISE_API)
     planned = client.post("/api/imports", file)

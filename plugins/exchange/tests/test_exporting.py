@@ -19,13 +19,11 @@ from plugins.exchange import sheet
 from plugins.exchange.tables import TABLES, TRIP, WRITTEN
 from plugins.exchange.trip_file import trip_schema
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split, SplitType
-from tests.cast import Api
 from tests.document import ROOT
 from tests.factories import add_guest, settle, spend
 from tests.own_data import PATH, archived
 from tripcompanion.api.serializers import camel_case
 from trips.models import JournalEntry, Member, Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -35,7 +33,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @pytest.fixture
-def lived(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Trip:
+def lived(trip, olga, ed, vera, api):
     """A trip with every kind of entry: several payers, another currency, a guest, comments."""
     grandma = add_guest(trip, "=Grandma")
     texts: dict[str, Any] = {"description": "=1+1", "tags": ["fish", "by the sea"]}
@@ -50,25 +48,23 @@ def lived(trip: Trip, olga: User, ed: User, vera: User, api: Api) -> Trip:
     return trip
 
 
-def path(trip: Trip, kind: str = "json") -> str:
+def path(trip, kind="json"):
     return f"/api/trips/{trip.pk}/export?format={kind}"
 
 
-def exported(client: Any, trip: Trip) -> Any:
+def exported(client, trip):
     response = client.get(path(trip))
     assert response.status_code == 200
     return json.loads(response.content, parse_float=Decimal)
 
 
-def table(client: Any, trip: Trip) -> list[dict[str, str]]:
+def table(client, trip):
     response = client.get(path(trip, "csv"))
     assert (response.status_code, response["Content-Type"]) == (200, "text/csv")
     return list(csv.DictReader(io.StringIO(response.content.decode("utf-8-sig"))))
 
 
-def test_the_file_has_everything_that_was_entered(
-    api: Api, lived: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_file_has_everything_that_was_entered(api, lived, olga, ed, vera):
     held = exported(api(vera), lived)
     assert (held["format"], held["version"]) == ("trip-companion", 1)
     assert held["trip"]["title"] == lived.title
@@ -96,7 +92,7 @@ def test_the_file_has_everything_that_was_entered(
     assert held["history"][-1]["changes"]["text"]["new"] == "Six of them."
 
 
-def test_the_file_matches_its_schema(api: Api, lived: Trip, olga: User) -> None:
+def test_the_file_matches_its_schema(api, lived, olga):
     validator = Draft202012Validator(json.loads(SCHEMA.read_text()))
     held = json.loads(api(olga).get(path(lived)).content)
     assert [error.message for error in validator.iter_errors(held)] == []
@@ -104,7 +100,7 @@ def test_the_file_matches_its_schema(api: Api, lived: Trip, olga: User) -> None:
     assert [error.message for error in validator.iter_errors(held)] != []
 
 
-def test_the_schema_is_up_to_date() -> None:
+def test_the_schema_is_up_to_date():
     assert json.loads(SCHEMA.read_text()) == trip_schema(), "Run `make schema`."
 
 
@@ -141,7 +137,7 @@ NOT_IN_TABLES = {
 }
 
 
-def test_every_column_is_in_the_file_or_left_out_on_purpose() -> None:
+def test_every_column_is_in_the_file_or_left_out_on_purpose():
     exported = (TRIP, *TABLES, *WRITTEN)
     of_trips = (Trip, Member, Expense, Payer, Split, Debt, Settlement, Allocation, Comment)
     for model in (*of_trips, JournalEntry, Attachment):
@@ -154,9 +150,7 @@ def test_every_column_is_in_the_file_or_left_out_on_purpose() -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
-def test_every_column_is_in_the_table_or_left_out_on_purpose(
-    kind: str, api: Api, lived: Trip, olga: User
-) -> None:
+def test_every_column_is_in_the_table_or_left_out_on_purpose(kind, api, lived, olga):
     content = api(olga).get(path(lived, kind)).content
     if kind == "csv":
         heading = next(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
@@ -170,7 +164,7 @@ def test_every_column_is_in_the_table_or_left_out_on_purpose(
     assert {"date", "amount", "tripAmount", "notes", "tags"} <= {*heading}
 
 
-def test_no_code_of_the_trip_is_in_the_file(api: Api, olga: User) -> None:
+def test_no_code_of_the_trip_is_in_the_file(api, olga):
     started = Trip.start(olga, title="Tour", destination="Porto", start_date=DAY, end_date=DAY)
     started.renew_code(olga)
     assert (journal := JournalEntry.objects.filter(trip=started)).count() == 3
@@ -180,9 +174,7 @@ def test_no_code_of_the_trip_is_in_the_file(api: Api, olga: User) -> None:
         assert code not in content
 
 
-def test_addresses_of_those_who_have_not_answered_are_hidden(
-    api: Api, trip: Trip, olga: User, vera: User, sam: User
-) -> None:
+def test_addresses_of_those_who_have_not_answered_are_hidden(api, trip, olga, vera, sam):
     body = {"email": sam.email, "role": "VIEWER"}
     assert api(olga).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
     addresses = {
@@ -193,7 +185,7 @@ def test_addresses_of_those_who_have_not_answered_are_hidden(
     assert addresses["vera"]["Sam Stranger"] is None
 
 
-def test_the_columns_of_the_table_add_up_to_the_balances(api: Api, lived: Trip, olga: User) -> None:
+def test_the_columns_of_the_table_add_up_to_the_balances(api, lived, olga):
     lines = table(api(olga), lived)
     assert [line["type"] for line in lines] == ["expense", "expense", "settlement"]
     sums: Counter[tuple[str, str]] = Counter()
@@ -211,14 +203,14 @@ def test_the_columns_of_the_table_add_up_to_the_balances(api: Api, lived: Trip, 
         assert sums[name, "put in"] - sums[name, "part"] == Decimal(str(row["balance"]))
 
 
-def test_no_cell_of_the_table_is_a_formula(api: Api, lived: Trip, olga: User) -> None:
+def test_no_cell_of_the_table_is_a_formula(api, lived, olga):
     boat, _dinner, handed = table(api(olga), lived)
     assert (boat["description"], handed["notes"]) == ("'=1+1", "'@cash")
     assert boat["tags"] == "fish, by the sea"
     assert any(column.startswith("'=Grandma") for column in boat)
 
 
-def test_a_workbook_has_the_same_cells_and_no_formula(api: Api, lived: Trip, olga: User) -> None:
+def test_a_workbook_has_the_same_cells_and_no_formula(api, lived, olga):
     response = api(olga).get(f"/api/trips/{lived.pk}/export", headers={"accept": XLSX})
     assert response["Content-Type"] == XLSX
     [page] = load_workbook(io.BytesIO(response.content)).worksheets
@@ -230,41 +222,35 @@ def test_a_workbook_has_the_same_cells_and_no_formula(api: Api, lived: Trip, olg
     assert [line[place].value for line in lines][0] == "=1+1"
 
 
-def test_a_full_sheet_continues_on_the_next_one(
-    api: Api, lived: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_sheet_continues_on_the_next_one(api, lived, olga, monkeypatch):
     monkeypatch.setattr(sheet, "MAX_SHEET_ROWS", 3)
     pages = load_workbook(io.BytesIO(api(olga).get(path(lived, "xlsx")).content)).worksheets
     assert [page.max_row for page in pages] == [3, 2]
     assert [page["A1"].value for page in pages] == ["type", "type"]
 
 
-def test_people_of_the_same_name_have_their_ids(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_people_of_the_same_name_have_their_ids(api, trip, olga, ed):
     twin = add_guest(trip, ed.name)
     spend(trip, 200, paid_by=olga, among=[ed, twin])
     [line] = table(api(olga), trip)
     assert line[f"Ed Editor ({ed.pk}): part"] == line[f"Ed Editor ({twin.pk}): part"] == "1.00"
 
 
-def test_more_people_than_columns_are_refused(
-    api: Api, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_people_than_columns_are_refused(api, trip, olga, monkeypatch):
     monkeypatch.setattr(sheet, "MAX_PEOPLE", 2)
     response = api(olga).get(path(trip, "csv"))
     assert (response.status_code, response.json()["code"]) == (409, "limit_reached")
     assert response["Content-Type"] == "application/problem+json"
 
 
-def test_the_file_has_a_name_and_its_type(api: Api, trip: Trip, olga: User) -> None:
+def test_the_file_has_a_name_and_its_type(api, trip, olga):
     response = api(olga).get(f"/api/trips/{trip.pk}/export")
     assert response["Content-Type"] == "application/json"
     assert response["Content-Disposition"].startswith(f'attachment; filename="trip-{trip.pk}-')
 
 
 @archived
-def test_the_archive_of_an_account_has_each_trip_as_it_is_exported(
-    api: Api, trip: Trip, ed: User
-) -> None:
+def test_the_archive_of_an_account_has_each_trip_as_it_is_exported(api, trip, ed):
     client = api(ed)
     response = client.get(f"{PATH}?format=zip")
     with ZipFile(io.BytesIO(response.content)) as archive:

@@ -3,21 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests.copies import copied, file_of, forged
 from splits.models import DailyRate, Settlement
-from tests.cast import Api
 from tests.factories import TripFactory, join
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -25,7 +20,7 @@ MONEY = ("amount", "currency", "tripAmount", "exchangeRate", "rate", "settledOn"
 
 
 @pytest.fixture
-def paid(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
+def paid(api, trip, olga, ed):
     """5,000 yen that Ed gave Olga, at 160 for a euro."""
     DailyRate.objects.create(currency="JPY", per_euro=Decimal(160), day=date(2026, 5, 2))
     people = {"fromUserId": ed.pk, "toUserId": olga.pk}
@@ -35,13 +30,11 @@ def paid(api: Api, trip: Trip, olga: User, ed: User) -> dict[str, Any]:
     return recorded.json()
 
 
-def money(shown: dict[str, Any]) -> list[Any]:
+def money(shown):
     return [shown[name] for name in MONEY]
 
 
-def test_tables_and_the_personal_export_have_both_amounts(
-    paid: dict[str, Any], api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_tables_and_the_personal_export_have_both_amounts(paid, api, trip, olga, ed):
     [row] = json.loads(file_of(api, trip, olga))["settlements"]
     assert (row["amount"], row["foreign"], row["foreignCurrency"]) == (31.25, 5000, "JPY")
     table = api(olga).get(f"/api/trips/{trip.pk}/export?format=csv").content.decode("utf-8-sig")
@@ -50,9 +43,7 @@ def test_tables_and_the_personal_export_have_both_amounts(
     assert row["Olga Owner: part"] == "31.25"
 
 
-def test_a_copy_of_our_file_keeps_it(
-    paid: dict[str, Any], api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_copy_of_our_file_keeps_it(paid, api, trip, olga):
     copy = copied(file_of(api, trip, olga), olga)
     [made] = api(olga).get(f"/api/trips/{copy.pk}/settlements").json()["items"]
     assert money(made) == money(paid)
@@ -70,22 +61,16 @@ def test_a_copy_of_our_file_keeps_it(
     ],
 )
 def test_a_file_in_which_amount_and_rate_contradict_each_other_is_refused(
-    paid: dict[str, Any], api: Api, trip: Trip, olga: User, fields: dict[str, Any]
-) -> None:
+    paid, api, trip, olga, fields
+):
     content = forged(file_of(api, trip, olga), "settlements", 0, **fields)
     with pytest.raises(UnreadableFile):
         copied(content, olga)
 
 
 def test_a_trip_with_other_entries_gets_it_from_our_file(
-    paid: dict[str, Any],
-    api: Api,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    imported: Callable[..., dict[str, Any]],
-    other: Trip,
-) -> None:
+    paid, api, trip, olga, ed, imported, other
+):
     join(other, ed)
     mapping = {"Olga Owner": olga.pk, "Ed Editor": ed.pk}
     content = file_of(api, trip, olga)
@@ -96,9 +81,7 @@ def test_a_trip_with_other_entries_gets_it_from_our_file(
     assert money(made) == money(paid)
 
 
-def test_a_file_of_another_service_gets_the_rate_of_the_plan(
-    api: Api, olga: User, imported: Callable[..., dict[str, Any]]
-) -> None:
+def test_a_file_of_another_service_gets_the_rate_of_the_plan(api, olga, imported):
     content = (
         "Date,Description,Category,Cost,Currency,Ana,Ben\n"
         "2026-05-13,Dinner,Dining out,10.00,EUR,5.00,-5.00\n"
@@ -112,9 +95,7 @@ def test_a_file_of_another_service_gets_the_rate_of_the_plan(
     assert (made.entered_minor, made.currency, made.amount_minor) == (800, "JPY", 500)
 
 
-def test_a_trip_in_another_currency_gets_what_was_entered(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, imported: Callable[..., dict[str, Any]]
-) -> None:
+def test_a_trip_in_another_currency_gets_what_was_entered(api, trip, olga, ed, vera, imported):
     people = [olga.pk, ed.pk, vera.pk]
     common = {"expenseDate": "2026-05-14", "exchangeRate": 0.9, "participantUserIds": people}
     bodies = [

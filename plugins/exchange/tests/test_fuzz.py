@@ -22,11 +22,10 @@ from plugins.exchange.tests.json_writers import spliit
 from plugins.exchange.tests.samples import IHATEMONEY_CSV, SAMPLES
 from plugins.recurring.models import Recurrence
 from splits.reports.audit import differences
-from tests.cast import Api, client_of
+from tests.cast import client_of
 from tests.factories import add_guest, settle, spend
 from tests.stored import rolled_back
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -55,7 +54,7 @@ VALUES = (
 )
 
 
-def damaged_csv(text: str, chance: random.Random) -> bytes:
+def damaged_csv(text, chance):
     """A file of which lines, cells, marks and bytes were changed."""
     lines = text.splitlines(keepends=True)
     for _turn in range(chance.randint(1, 4)):
@@ -76,7 +75,7 @@ def damaged_csv(text: str, chance: random.Random) -> bytes:
     return damaged_bytes("".join(lines), chance)
 
 
-def damaged_json(text: str, chance: random.Random) -> bytes:
+def damaged_json(text, chance):
     """A file of which values and names were changed."""
     value = json.loads(text)
     for _turn in range(chance.randint(1, 4)):
@@ -91,7 +90,7 @@ def damaged_json(text: str, chance: random.Random) -> bytes:
     return damaged_bytes(json.dumps(value, ensure_ascii=chance.random() < 0.5), chance)
 
 
-def _damage(within: Any, key: Any, chance: random.Random) -> None:
+def _damage(within, key, chance):
     change = chance.randrange(4)
     if change == 0:
         del within[key]
@@ -103,7 +102,7 @@ def _damage(within: Any, key: Any, chance: random.Random) -> None:
         within[key] = deepcopy(chance.choice(VALUES))
 
 
-def damaged_bytes(text: str, chance: random.Random) -> bytes:
+def damaged_bytes(text, chance):
     encoding = chance.choice(["utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16"])
     data = bytearray(text.encode(encoding, "replace"))
     if data and chance.random() < 0.1:
@@ -111,7 +110,7 @@ def damaged_bytes(text: str, chance: random.Random) -> bytes:
     return bytes(data[: chance.randrange(len(data) + 1)] if chance.random() < 0.05 else data)
 
 
-def refused_or_planned(user: User, content: bytes) -> None:
+def refused_or_planned(user, content):
     """Send a file; confirm it if it can be planned."""
     client = client_of(user)
     before = Import.objects.count(), ImportedRow.objects.count(), Trip.objects.count()
@@ -142,15 +141,13 @@ FUZZ = settings(
 )
 @given(st.data())
 @FUZZ
-def test_a_damaged_file_is_refused_or_planned(
-    olga: User, files: st.SearchStrategy[str], damage: Damage, data: st.DataObject
-) -> None:
+def test_a_damaged_file_is_refused_or_planned(olga, files, damage, data):
     chance = random.Random(data.draw(st.integers(0, 2**32)))
     refused_or_planned(olga, damage(data.draw(files), chance))
 
 
 @pytest.fixture
-def exported(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> str:
+def exported(api, trip, olga, ed, vera):
     """The file of a trip with everything that a file can have."""
     boat = spend(trip, 1001, paid_by=olga, among=[olga, ed, vera])
     settle(trip, ed, olga, 334)
@@ -168,9 +165,7 @@ def exported(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> str:
 
 @given(st.integers(0, 2**32), st.booleans())
 @FUZZ
-def test_a_damaged_file_of_ours_becomes_a_sound_trip_or_none(
-    olga: User, exported: str, other: Trip, seed: int, is_new: bool
-) -> None:
+def test_a_damaged_file_of_ours_becomes_a_sound_trip_or_none(olga, exported, other, seed, is_new):
     client, before = client_of(olga), Trip.objects.count()
     options: dict[str, Any] = {"asNewTrip": True} if is_new else {"tripId": other.pk}
     answer = send_form(client, damaged_json(exported, random.Random(seed)), **options)

@@ -5,7 +5,6 @@ import io
 import json
 import zipfile
 from random import Random
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -24,7 +23,7 @@ pytestmark = pytest.mark.either
 SPLITWISE = b"Date,Description,Category,Cost,Currency,Ana,Ben\n"
 
 
-def bomb() -> bytes:
+def bomb():
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.csv", b"0" * 10_000_000)
@@ -73,9 +72,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_that_cannot_be_read_is_refused_with_its_line(
-    name: str, api: Any, olga: Any
-) -> None:
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(name, api, olga):
     """T199: A damaged or endless file to import is refused and writes nothing."""
     content, reason, line = FILES[name]
     answer = send_form(api(olga), content)
@@ -90,14 +87,14 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_line(
     assert not ImportedRow.objects.exists()
 
 
-def test_names_are_not_compared_with_all_others() -> None:
+def test_names_are_not_compared_with_all_others():
     """It would not end: every payer would be looked for in every list."""
     lines = (f"Tea,2,EUR,2026-05-01,P{at},1,P{at}\n" for at in range(30_000))
     trip = read("what,amount,currency,date,payer_name,payer_weight,owers\n" + "".join(lines))
     assert len(trip.people) == sum(1 for _entry in trip.entries) == 30_000
 
 
-def layered(layers: int, events_each: int = 2) -> str:
+def layered(layers, events_each=2):
     """A file of Abrechnung in which each event passes on to all of the layer below."""
     content = json.loads(samples.ABRECHNUNG)
     ids = [[f"{layer}0{at}" for at in range(events_each)] for layer in range(1, layers + 1)]
@@ -111,7 +108,7 @@ def layered(layers: int, events_each: int = 2) -> str:
     return json.dumps(content)
 
 
-def test_events_are_not_followed_in_every_way() -> None:
+def test_events_are_not_followed_in_every_way():
     """It would not end: there are a million ways from the first layer to the last."""
     [entry] = entries(read(layered(20)))
     assert entry.parts == (("1", 1100), ("2", 1100))
@@ -122,16 +119,14 @@ def test_events_are_not_followed_in_every_way() -> None:
     [(layered(30), "circular_events"), (layered(1, 1001), "too_many_events")],
     ids=["deep", "many"],
 )
-def test_more_events_than_anybody_has_are_refused(
-    content: str, reason: str, api: Any, olga: Any
-) -> None:
+def test_more_events_than_anybody_has_are_refused(content, reason, api, olga):
     answer = send_form(api(olga), content.encode())
     assert (answer.status_code, answer.json()["reason"]) == (400, reason)
 
 
 @pytest.mark.parametrize("content", [samples.SPLITWISE_CSV, samples.SPLIIT_JSON])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_the_encoding_is_recognised(content: str, encoding: str) -> None:
+def test_the_encoding_is_recognised(content, encoding):
     name = "Bën" if encoding == "cp1252" else "Bën 🙂"
     trip = read(content.replace("Ben", name).encode(encoding, "replace"))
     assert trip.people[1].name == name
@@ -156,7 +151,7 @@ def test_the_encoding_is_recognised(content: str, encoding: str) -> None:
     ],
     ids=str,
 )
-def test_a_form_that_is_wrong_is_refused(form: dict, api: Any, olga: Any) -> None:
+def test_a_form_that_is_wrong_is_refused(form, api, olga):
     parts = {
         name: value if isinstance(value, str) else SimpleUploadedFile(*value)
         for name, value in form.items()
@@ -166,14 +161,14 @@ def test_a_form_that_is_wrong_is_refused(form: dict, api: Any, olga: Any) -> Non
     assert answer.status_code == 400
 
 
-def test_the_line_of_an_error_is_found_after_a_long_cell() -> None:
+def test_the_line_of_an_error_is_found_after_a_long_cell():
     content = SPLITWISE + b'2026-05-01,"two\nlines",Food,1.00,EUR,0.50,-0.50\nx\x00\n'
     with pytest.raises(UnreadableFile) as caught:
         read(content)
     assert caught.value.line == 4
 
 
-def entangled(events: int, digits: int, people: int) -> str:
+def entangled(events, digits, people):
     """Nineteen layers of events, each of which passes on to all of the next by long weights."""
     content = json.loads(samples.ABRECHNUNG)
     weight = Random(7).randrange
@@ -196,16 +191,14 @@ def entangled(events: int, digits: int, people: int) -> str:
 @pytest.mark.parametrize(
     ("content", "steps"), [(entangled(12, 38, 50), None), (entangled(3, 1, 50), 1000)]
 )
-def test_events_that_would_take_long_to_follow_are_refused(
-    content: str, steps: int | None, api: Any, olga: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_that_would_take_long_to_follow_are_refused(content, steps, api, olga, monkeypatch):
     if steps:
         monkeypatch.setattr(abrechnung, "_MAX_STEPS", steps)
     answer = send_form(api(olga), content.encode())
     assert (answer.status_code, answer.json()["reason"]) == (400, "entangled_events")
 
 
-def test_only_receipts_may_hold_what_no_text_has() -> None:
+def test_only_receipts_may_hold_what_no_text_has():
     within = json.loads(samples.SPLITWISE_API)
     within["expenses"][0]["comments"] = [{"content": "a\u0000b", "user": {"id": 1}}]
     with pytest.raises(UnreadableFile) as caught:
@@ -216,7 +209,7 @@ def test_only_receipts_may_hold_what_no_text_has() -> None:
     assert entries(read(json.dumps(receipt)))
 
 
-def test_two_at_once_read_a_file() -> None:
+def test_two_at_once_read_a_file():
     rows = [{"id": at, "text": "x" * 1000} for at in range(400)]
     file = SourceFile(io.BytesIO(json.dumps({"rows": rows}).encode()))
     pairs = zip(file.items("rows.item"), file.items("rows.item"), strict=True)

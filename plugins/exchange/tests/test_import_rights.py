@@ -1,7 +1,5 @@
 """What an import may do: it has the rights of its caller, and adds nobody whom they do not know."""
 
-from typing import Any
-
 import pytest
 from django.utils import timezone
 
@@ -23,17 +21,13 @@ OWN = f"{HEADER},Me,Ben\n2026-05-01,Bus,Bus,4,EUR,2,-2\n"
 PAYMENT = f"{HEADER},Me,Ben\n2026-05-03,Back,Payment,30.00,EUR,30.00,-30.00\n"
 
 
-def test_an_import_into_a_trip_needs_the_role(
-    plan: Any, trip: Trip, ed: Any, vera: Any, sam: Any
-) -> None:
+def test_an_import_into_a_trip_needs_the_role(plan, trip, ed, vera, sam):
     for user, status in ((ed, 403), (vera, 403), (sam, 404)):
         assert plan(samples.SPLITWISE_CSV, user, tripId=trip.pk).status_code == status
     assert plan(OWN, ed, tripId=trip.pk, mapping={"Me": ed.pk}).status_code == 201
 
 
-def test_who_has_lost_the_role_since_confirms_nothing(
-    plan: Any, api: Any, trip: Trip, ed: Any
-) -> None:
+def test_who_has_lost_the_role_since_confirms_nothing(plan, api, trip, ed):
     path = plan(OWN, ed, tripId=trip.pk, mapping={"Me": ed.pk})["Location"]
     present = trip.members.filter(user=ed)
     for change, status in (({"role": "VIEWER"}, 403), ({"left_at": timezone.now()}, 404)):
@@ -42,9 +36,7 @@ def test_who_has_lost_the_role_since_confirms_nothing(
     assert not trip.expenses.exists()
 
 
-def test_people_are_mapped_only_as_chosen(
-    imported: Any, plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
-) -> None:
+def test_people_are_mapped_only_as_chosen(imported, plan, trip, olga, ed, sam):
     guest = add_guest(trip)
     for strange in (guest.pk, 10**9):
         answer = plan(samples.SPLITWISE_CSV, mapping={"Ben": strange}, asNewTrip=True)
@@ -58,7 +50,7 @@ def test_people_are_mapped_only_as_chosen(
     assert set(found) == {("Olga Owner", "OWNER"), ("Ed Editor", "VIEWER"), ("Cleo, Jr", "VIEWER")}
 
 
-def test_somebody_who_may_not_be_added_is_not(plan: Any, trip: Trip, ed: Any) -> None:
+def test_somebody_who_may_not_be_added_is_not(plan, trip, ed):
     type(ed).objects.filter(pk=ed.pk).update(may_be_added=False)
     answer = plan(samples.SPLITWISE_CSV, mapping={"Ben": ed.pk})
     assert (answer.status_code, answer.json()["code"]) == (409, "invite_instead")
@@ -66,9 +58,7 @@ def test_somebody_who_may_not_be_added_is_not(plan: Any, trip: Trip, ed: Any) ->
     assert plan(by_email).json()["people"][0]["userId"] is None
 
 
-def test_an_address_leads_only_to_people_whom_the_caller_knows(
-    plan: Any, trip: Trip, olga: Any, ed: Any, sam: Any
-) -> None:
+def test_an_address_leads_only_to_people_whom_the_caller_knows(plan, trip, olga, ed, sam):
     """T200: An import does nothing that its caller could not do by hand."""
     for user, found in ((ed, ed.pk), (olga, olga.pk), (sam, None)):
         content = samples.SPLITWISE_API.replace("ana@example.com", user.email)
@@ -78,9 +68,7 @@ def test_an_address_leads_only_to_people_whom_the_caller_knows(
     assert plan(content).json()["people"][1]["userId"] is None
 
 
-def test_payments_need_the_rights_that_they_need_by_hand(
-    plan: Any, api: Any, trip: Trip, ed: Any, vera: Any, olga: Any
-) -> None:
+def test_payments_need_the_rights_that_they_need_by_hand(plan, api, trip, ed, vera, olga):
     # Who may record no expenses may record their own payments, to members.
     people = {"Me": vera.pk, "Ben": olga.pk}
     planned = plan(PAYMENT, vera, tripId=trip.pk, mapping=people)
@@ -95,8 +83,8 @@ def test_payments_need_the_rights_that_they_need_by_hand(
 
 
 def test_who_may_only_pay_for_themselves_by_now_confirms_no_other_payments(
-    plan: Any, api: Any, trip: Trip, ed: Any, vera: Any, olga: Any
-) -> None:
+    plan, api, trip, ed, vera, olga
+):
     people = {"Me": vera.pk, "Ben": ed.pk}
     path = plan(PAYMENT, olga, tripId=trip.pk, mapping=people)["Location"]
     trip.members.filter(user=ed).update(role="OWNER")
@@ -106,18 +94,14 @@ def test_who_may_only_pay_for_themselves_by_now_confirms_no_other_payments(
     assert not trip.settlements.exists()
 
 
-def test_who_may_delete_nothing_any_more_undoes_nothing(
-    imported: Any, api: Any, trip: Trip, ed: Any
-) -> None:
+def test_who_may_delete_nothing_any_more_undoes_nothing(imported, api, trip, ed):
     done = imported(OWN, ed, tripId=trip.pk, mapping={"Me": ed.pk})
     trip.members.filter(user=ed).update(role="VIEWER")
     assert api(ed).post(f"/api/imports/{done['id']}/undo").status_code == 403
     assert trip.expenses.count() == 1
 
 
-def test_a_token_of_one_trip_imports_into_no_other(
-    plan: Any, api: Any, trip: Trip, olga: Any
-) -> None:
+def test_a_token_of_one_trip_imports_into_no_other(plan, api, trip, olga):
     elsewhere = api(olga).post("/api/trips", lisbon()).json()["id"]
     client = bearer(script_of(olga, *Scope, trip=trip).token)
     own = OWN.encode()
@@ -131,9 +115,7 @@ def test_a_token_of_one_trip_imports_into_no_other(
     assert client.get(plan(OWN, asNewTrip=True)["Location"]).status_code == 404
 
 
-def test_adding_somebody_by_id_does_not_reveal_whose_address_a_file_has(
-    plan: Any, api: Any, trip: Trip, olga: Any
-) -> None:
+def test_adding_somebody_by_id_does_not_reveal_whose_address_a_file_has(plan, api, trip, olga):
     stranger = UserFactory()
     body = {"userId": stranger.pk}
     assert api(olga).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
@@ -142,7 +124,7 @@ def test_adding_somebody_by_id_does_not_reveal_whose_address_a_file_has(
     assert plan(content, asNewTrip=True).json()["people"][0]["userId"] is None
 
 
-def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga: Any) -> None:
+def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga):
     own, needed = OWN.encode(), {*Scope} - {Scope.EXPENSES_READ}
     for missing in needed:
         client = bearer(script_of(olga, *({*needed} - {missing})).token)
@@ -151,9 +133,7 @@ def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga: 
     assert send_form(bearer(script_of(olga, *needed).token), own).status_code == 201
 
 
-def test_a_token_exports_only_with_the_scopes_for_all_that_a_trip_has(
-    api: Any, trip: Trip, olga: Any
-) -> None:
+def test_a_token_exports_only_with_the_scopes_for_all_that_a_trip_has(api, trip, olga):
     """T243: A file of a trip is no way around the scopes of a token."""
     areas = {shown.area for shown in trip_objects().values()}
     path, reads = f"/api/trips/{trip.pk}/export", {f"{area}:read" for area in areas}

@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -15,7 +14,6 @@ from plugins.exchange.tests import samples
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory
 from tests.splits.ledger import exact
@@ -30,7 +28,7 @@ ANSWER = {
 }
 
 
-def test_a_plan_has_people_rows_and_balances(plan: Any, olga: User) -> None:
+def test_a_plan_has_people_rows_and_balances(plan, olga):
     planned = exact(plan(samples.SPLITWISE_CSV, title="Alps", mapping={"Ana P": olga.pk}))
     assert planned.keys() == ANSWER
     assert (planned["trip"]["title"], planned["trip"]["currency"]) == ("Alps", "EUR")
@@ -68,9 +66,7 @@ def test_a_plan_has_people_rows_and_balances(plan: Any, olga: User) -> None:
     }
 
 
-def test_what_a_row_became_can_be_sent_by_hand(
-    imported: Any, api: Any, olga: User, trip: Trip
-) -> None:
+def test_what_a_row_became_can_be_sent_by_hand(imported, api, olga, trip):
     done = imported(samples.SETTLE_UP, mapping={"Ana": olga.pk})
     [hut, _transfer] = done["rows"]
     client, path = api(olga), f"/api/trips/{done['tripId']}/expenses"
@@ -83,7 +79,7 @@ def test_what_a_row_became_can_be_sent_by_hand(
     assert [split["amount"] for split in first["splits"]] == [33.34, 33.33, 33.33]
 
 
-def test_a_balance_that_differs_is_explained(plan: Any) -> None:
+def test_a_balance_that_differs_is_explained(plan):
     wrong = samples.SPLITWISE_CSV.replace("56.67,6.66", "66.67,6.67")
     ana, ben, _cleo = plan(wrong).json()["balances"]
     assert ana["claimed"] == {"EUR": 66.67}
@@ -94,7 +90,7 @@ def test_a_balance_that_differs_is_explained(plan: Any) -> None:
     assert ana["why"] == "The file counts these rows, which are skipped: 3."
 
 
-def test_balances_without_such_rows_contradict_the_file(plan: Any) -> None:
+def test_balances_without_such_rows_contradict_the_file(plan):
     whole = "Date,Description,Category,Cost,Currency,Ana,Ben\n2026-05-01,Bus,Bus,9,EUR,4.5,-4.5\n"
     assert [row["claimed"] for row in plan(whole).json()["balances"]] == [None, None]
     # An export of some days has the totals of the whole group.
@@ -122,9 +118,7 @@ NAMES = [f"N{at:02}" for at in range(21)]
         ({2: "CHF", 9: "", 10: "1E30"}, "skipped", "no rate by which this amount of CHF"),
     ],
 )
-def test_what_the_ledger_does_not_take_is_named(
-    cells: dict[int, str], outcome: str, note: str, plan: Any, api: Any, olga: User
-) -> None:
+def test_what_the_ledger_does_not_take_is_named(cells, outcome, note, plan, api, olga):
     row = [cells.get(at, cell) for at, cell in enumerate(BEN)]
     header, _first, last = samples.SETTLE_UP.splitlines()
     answer = plan("\n".join([header, ",".join(row), last, ""]))
@@ -133,7 +127,7 @@ def test_what_the_ledger_does_not_take_is_named(
     assert note in row["notes"][-1]
 
 
-def test_rates_of_the_file_are_applied(imported: Any, api: Any, olga: User) -> None:
+def test_rates_of_the_file_are_applied(imported, api, olga):
     foreign = "Ana,250,CZK,Ben,250,Hut,,2026-05-02 09:00:00,Europe/Berlin,24.4,10.25,expense,\n"
     done = imported(samples.SETTLE_UP + foreign)
     assert done["counts"]["skipped"] == 0
@@ -144,7 +138,7 @@ def test_rates_of_the_file_are_applied(imported: Any, api: Any, olga: User) -> N
 @pytest.mark.parametrize(
     "content", [samples.SPLIIT_JSON, samples.IHATEMONEY_JSON], ids=["object", "array"]
 )
-def test_the_body_can_be_the_file_itself(content: str, api: Any, olga: User) -> None:
+def test_the_body_can_be_the_file_itself(content, api, olga):
     query = f"?title=Mine&mapping=%7B%22Ana%22:{olga.pk}%7D&timeZone=Europe/Madrid"
     answer = api(olga).post(f"/api/imports{query}", json.loads(content))
     assert answer.status_code == 201, answer.json()
@@ -164,16 +158,14 @@ def test_the_body_can_be_the_file_itself(content: str, api: Any, olga: User) -> 
         (b'{"expenses":\n[NaN]}', 400, "unreadable"),
     ],
 )
-def test_a_body_that_is_no_file_is_refused(
-    body: bytes, status: int, code: str, api: Any, olga: User
-) -> None:
+def test_a_body_that_is_no_file_is_refused(body, status, code, api, olga):
     answer = api(olga).generic("POST", "/api/imports", body, "application/json")
     assert (answer.status_code, answer.json()["code"]) == (status, code)
     assert api(olga).generic("POST", "/api/imports", body, "text/csv").status_code in {400, 415}
     assert not Import.objects.exists()
 
 
-def test_a_repeated_body_with_another_query_is_no_repeat(api: Any, olga: User) -> None:
+def test_a_repeated_body_with_another_query_is_no_repeat(api, olga):
     client = api(olga)
     client.credentials(**client._credentials, HTTP_IDEMPOTENCY_KEY="one")
     body = json.loads(samples.SPLIIT_JSON)
@@ -182,9 +174,7 @@ def test_a_repeated_body_with_another_query_is_no_repeat(api: Any, olga: User) -
     assert client.post("/api/imports?title=B", body).status_code == 422
 
 
-def test_a_plan_is_made_again_with_other_choices(
-    plan: Any, api: Any, olga: User, ed: User, trip: Trip
-) -> None:
+def test_a_plan_is_made_again_with_other_choices(plan, api, olga, ed, trip):
     answer = plan(samples.SPLITWISE_CSV, mapping={"Ana P": olga.pk})
     path, client = answer["Location"], api(olga)
     sent = {"title": "Alps", "currency": "USD", "exchangeRates": {"EUR": 1.5}}
@@ -205,9 +195,7 @@ def test_a_plan_is_made_again_with_other_choices(
         assert (act.status_code, act.json()["code"]) == (409, "already_imported")
 
 
-def test_a_plan_goes_into_another_trip_and_back(
-    plan: Any, api: Any, olga: User, trip: Trip
-) -> None:
+def test_a_plan_goes_into_another_trip_and_back(plan, api, olga, trip):
     path, client = plan(samples.SPLITWISE_CSV)["Location"], api(olga)
     moved = client.patch(path, {"tripId": trip.pk}).json()
     assert (moved["tripId"], moved["makesTrip"], moved["trip"]["title"]) == (
@@ -218,7 +206,7 @@ def test_a_plan_goes_into_another_trip_and_back(
     assert client.get(path).json()["makesTrip"]
 
 
-def test_a_refused_change_leaves_the_plan(plan: Any, api: Any, olga: User, settings: Any) -> None:
+def test_a_refused_change_leaves_the_plan(plan, api, olga, settings):
     answer = plan(samples.SPLITWISE_CSV)
     for body, status in (
         ({"mapping": {"Nobody": None}}, 400),
@@ -233,34 +221,28 @@ def test_a_refused_change_leaves_the_plan(plan: Any, api: Any, olga: User, setti
     assert api(olga).get(answer["Location"]).json() == answer.json()
 
 
-def test_the_title_of_a_copy_can_be_changed(plan: Any, api: Any, olga: User, trip: Trip) -> None:
+def test_the_title_of_a_copy_can_be_changed(plan, api, olga, trip):
     path = plan(file_of(api, trip, olga), asNewTrip=True)["Location"]
     assert api(olga).patch(path, {"title": "Again"}).status_code == 200
     made = api(olga).post(f"{path}/confirm").json()
     assert Trip.objects.get(pk=made["tripId"]).title == "Again"
 
 
-def test_a_file_that_says_its_currency_is_converted_not_renamed(
-    plan: Any, imported: Any, olga: User
-) -> None:
+def test_a_file_that_says_its_currency_is_converted_not_renamed(plan, imported, olga):
     content = samples.SPLIIT_JSON.replace('"originalAmount":1070,', "")
     done = imported(content, currency="USD", exchangeRates={"EUR": 2})
     assert (done["trip"]["currency"], done["exchangeRates"][0]["currency"]) == ("USD", "EUR")
     assert Expense.objects.get().amount_minor == 2002
 
 
-def test_an_answer_has_the_first_rows_only(
-    plan: Any, api: Any, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_has_the_first_rows_only(plan, api, olga, monkeypatch):
     monkeypatch.setattr(models, "MAX_SHOWN_ROWS", 2)
     answer = plan(samples.SPLITWISE_CSV)
     assert (len(answer.json()["rows"]), answer.json()["rowCount"]) == (2, 3)
     assert api(olga).get(f"{answer['Location']}/rows").json()["total"] == 3
 
 
-def test_an_undone_import_is_forgotten_unless_its_trip_is_restored(
-    imported: Any, plan: Any, api: Any, olga: User
-) -> None:
+def test_an_undone_import_is_forgotten_unless_its_trip_is_restored(imported, plan, api, olga):
     done = imported(samples.SPLITWISE_CSV)
     client, path = api(olga), f"/api/imports/{done['id']}"
     assert client.post(f"{path}/undo").status_code == 200
@@ -269,15 +251,13 @@ def test_an_undone_import_is_forgotten_unless_its_trip_is_restored(
     assert plan(samples.SPLITWISE_CSV).json()["counts"]["known"] == 3
 
 
-def test_the_imports_of_a_deleted_account_are_deleted(plan: Any, api: Any, olga: User) -> None:
+def test_the_imports_of_a_deleted_account_are_deleted(plan, api, olga):
     assert plan(samples.SPLITWISE_CSV).status_code == 201
     assert api(olga).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     assert not Import.objects.exists()
 
 
-def test_somebody_without_a_common_trip_is_added_as_by_hand(
-    plan: Any, imported: Any, limits: Any, olga: User
-) -> None:
+def test_somebody_without_a_common_trip_is_added_as_by_hand(plan, imported, limits, olga):
     strangers = [UserFactory() for _ in range(2)]
     done = imported(samples.SPLITWISE_CSV, mapping={"Ben": strangers[0].pk})
     assert (done["people"][1]["userId"], done["people"][1]["guest"]) == (strangers[0].pk, False)
@@ -294,9 +274,7 @@ def test_somebody_without_a_common_trip_is_added_as_by_hand(
         assert answer.status_code == status, answer.json()
 
 
-def test_whoever_lets_nobody_add_them_since_is_not_added(
-    plan: Any, api: Any, olga: User, ed: User
-) -> None:
+def test_whoever_lets_nobody_add_them_since_is_not_added(plan, api, olga, ed):
     path = plan(samples.SPLITWISE_CSV, mapping={"Ben": ed.pk})["Location"]
     User.objects.filter(pk=ed.pk).update(may_be_added=False)
     answer = api(olga).post(f"{path}/confirm")
@@ -304,14 +282,14 @@ def test_whoever_lets_nobody_add_them_since_is_not_added(
     assert not Trip.objects.exists()
 
 
-def detail(response: Any, status: int) -> str:
+def detail(response, status):
     return problem_of(response, status)["detail"]
 
 
 @pytest.mark.parametrize(
     ("language", "text"), [("en", "Send an export of"), ("es", "Envíe una exportación de")]
 )
-def test_a_file_of_no_known_format(api: Api, olga: User, language: str, text: str) -> None:
+def test_a_file_of_no_known_format(api, olga, language, text):
     file = SimpleUploadedFile("table.csv", b"a,b,c\n1,2,3\n")
     says = {"Accept-Language": language}
     form = encode_multipart(BOUNDARY, {"file": file})

@@ -3,7 +3,6 @@
 import json
 from datetime import timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -25,7 +24,7 @@ from trips.roles import TripRole
 from users.models import User
 
 
-def test_a_plan_says_which_names_no_guest_can_have(plan: Any, imported: Any, olga: Any) -> None:
+def test_a_plan_says_which_names_no_guest_can_have(plan, imported, olga):
     content = samples.SPLITWISE_CSV.replace("Ana P", "A").replace(",Ben,", f",{'B' * 51},")
     names = f"A, {'B' * 51}"
     [note] = plan(content).json()["notes"]
@@ -37,7 +36,7 @@ def test_a_plan_says_which_names_no_guest_can_have(plan: Any, imported: Any, olg
     assert {"A.", "B" * 50} < set(members.values_list("user__name", flat=True))
 
 
-def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: Any) -> None:
+def test_a_plan_shows_everything_and_writes_nothing(plan, api, olga):
     answer = plan(samples.SPLITWISE_CSV, name="alps_2026-05-04_export.csv", asNewTrip=False)
     assert answer.status_code == 201
     planned = exact(answer)
@@ -55,9 +54,7 @@ def test_a_plan_shows_everything_and_writes_nothing(plan: Any, api: Any, olga: A
     assert not Trip.objects.exists()
 
 
-def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(
-    plan: Any, api: Any, olga: Any
-) -> None:
+def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(plan, api, olga):
     content = samples.SPLIIT_JSON.replace('"shares":300', f'"shares":{10**20}')
     answer = plan(content)
     [row] = api(olga).get(f"{answer['Location']}/rows").json()["items"]
@@ -65,9 +62,7 @@ def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(
     assert row["notes"][-1] == "The weight of a person is above 1,000,000."
 
 
-def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(
-    plan: Any, api: Any, olga: Any, sam: Any
-) -> None:
+def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(plan, api, olga, sam):
     trip = TripFactory()
     join(trip, sam, TripRole.OWNER)
     body = {"userId": olga.pk, "role": "OWNER"}
@@ -77,7 +72,7 @@ def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(
     assert not User.objects.get(pk=olga.pk).is_unanswered
 
 
-def test_the_same_file_again_adds_nothing(imported: Any, plan: Any, api: Any, olga: Any) -> None:
+def test_the_same_file_again_adds_nothing(imported, plan, api, olga):
     first = imported(samples.SPLITWISE_CSV)
     again = plan(samples.SPLITWISE_CSV).json()
     assert again["tripId"] == first["tripId"]
@@ -88,16 +83,14 @@ def test_the_same_file_again_adds_nothing(imported: Any, plan: Any, api: Any, ol
     assert Trip.objects.count() == 1
 
 
-def test_the_same_file_in_another_time_zone_adds_nothing(imported: Any, plan: Any) -> None:
+def test_the_same_file_in_another_time_zone_adds_nothing(imported, plan):
     """The date of its bill is another one there: the file has the time in UTC."""
     imported(samples.COSPEND_CSV, timeZone="UTC")
     again = plan(samples.COSPEND_CSV, timeZone="Europe/Prague").json()
     assert again["counts"] == {**again["counts"], "known": 1, "expense": 0}
 
 
-def test_a_newer_file_adds_what_is_new_and_names_what_differs(
-    imported: Any, plan: Any, api: Any, olga: Any
-) -> None:
+def test_a_newer_file_adds_what_is_new_and_names_what_differs(imported, plan, api, olga):
     done = imported(samples.SPLITWISE_CSV)
     newer = samples.SPLITWISE_CSV.replace("90.00,EUR,60.00,-30.00", "96.00,EUR,64.00,-32.00")
     newer = newer.replace("-32.00,-30.00", "-32.00,-32.00")
@@ -114,7 +107,7 @@ def test_a_newer_file_adds_what_is_new_and_names_what_differs(
     assert Expense.objects.filter(trip=done["tripId"]).count() == 3
 
 
-def test_two_equal_rows_are_two_expenses_and_stay_two(imported: Any) -> None:
+def test_two_equal_rows_are_two_expenses_and_stay_two(imported):
     coffee = "2026-05-01,Coffee,Dining out,4.00,EUR,2.00,-2.00\n"
     content = f"Date,Description,Category,Cost,Currency,Ana,Ben\n{coffee * 2}"
     imported(content)
@@ -123,9 +116,7 @@ def test_two_equal_rows_are_two_expenses_and_stay_two(imported: Any) -> None:
     assert Expense.objects.count() == 3
 
 
-def test_a_description_without_letters_is_no_description(
-    plan: Any, imported: Any, api: Any, olga: Any
-) -> None:
+def test_a_description_without_letters_is_no_description(plan, imported, api, olga):
     content = json.loads(samples.SPLIIT_JSON)
     content["name"] = "Al\u0007ps"
     content["expenses"][0]["title"] = "\u0007"
@@ -136,16 +127,14 @@ def test_a_description_without_letters_is_no_description(
     assert (Expense.objects.get().description, Trip.objects.get().title) == ("Expense", "Al ps")
 
 
-def test_a_new_trip_can_be_asked_for(imported: Any, plan: Any) -> None:
+def test_a_new_trip_can_be_asked_for(imported, plan):
     imported(samples.SPLIIT_JSON)
     made = imported(samples.SPLIIT_JSON, asNewTrip=True)
     assert Trip.objects.count() == 2
     assert plan(samples.SPLIIT_JSON, asNewTrip=True, tripId=made["tripId"]).status_code == 400
 
 
-def test_guests_are_the_same_people_again(
-    imported: Any, api: Any, olga: Any, trip: Trip, ed: Any
-) -> None:
+def test_guests_are_the_same_people_again(imported, api, olga, trip, ed):
     done = imported(samples.SPLITWISE_CSV)
     guests = {p["name"]: p["userId"] for p in done["people"]}
     path = f"/api/trips/{done['tripId']}/members"
@@ -157,7 +146,7 @@ def test_guests_are_the_same_people_again(
     assert {p["name"]: p["userId"] for p in again["people"]} == {**guests, "Ben": ed.pk}
 
 
-def test_a_plan_lives_a_day(plan: Any, api: Any, olga: Any) -> None:
+def test_a_plan_lives_a_day(plan, api, olga):
     path = plan(samples.SPLITWISE_CSV)["Location"]
     Import.objects.update(created_at=timezone.now() - timedelta(hours=25))
     assert api(olga).get(path).status_code == 404
@@ -166,16 +155,14 @@ def test_a_plan_lives_a_day(plan: Any, api: Any, olga: Any) -> None:
     assert not Import.objects.exists()
 
 
-def test_the_oldest_plan_goes_when_there_are_many(plan: Any) -> None:
+def test_the_oldest_plan_goes_when_there_are_many(plan):
     for _turn in range(MAX_PLANS + 2):
         last = plan(samples.SPLITPRO_CSV)
     assert Import.objects.count() == MAX_PLANS
     assert Import.objects.filter(pk=last.json()["id"]).exists()
 
 
-def test_undoing_an_import_deletes_the_trip_that_it_made(
-    imported: Any, api: Any, olga: Any
-) -> None:
+def test_undoing_an_import_deletes_the_trip_that_it_made(imported, api, olga):
     done = imported(samples.SPLITWISE_CSV)
     path = f"/api/imports/{done['id']}"
     undone = api(olga).post(f"{path}/undo")
@@ -189,9 +176,7 @@ def test_undoing_an_import_deletes_the_trip_that_it_made(
     assert api(olga).get(path).status_code == 404
 
 
-def test_undoing_an_import_leaves_a_trip_as_it_was(
-    imported: Any, api: Any, olga: Any, trip: Trip
-) -> None:
+def test_undoing_an_import_leaves_a_trip_as_it_was(imported, api, olga, trip):
     path = f"/api/trips/{trip.pk}"
     body = {
         "description": "Boat",
@@ -213,9 +198,7 @@ def test_undoing_an_import_leaves_a_trip_as_it_was(
 
 
 @pytest.mark.parametrize("touch", ["change", "pay", "settle", "delete"])
-def test_an_import_that_was_touched_is_not_undone(
-    touch: str, imported: Any, api: Any, olga: Any, trip: Trip
-) -> None:
+def test_an_import_that_was_touched_is_not_undone(touch, imported, api, olga, trip):
     done = imported(samples.SPLITWISE_CSV, tripId=trip.pk)
     expense = Expense.objects.get(description="Ferry, one way")
     client, path = api(olga), f"/api/trips/{trip.pk}/expenses/{expense.pk}"
@@ -234,9 +217,7 @@ def test_an_import_that_was_touched_is_not_undone(
     assert (answer.status_code, answer.json()["code"]) == (409, "changed_since")
 
 
-def test_a_trip_in_which_anything_happened_is_not_undone(
-    imported: Any, api: Any, olga: Any
-) -> None:
+def test_a_trip_in_which_anything_happened_is_not_undone(imported, api, olga):
     done = imported(samples.SPLITWISE_CSV)
     assert api(olga).patch(f"/api/trips/{done['tripId']}", {"title": "Mine"}).status_code == 200
     answer = api(olga).post(f"/api/imports/{done['id']}/undo")
@@ -249,8 +230,8 @@ def test_a_trip_in_which_anything_happened_is_not_undone(
     ("quota", "limit"), [("QUOTA_EXPENSES", 1), ("QUOTA_CHANGES", 2), ("QUOTA_MEMBERS", 3)]
 )
 def test_a_plan_beyond_a_quota_is_refused_before_the_first_write(
-    quota: str, limit: int, is_new: bool, plan: Any, api: Any, trip: Trip, settings: Any, olga: Any
-) -> None:
+    quota, limit, is_new, plan, api, trip, settings, olga
+):
     path = plan(samples.SPLITWISE_CSV, **({} if is_new else {"tripId": trip.pk}))["Location"]
     setattr(settings, quota, limit)
     client = api(olga)
@@ -263,9 +244,9 @@ def test_a_plan_beyond_a_quota_is_refused_before_the_first_write(
 @pytest.mark.parametrize("is_new", [True, False])
 @pytest.mark.parametrize(("limit", "status"), [(2, 409), (3, 200)])
 def test_a_plan_that_leaves_too_many_debts_open_is_refused_before_the_first_write(
-    limit: int, status: int, is_new: bool, plan: Any, api: Any, trip: Trip, olga: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    limit, status, is_new, plan, api, trip, olga,
+    monkeypatch,
+):  # fmt: skip
     """Of four debts, the payment in the file covers one."""
     for module in (confirming, recording):
         monkeypatch.setattr(module, "MAX_OPEN_DEBTS", limit)
@@ -280,8 +261,8 @@ def test_a_plan_that_leaves_too_many_debts_open_is_refused_before_the_first_writ
 
 
 def test_whoever_has_left_the_trip_does_not_learn_whether_a_plan_fits(
-    plan: Any, api: Any, trip: Trip, ed: Any, settings: Any
-) -> None:
+    plan, api, trip, ed, settings
+):
     trip.members.filter(user=ed).update(role=TripRole.OWNER)
     path = plan(samples.SPLITWISE_CSV, ed, tripId=trip.pk)["Location"]
     trip.members.filter(user=ed).update(left_at=timezone.now())
@@ -292,25 +273,21 @@ def test_whoever_has_left_the_trip_does_not_learn_whether_a_plan_fits(
 @pytest.mark.parametrize(
     ("quota", "limit"), [("QUOTA_EXPENSES", 1), ("QUOTA_CHANGES", 1), ("QUOTA_MEMBERS", 2)]
 )
-def test_a_file_that_exceeds_a_quota_leaves_no_plan(
-    quota: str, limit: int, plan: Any, settings: Any
-) -> None:
+def test_a_file_that_exceeds_a_quota_leaves_no_plan(quota, limit, plan, settings):
     setattr(settings, quota, limit)
     answer = plan(samples.SPLITWISE_CSV)
     assert (answer.status_code, answer.json()["code"]) == (409, "limit_reached")
     assert not Import.objects.exists()
 
 
-def test_a_plan_in_another_currency_than_the_trips_is_not_confirmed(
-    plan: Any, api: Any, olga: Any, trip: Trip
-) -> None:
+def test_a_plan_in_another_currency_than_the_trips_is_not_confirmed(plan, api, olga, trip):
     path = plan(samples.SPLITWISE_CSV, tripId=trip.pk)["Location"]
     assert api(olga).patch(f"/api/trips/{trip.pk}", {"currency": "USD"}).status_code == 200
     answer = api(olga).post(f"{path}/confirm")
     assert (answer.status_code, answer.json()["code"]) == (409, "currency_changed")
 
 
-def test_a_key_makes_a_repeated_form_harmless(api: Any, olga: Any) -> None:
+def test_a_key_makes_a_repeated_form_harmless(api, olga):
     client = api(olga)
     client.credentials(**client._credentials, HTTP_IDEMPOTENCY_KEY="one")
     first = send_form(client, samples.SPLITWISE_CSV.encode())
@@ -320,30 +297,28 @@ def test_a_key_makes_a_repeated_form_harmless(api: Any, olga: Any) -> None:
 
 
 @pytest.mark.parametrize(("size", "status"), [(10 * 1024**2, 201), (10 * 1024**2 + 1, 413)])
-def test_a_file_has_at_most_ten_mebibytes(size: int, status: int, api: Any, olga: Any) -> None:
+def test_a_file_has_at_most_ten_mebibytes(size, status, api, olga):
     content = samples.SPLITPRO_CSV.encode()
     content += (b" " * 99 + b"\n") * ((size - len(content)) // 100)
     content += b" " * (size - len(content))
     assert send_form(api(olga), content).status_code == status
 
 
-def test_other_bodies_are_no_longer_than_before(api: Any, olga: Any) -> None:
+def test_other_bodies_are_no_longer_than_before(api, olga):
     text = "x" * 1024**2
     assert api(olga).post("/api/trips", {"title": text}).status_code == 413
     assert api(None).post("/api/imports", {"expenses": text}).status_code == 413
     assert api(olga).post("/api/imports", {"expenses": text * 11}).status_code == 413
 
 
-def test_planning_and_confirming_are_throttled(plan: Any, limits: Any, api: Any, olga: Any) -> None:
+def test_planning_and_confirming_are_throttled(plan, limits, api, olga):
     limits(**{"import": "2/hour"})
     path = f"{plan(samples.SPLITPRO_CSV)['Location']}/confirm"
     assert [api(olga).post(path).status_code for _turn in range(2)] == [200, 429]
     assert plan(samples.SPLITPRO_CSV).status_code == 429
 
 
-def test_of_two_plans_of_a_file_for_a_trip_one_is_confirmed(
-    plan: Any, api: Any, olga: Any, ed: Any
-) -> None:
+def test_of_two_plans_of_a_file_for_a_trip_one_is_confirmed(plan, api, olga, ed):
     trip = TripFactory(currency="EUR")
     join(trip, olga, TripRole.OWNER)
     join(trip, ed, TripRole.OWNER)
@@ -359,9 +334,7 @@ def test_of_two_plans_of_a_file_for_a_trip_one_is_confirmed(
     assert (trip.expenses.count(), trip.settlements.count()) == (2, 1)
 
 
-def test_a_newer_file_that_was_planned_before_doubles_no_row(
-    plan: Any, api: Any, olga: Any, trip: Trip
-) -> None:
+def test_a_newer_file_that_was_planned_before_doubles_no_row(plan, api, olga, trip):
     older, row = samples.SPLITWISE_CSV, "90.00,EUR,60.00,-30.00,-30.00"
     newer = older.replace(row, "6.00,EUR,4.00,-2.00,-2.00")
     paths = [plan(text, tripId=trip.pk)["Location"] for text in (older, newer)]
@@ -372,7 +345,7 @@ def test_a_newer_file_that_was_planned_before_doubles_no_row(
     assert trip.expenses.count() == 2
 
 
-def test_what_is_lost_is_noted(plan: Any) -> None:
+def test_what_is_lost_is_noted(plan):
     content = json.loads(samples.SPLITWISE_API)
     rows = [{"content": "x" * 3000, "user": {"id": 1}}, {"content": " \n", "user": {"id": 1}}]
     content["expenses"][0]["comments"] = rows
@@ -383,15 +356,13 @@ def test_what_is_lost_is_noted(plan: Any) -> None:
     assert row["notes"] == ["Only the first 500 comments are imported."]
 
 
-def test_a_form_that_cannot_be_read_is_refused(api: Any, olga: Any) -> None:
+def test_a_form_that_cannot_be_read_is_refused(api, olga):
     for content_type in ("multipart/form-data", "multipart/form-data; boundary=é"):
         answer = api(olga).post("/api/imports", b"x", content_type=content_type)
         assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
 
 
-def test_somebody_who_is_gone_when_a_plan_is_confirmed_is_not_found(
-    plan: Any, api: Any, olga: Any, trip: Trip
-) -> None:
+def test_somebody_who_is_gone_when_a_plan_is_confirmed_is_not_found(plan, api, olga, trip):
     guest = add_guest(trip, "Ann")
     mapping = {"Ben": guest.pk}
     path = plan(samples.SPLITWISE_CSV, tripId=trip.pk, mapping=mapping)["Location"]

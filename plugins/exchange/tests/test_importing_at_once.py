@@ -1,9 +1,7 @@
 """Confirming and undoing in the same instant: an import is recorded once."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx
 import pytest
@@ -12,22 +10,19 @@ from django.conf import settings
 from plugins.exchange.tests.samples import SPLITWISE_API
 from tests.locks import holding, while_locked
 from tests.passwords import PASSWORD
-from tests.server import Server
-from tests.splits.journey import Traveller, sign_up
+from tests.splits.journey import sign_up
 
 
 @pytest.fixture
-def traveller(server: Server) -> Iterator[Traveller]:
+def traveller(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield sign_up(client)
 
 
-def test_a_plan_that_is_confirmed_twice_at_once_is_recorded_once(
-    server: Server, traveller: Traveller
-) -> None:
+def test_a_plan_that_is_confirmed_twice_at_once_is_recorded_once(server, traveller):
     planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
 
-    def confirm() -> httpx.Response:
+    def confirm():
         return traveller.call("POST", f"/imports/{planned['id']}/confirm")
 
     answers = while_locked(server, "exchange_import", planned["id"], [confirm, confirm])
@@ -36,7 +31,7 @@ def test_a_plan_that_is_confirmed_twice_at_once_is_recorded_once(
 
 
 @pytest.mark.skipif(settings.DATABASE_URL.startswith("sqlite"), reason="SQLite locks no row")
-def test_a_plan_is_locked_while_it_is_confirmed(server: Server, traveller: Traveller) -> None:
+def test_a_plan_is_locked_while_it_is_confirmed(server, traveller):
     """`prune` deletes plans, but none that is being confirmed."""
     planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
     done = traveller.done("POST", f"/imports/{planned['id']}/confirm")
@@ -50,16 +45,14 @@ def test_a_plan_is_locked_while_it_is_confirmed(server: Server, traveller: Trave
         assert answer.result().status_code == 200
 
 
-def imported_again(traveller: Traveller, trip_id: int) -> Any:
+def imported_again(traveller, trip_id):
     """The plan to add a newer file to the trip that the older one made."""
     file = {"file": ("newer.json", SPLITWISE_API.replace('"id":7,', '"id":8,'))}
     sent = {"data": {"tripId": str(trip_id)}, "files": file}
     return traveller.http.post("/api/imports", headers=traveller.headers, **sent).json()
 
 
-def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(
-    server: Server, traveller: Traveller
-) -> None:
+def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(server, traveller):
     """The import locks accounts before the trip, and the merge deletes the guest."""
     planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
     done = traveller.done("POST", f"/imports/{planned['id']}/confirm")
@@ -81,9 +74,7 @@ def test_a_guest_is_merged_while_an_import_that_names_them_waits_for_the_trip(
     assert confirm.status_code in {200, 400, 404}
 
 
-def test_an_account_is_deleted_while_its_import_is_confirmed(
-    server: Server, traveller: Traveller
-) -> None:
+def test_an_account_is_deleted_while_its_import_is_confirmed(server, traveller):
     planned = traveller.done("POST", "/imports", json.loads(SPLITWISE_API))
     answers = while_locked(
         server,

@@ -2,19 +2,15 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense, Split
-from tests.cast import Api
 from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import exact
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -31,7 +27,7 @@ SKIPPED = {
 
 
 @pytest.fixture
-def content(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> bytes:
+def content(api, trip, olga, ed, vera):
     """The file of a trip with a dinner by items, one with adjustments, and a refund by items."""
     client, url, people = api(olga), f"/api/trips/{trip.pk}/expenses", [olga.pk, ed.pk, vera.pk]
     common = {"description": "Dinner", "expenseDate": "2026-05-14"}
@@ -48,7 +44,7 @@ def content(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> bytes:
     return file_of(api, trip, olga)
 
 
-def entered(api: Api, trip_id: int, by: User) -> list[Any]:
+def entered(api, trip_id, by):
     """What was entered and each one's part, by name."""
     answer = exact(api(by).get(f"/api/trips/{trip_id}/expenses?ordering=createdAt"))
     adjusted = dict(Split.objects.filter(trip=trip_id).values_list("pk", "entered_minor"))
@@ -68,16 +64,7 @@ def entered(api: Api, trip_id: int, by: User) -> list[Any]:
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_everything_stays_as_entered(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    content: bytes,
-    plan: Any,
-    imported: Any,
-    is_new: bool,
-    other: Trip,
-) -> None:
+def test_everything_stays_as_entered(api, trip, olga, content, plan, imported, is_new, other):
     # Odd cents would fall to somebody else.
     spend(other, 100, paid_by=olga, among=[olga])
     where = {"asNewTrip": True} if is_new else {"tripId": other.pk}
@@ -90,9 +77,7 @@ def test_everything_stays_as_entered(
     assert rows[0 if is_new else 1 :] == entered(api, trip.pk, olga)
 
 
-def test_a_trip_in_another_currency_gets_converted_items(
-    api: Api, olga: User, content: bytes, plan: Any, imported: Any
-) -> None:
+def test_a_trip_in_another_currency_gets_converted_items(api, olga, content, plan, imported):
     other = TripFactory(currency="JPY")
     join(other, olga, TripRole.OWNER)
     done = imported(content, tripId=other.pk, exchangeRates={"EUR": 163})
@@ -102,8 +87,8 @@ def test_a_trip_in_another_currency_gets_converted_items(
 
 
 def test_a_division_by_hand_is_planned_as_it_is_recorded(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, plan: Any, imported: Any, other: Trip
-) -> None:
+    api, trip, olga, ed, vera, plan, imported, other
+):
     boat = spend(trip, 9000, paid_by=olga, among=[olga, ed, vera])
     split = boat.splits.get(participant=vera)
     assert api(olga).delete(f"/api/expenses/{boat.pk}/splits/{split.pk}").status_code == 204
@@ -119,9 +104,7 @@ def test_a_division_by_hand_is_planned_as_it_is_recorded(
 
 
 @pytest.mark.parametrize("at", range(2))
-def test_odd_cents_stay_where_they_were(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, imported: Any, at: int, other: Trip
-) -> None:
+def test_odd_cents_stay_where_they_were(api, trip, olga, ed, vera, imported, at, other):
     """Those of several payers in another currency, and of a guest whose place somebody took."""
     for _number in range(at):
         spend(trip, 100, paid_by=vera, among=[vera])
@@ -144,16 +127,14 @@ def test_odd_cents_stay_where_they_were(
     assert sums_in(other, ed, vera) == sums_in(trip, ed, vera)
 
 
-def sums_in(trip: Trip, *people: User) -> list[tuple[int, int]]:
+def sums_in(trip, *people):
     """What these people paid and bear."""
     rows = {row.user_id: (row.paid_minor, row.share_minor) for row in trip.members.all()}
     return [rows[user.pk] for user in people]
 
 
 @pytest.mark.parametrize("reason", SKIPPED)
-def test_what_cannot_be_recorded_is_skipped(
-    api: Api, olga: User, content: bytes, plan: Any, reason: str, other: Trip
-) -> None:
+def test_what_cannot_be_recorded_is_skipped(api, olga, content, plan, reason, other):
     held = json.loads(content)
     SKIPPED[reason](held)
     answer = plan(json.dumps(held), tripId=other.pk)
@@ -176,7 +157,7 @@ INCOMES = {
 
 
 @pytest.mark.parametrize("name", INCOMES)
-def test_an_income_is_recorded_as_a_refund(name: str, imported: Any) -> None:
+def test_an_income_is_recorded_as_a_refund(name, imported):
     content = getattr(samples, name)
     for old, new in INCOMES[name]:
         assert old in content

@@ -6,10 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterable
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -22,19 +19,18 @@ from plugins.attachments.tests.walked import FILE
 from plugins.exchange.service_file import Unusable, empty_tables, export_service, import_service
 from plugins.recurring.models import Occurrence, Recurrence
 from splits.models import Debt
-from tests.cast import Api
 from tests.factories import settle, spend
 from tests.server import ROOT
 from trips.models import Trip
 from users.models import User
 
 
-def unwatched(rows: Iterable[Any], **_shown: object) -> Iterable[Any]:
+def unwatched(rows, **_shown):
     return rows
 
 
 @pytest.fixture
-def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+def lived(api, trip, olga, ed, vera):
     expense = spend(trip, 1001, paid_by=olga, among=[olga, ed, vera])
     settle(trip, ed, olga, 400)
     api(ed).post(f"/api/expenses/{expense.pk}/comments", {"text": "Six of them."})
@@ -52,19 +48,19 @@ def lived(api: Api, trip: Trip, olga: User, ed: User, vera: User) -> Trip:
     return trip
 
 
-def exported() -> bytes:
+def exported():
     file = io.BytesIO()
     export_service(file, unwatched)
     return file.getvalue()
 
 
-def tables(content: bytes) -> dict[str, bytes]:
+def tables(content):
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = [name for name in archive.namelist() if name != "manifest.json"]
         return {name: archive.read(name) for name in names}
 
 
-def test_an_empty_service_becomes_the_same(lived: Trip, olga: User) -> None:
+def test_an_empty_service_becomes_the_same(lived, olga):
     content = exported()
     empty_tables()
     count, found = import_service(io.BytesIO(content), unwatched)
@@ -74,7 +70,7 @@ def test_an_empty_service_becomes_the_same(lived: Trip, olga: User) -> None:
     assert tables(exported()) == tables(content)
 
 
-def test_new_rows_get_new_ids(api: Api, lived: Trip, olga: User, ed: User) -> None:
+def test_new_rows_get_new_ids(api, lived, olga, ed):
     content, last = exported(), max(Debt.objects.values_list("pk", flat=True))
     empty_tables()
     import_service(io.BytesIO(content), unwatched)
@@ -82,14 +78,14 @@ def test_new_rows_get_new_ids(api: Api, lived: Trip, olga: User, ed: User) -> No
     assert max(Debt.objects.values_list("pk", flat=True)) > last
 
 
-def test_a_service_with_accounts_is_not_overwritten(lived: Trip, olga: User) -> None:
+def test_a_service_with_accounts_is_not_overwritten(lived, olga):
     content = exported()
     with pytest.raises(Unusable, match="has accounts"):
         import_service(io.BytesIO(content), unwatched)
     assert User.objects.filter(pk=olga.pk).exists()
 
 
-def changed(content: bytes, name: str, old: bytes, new: bytes) -> bytes:
+def changed(content, name, old, new):
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as read, zipfile.ZipFile(file, "w") as written:
         for member in read.namelist():
@@ -99,7 +95,7 @@ def changed(content: bytes, name: str, old: bytes, new: bytes) -> bytes:
     return file.getvalue()
 
 
-def test_a_ledger_that_is_not_sound_is_not_imported(lived: Trip) -> None:
+def test_a_ledger_that_is_not_sound_is_not_imported(lived):
     content = changed(exported(), "splits.Expense.jsonl", b",1001,1001,", b",1002,1001,")
     empty_tables()
     _count, found = import_service(io.BytesIO(content), unwatched)
@@ -107,7 +103,7 @@ def test_a_ledger_that_is_not_sound_is_not_imported(lived: Trip) -> None:
     assert not User.objects.exists()
 
 
-def test_another_release_is_refused(lived: Trip) -> None:
+def test_another_release_is_refused(lived):
     content = exported()
     MigrationRecorder(connection).record_applied("trips", "9999_of_the_next_release")
     empty_tables()
@@ -115,7 +111,7 @@ def test_another_release_is_refused(lived: Trip) -> None:
         import_service(io.BytesIO(content), unwatched)
 
 
-def test_the_file_is_for_its_owner_only(lived: Trip, tmp_path: Path) -> None:
+def test_the_file_is_for_its_owner_only(lived, tmp_path):
     file = tmp_path / "all.zip"
     call_command("export_all", file, stdout=io.StringIO())
     assert file.stat().st_mode & 0o777 == 0o600
@@ -128,7 +124,7 @@ def test_the_file_is_for_its_owner_only(lived: Trip, tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "folder").mkdir()
     for place in (tmp_path / "nowhere" / "all.zip", tmp_path / "folder"):
         with pytest.raises(CommandError, match=f"Nothing was exported. .*{place.name}"):
@@ -138,7 +134,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite is where it goes.")
-def test_it_goes_from_postgresql_to_sqlite(lived: Trip, tmp_path: Path) -> None:
+def test_it_goes_from_postgresql_to_sqlite(lived, tmp_path):
     files = [tmp_path / "there.zip", tmp_path / "back.zip"]
     call_command("export_all", files[0], stdout=io.StringIO())
     there = {"DATABASE_URL": f"sqlite:///{tmp_path / 'db.sqlite3'}"}
@@ -148,7 +144,7 @@ def test_it_goes_from_postgresql_to_sqlite(lived: Trip, tmp_path: Path) -> None:
     assert second == first
 
 
-def run_manage(arguments: list[Any], settings: dict[str, str]) -> None:
+def run_manage(arguments, settings):
     """Run a command of `manage.py` with another database."""
     command = [sys.executable, "manage.py", *map(str, arguments)]
     subprocess.run(command, cwd=ROOT, env=os.environ | settings, check=True, capture_output=True)

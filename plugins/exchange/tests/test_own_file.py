@@ -2,7 +2,6 @@
 
 import io
 import json
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -14,18 +13,14 @@ from plugins.exchange.tests.copies import file_of, forged
 from plugins.exchange.trip_file import json_file
 from splits.models import Expense, Settlement
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_the_plan_of_a_copy_is_what_is_recorded(
-    api: Api, plan: Any, lived: Trip, olga: User, ed: User
-) -> None:
+def test_the_plan_of_a_copy_is_what_is_recorded(api, plan, lived, olga, ed):
     odd = {"description": "Room\u3000ahead\u2066 ", "expenseDate": "2031-07-06", "amount": 120}
     body = odd | {"splitType": "EQUAL", "participantUserIds": [olga.pk, ed.pk]}
     assert api(olga).post(f"/api/trips/{lived.pk}/expenses", body).status_code == 201
@@ -61,15 +56,13 @@ def test_the_plan_of_a_copy_is_what_is_recorded(
     ],
 )
 def test_what_no_copy_can_have_is_refused_by_its_plan(
-    api: Api, plan: Any, lived: Trip, olga: User, table: str, fields: dict[str, Any], reason: str
-) -> None:
+    api, plan, lived, olga, table, fields, reason
+):
     content = forged(file_of(api, lived, olga), table, 0, **fields)
     assert plan(content, asNewTrip=True).json()["reason"] == reason
 
 
-def test_the_trip_knows_every_row_of_its_own_file(
-    api: Api, plan: Any, lived: Trip, olga: User
-) -> None:
+def test_the_trip_knows_every_row_of_its_own_file(api, plan, lived, olga):
     content = file_of(api, lived, olga)
     planned = plan(content, tripId=lived.pk).json()
     assert {row["outcome"] for row in planned["rows"]} == {"known"}
@@ -84,9 +77,7 @@ def test_the_trip_knows_every_row_of_its_own_file(
     assert set(outcomes[2:]) <= {"known", "taken"}
 
 
-def test_the_trip_knows_everybody_of_its_own_file(
-    api: Api, imported: Any, lived: Trip, olga: User, ed: User
-) -> None:
+def test_the_trip_knows_everybody_of_its_own_file(api, imported, lived, olga, ed):
     content, members = file_of(api, lived, olga), set(lived.members.values_list("user", "left_at"))
     assert imported(content, tripId=lived.pk)["counts"]["expense"] == 0
     assert set(lived.members.values_list("user", "left_at")) == members
@@ -108,9 +99,7 @@ def test_the_trip_knows_everybody_of_its_own_file(
     assert after == {**before, olga.pk: before[olga.pk] + 7, ed.pk: before[ed.pk] - 7}
 
 
-def test_whoever_left_comes_back_as_a_guest_only_for_a_row(
-    api: Api, imported: Any, trip: Trip, olga: User, ed: User
-) -> None:
+def test_whoever_left_comes_back_as_a_guest_only_for_a_row(api, imported, trip, olga, ed):
     boat = spend(trip, 1000, paid_by=ed, among=[ed])
     content = file_of(api, trip, olga)
     assert api(ed).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
@@ -121,7 +110,7 @@ def test_whoever_left_comes_back_as_a_guest_only_for_a_row(
     assert trip.members.get(user__is_guest=True).user.name == ed.name
 
 
-def test_rows_with_the_ids_of_others_are_new(api: Api, plan: Any, lived: Trip, olga: User) -> None:
+def test_rows_with_the_ids_of_others_are_new(api, plan, lived, olga):
     """Another service counts in the same way."""
     content = forged(file_of(api, lived, olga), "expenses", 0, createdAt="2020-01-01T00:00:00Z")
     outcomes = [row["outcome"] for row in plan(content, tripId=lived.pk).json()["rows"]]
@@ -139,10 +128,8 @@ def test_rows_with_the_ids_of_others_are_new(api: Api, plan: Any, lived: Trip, o
          "2026-05-01,Ed paid Olga,Payment,15.00,EUR,-15.00,15.00\n"),
     ],
 )  # fmt: skip
-def test_an_import_that_covers_or_is_covered_is_undone(
-    api: Api, imported: Any, trip: Trip, olga: User, ed: User, before: Any, rows: str
-) -> None:
-    def shown() -> list[Any]:
+def test_an_import_that_covers_or_is_covered_is_undone(api, imported, trip, olga, ed, before, rows):
+    def shown():
         names = ("balances", "settlements", "settle-up", "expenses")
         rows = [api(olga).get(f"/api/trips/{trip.pk}/{name}").json() for name in names]
         return [rows[0], rows[1], rows[2], [row["splits"] for row in rows[3]["items"]]]
@@ -163,13 +150,13 @@ class _Watched(io.BytesIO):
 
     waited = False
 
-    def read(self, size: int | None = -1) -> bytes:
+    def read(self, size=-1):
         self.waited |= connection.in_atomic_block
         return super().read(size)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_transaction_waits_for_a_file(api: Api) -> None:
+def test_no_transaction_waits_for_a_file(api):
     olga = UserFactory()
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
@@ -183,7 +170,7 @@ def test_no_transaction_waits_for_a_file(api: Api) -> None:
     assert not content.waited
     reads: list[bool] = []
 
-    def watch(execute: Any, sql: str, *args: Any) -> Any:
+    def watch(execute, sql, *args):
         if sql.startswith("SELECT") and '"exchange_import"."file"' in sql:
             reads.append(connection.in_atomic_block)
         return execute(sql, *args)
@@ -200,14 +187,12 @@ def test_no_transaction_waits_for_a_file(api: Api) -> None:
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="Its transactions may be idle")
 @pytest.mark.django_db(transaction=True)
-def test_a_request_that_can_be_repeated_may_wait_for_its_file(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_request_that_can_be_repeated_may_wait_for_its_file(api, trip, olga):
     """It is one transaction, of which PostgreSQL would end one that is idle for ten seconds."""
     content = file_of(api, trip, olga)
     waits: list[str] = []
 
-    def watch(execute: Any, *statement: Any) -> Any:
+    def watch(execute, *statement):
         answer = execute(*statement)
         if connection.in_atomic_block:
             with connection.connection.cursor() as cursor:
@@ -249,8 +234,8 @@ def test_a_request_that_can_be_repeated_may_wait_for_its_file(
 )
 @pytest.mark.parametrize("padding", [0, 65_520, 65_530])
 def test_a_file_as_the_body_is_parsed_as_strictly_as_every_other(
-    wrong: str, reason: str, padding: int, api: Api, olga: User, trip: Trip
-) -> None:
+    wrong, reason, padding, api, olga, trip
+):
     content = file_of(api, trip, olga).decode()
     body = content.replace("{", "{" + " " * padding + wrong + ", ", 1)
     answer = api(olga).generic("POST", "/api/imports", body.encode(), "application/json")
@@ -259,7 +244,7 @@ def test_a_file_as_the_body_is_parsed_as_strictly_as_every_other(
 
 
 @pytest.mark.parametrize("text", ["\\ud83d\\ude00", "\\\\ud800", "\\\\\\\\ud800", "\\u00e9"])
-def test_whole_characters_are_read(text: str, plan: Any) -> None:
+def test_whole_characters_are_read(text, plan):
     content = json.dumps({"participants": [], "expenses": [], "name": "x"}).replace(
         '"x"', f'"{text}"'
     )

@@ -5,15 +5,12 @@ import re
 import pytest
 
 from plugins.exchange.tests.conftest import send_form
-from tests.cast import Api
 from tests.pages import page_of, text_of
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
 
-def test_the_labels_of_a_form_are_words(olga: User) -> None:
+def test_the_labels_of_a_form_are_words(olga):
     labels = {
         language: re.findall(
             r"<label[^>]*>\s*(.*?)\s*</label>", page_of(olga, "/api/imports", language)
@@ -24,9 +21,7 @@ def test_the_labels_of_a_form_are_words(olga: User) -> None:
     assert {"Archivo", "Id del viaje", "Zona horaria", "Como viaje nuevo"} < set(labels["es"])
 
 
-def test_a_form_with_a_file_can_be_sent_with_the_file_alone(
-    api: Api, olga: User, trip: Trip
-) -> None:
+def test_a_form_with_a_file_can_be_sent_with_the_file_alone(api, olga, trip):
     exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
     page = page_of(olga, "/api/imports")
     assert re.search(r'<input name="file"\s+type="file"', page)
@@ -39,7 +34,7 @@ def test_a_form_with_a_file_can_be_sent_with_the_file_alone(
     assert sent.status_code == 201, sent.json()
 
 
-def test_a_plan_is_named_after_its_trip(api: Api, olga: User, trip: Trip) -> None:
+def test_a_plan_is_named_after_its_trip(api, olga, trip):
     exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
     planned = send_form(api(olga), exported.getvalue(), "trip.json").json()
     page = page_of(olga, f"/api/imports/{planned['id']}")

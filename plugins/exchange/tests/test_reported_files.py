@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -22,23 +21,23 @@ COSPEND = (
 )
 
 
-def balances(answer: Any) -> dict[str, dict[str, float]]:
+def balances(answer):
     return {row["name"]: row["ours"] for row in answer.json()["balances"]}
 
 
-def outcomes(answer: Any) -> list[str]:
+def outcomes(answer):
     assert answer.status_code == 201, answer.json()
     return [row["outcome"] for row in answer.json()["rows"]]
 
 
-def shares(expense: Expense) -> list[int]:
+def shares(expense):
     return list(expense.splits.order_by("pk").values_list("amount_minor", flat=True))
 
 
 # -- 1: currencies that have ended ----------------------------------------------------------------
 
 
-def spliit(code: str, symbol: str = "?", **fields: Any) -> str:
+def spliit(code, symbol="?", **fields):
     head = {"currencyCode": code, "currency": symbol}
     content = changed(
         samples.SPLIIT_JSON, "expenses", 0,
@@ -58,9 +57,7 @@ def spliit(code: str, symbol: str = "?", **fields: Any) -> str:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("given", [None, "EUR"])
-def test_money_of_a_currency_that_has_ended_is_converted_as_by_law(
-    content: str, euros: int, given: str | None, imported: Any
-) -> None:
+def test_money_of_a_currency_that_has_ended_is_converted_as_by_law(content, euros, given, imported):
     if "," in content[:3]:
         row = f"2022-07-06,Fish,Dining out,1200.00,{content[2:]},600.00,-600.00"
         content = f"{SPLITWISE},Ana,Ben\n{row}\n"
@@ -79,9 +76,7 @@ KUNA = (
 )
 
 
-def test_claims_in_a_currency_that_has_ended_are_shown_beside_others(
-    plan: Any, imported: Any
-) -> None:
+def test_claims_in_a_currency_that_has_ended_are_shown_beside_others(plan, imported):
     answer = plan(KUNA, currency="EUR")
     assert outcomes(answer) == ["noted", "taken", "noted"]
     for row, sign in zip(answer.json()["balances"], (1, -1), strict=True):
@@ -93,7 +88,7 @@ def test_claims_in_a_currency_that_has_ended_are_shown_beside_others(
     assert Expense.objects.get(description="Fish").amount_minor == 1593
 
 
-def test_the_callers_rate_of_an_ended_currency_takes_precedence(imported: Any, plan: Any) -> None:
+def test_the_callers_rate_of_an_ended_currency_takes_precedence(imported, plan):
     imported(KUNA, exchangeRates={"HRK": 0.13})
     assert Expense.objects.get(description="Fish").amount_minor == 1560
     yugoslav = KUNA.replace("HRK", "YUM").replace("EUR", "CHF")
@@ -103,7 +98,7 @@ def test_the_callers_rate_of_an_ended_currency_takes_precedence(imported: Any, p
     assert (fish["object"]["amount"], fish["object"]["currency"]) == (60, "CHF")
 
 
-def test_an_ended_currency_without_a_successor_asks_for_another(plan: Any) -> None:
+def test_an_ended_currency_without_a_successor_asks_for_another(plan):
     content = KUNA.replace("HRK", "ZWL").replace("EUR", "ZWL")
     problem = plan(content).json()
     assert (problem["reason"], "ZWL" in problem["detail"]) == ("currency_ended", True)
@@ -111,7 +106,7 @@ def test_an_ended_currency_without_a_successor_asks_for_another(plan: Any) -> No
     assert outcomes(answer) == ["noted"] * 3
 
 
-def test_what_was_entered_in_an_ended_currency_has_the_groups_amount(imported: Any) -> None:
+def test_what_was_entered_in_an_ended_currency_has_the_groups_amount(imported):
     fields = {"originalAmount": 7545, "originalCurrency": "HRK", "conversionRate": "0.1327"}
     imported(changed(samples.SPLIIT_JSON, "expenses", 0, **fields))
     expense = Expense.objects.get()
@@ -119,7 +114,7 @@ def test_what_was_entered_in_an_ended_currency_has_the_groups_amount(imported: A
     assert expense.notes.endswith("75.45 HRK")
 
 
-def test_one_unreadable_balance_hides_no_other(plan: Any) -> None:
+def test_one_unreadable_balance_hides_no_other(plan):
     group = json.loads(samples.SPLITWISE_API)
     for member in group["groups"][0]["members"]:
         member["balance"].insert(0, {"currency_code": "HRK", "amount": "0.0"})
@@ -147,9 +142,7 @@ def test_one_unreadable_balance_hides_no_other(plan: Any) -> None:
         ("13. Mai 2026", "2. Juni 2026"),
     ],
 )
-def test_dates_are_as_a_spreadsheet_writes_them(
-    labels: str, days: tuple[str, str], imported: Any
-) -> None:
+def test_dates_are_as_a_spreadsheet_writes_them(labels, days, imported):
     first, second = days
     imported(
         f"{labels};Ana;Ben\n{first};Ferry;Bus/train;90,00;EUR;45,00;-45,00\n"
@@ -180,7 +173,7 @@ def test_dates_are_as_a_spreadsheet_writes_them(
     ],
     ids=["padded and cut", "blank headings", "blank heading between", "signs", "totals"],
 )
-def test_what_a_spreadsheet_adds_changes_nothing(content: str, plan: Any) -> None:
+def test_what_a_spreadsheet_adds_changes_nothing(content, plan):
     answer = plan(content)
     assert outcomes(answer) == ["taken", "taken"]
     expected = {"Ana": 3, "Ben": -3, "Cleo": 0}
@@ -194,23 +187,21 @@ def test_what_a_spreadsheet_adds_changes_nothing(content: str, plan: Any) -> Non
     "above", ["", "A note, with, many, commas, and, one, more, word\n\n", "Note\n,,,,,,,,\n"]
 )
 @pytest.mark.parametrize("total", ["", ",Total,,,EUR,5,-5\n", ",Total,,10,,5,-5\n"])
-def test_the_header_stands_between_a_note_and_totals(
-    labels: str, above: str, total: str, plan: Any
-) -> None:
+def test_the_header_stands_between_a_note_and_totals(labels, above, total, plan):
     row = "2026-05-01,Tea,Dining out,10,EUR,5,-5\n"
     answer = plan(f"{above}{labels},Ana,Ben\n{total}{row}")
     assert outcomes(answer) == ["taken"]
     assert balances(answer) == {"Ana": {"EUR": 5}, "Ben": {"EUR": -5}}
 
 
-def test_a_column_without_a_heading_is_somebody_if_it_has_amounts(plan: Any) -> None:
+def test_a_column_without_a_heading_is_somebody_if_it_has_amounts(plan):
     row = "2026-05-01,Tea,Dining out,9.00,EUR,6.00,-3.00,-3.00"
     answer = plan(f"{SPLITWISE},Ana,,Ben\n{row}\n")
     assert balances(answer) == {"Ana": {"EUR": 6}, "#2": {"EUR": -3}, "Ben": {"EUR": -3}}
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t"])
-def test_texts_may_have_more_commas_than_the_header_has_columns(delimiter: str, plan: Any) -> None:
+def test_texts_may_have_more_commas_than_the_header_has_columns(delimiter, plan):
     title = "milk, eggs, bread, butter, cheese, tea, salt, oil"
     rows = [[*SPLITWISE.split(","), "Ana", "Ben"]]
     rows.append(["2026-05-01", title, "Groceries", "90", "EUR", "45", "-45"])
@@ -219,7 +210,7 @@ def test_texts_may_have_more_commas_than_the_header_has_columns(delimiter: str, 
     assert balances(answer) == {"Ana": {"EUR": 45}, "Ben": {"EUR": -45}}
 
 
-def test_three_decimals_are_rounded_within_half_a_cent_a_row(plan: Any, imported: Any) -> None:
+def test_three_decimals_are_rounded_within_half_a_cent_a_row(plan, imported):
     row = "Car,Car,1231.46,USD,923.595,-307.865,-307.865,-307.865\n"
     content = f"{SPLITWISE},Ana,Ben,Cleo,Dan\n" + "".join(
         f"2026-08-{day:02},{row}" for day in range(1, 11)
@@ -234,7 +225,7 @@ def test_three_decimals_are_rounded_within_half_a_cent_a_row(plan: Any, imported
         assert sorted(shares(expense)) == [30786, 30786, 30787, 30787]
 
 
-def test_three_decimals_of_the_api_are_rounded_too(imported: Any) -> None:
+def test_three_decimals_of_the_api_are_rounded_too(imported):
     content = json.loads(samples.SPLITWISE_API)
     users = content["expenses"][0]["users"]
     for user, paid in zip(users, ("61.73", "0.0"), strict=True):
@@ -252,9 +243,7 @@ def test_three_decimals_of_the_api_are_rounded_too(imported: Any) -> None:
         ("EUR", ("100", "66.667", "-66.667"), 10_000),
     ],
 )
-def test_thousands_are_clear_where_nothing_else_is_possible(
-    currency: str, cells: tuple[str, str, str], minor: int, imported: Any
-) -> None:
+def test_thousands_are_clear_where_nothing_else_is_possible(currency, cells, minor, imported):
     cost, plus, minus = cells
     imported(f"{SPLITWISE},Ana,Ben\n2026-05-01,Inn,Hotel,{cost},{currency},{plus},{minus}\n")
     assert Expense.objects.get().amount_minor == minor
@@ -263,7 +252,7 @@ def test_thousands_are_clear_where_nothing_else_is_possible(
 # -- 9 to 13: what other services allow ------------------------------------------------------------
 
 
-def test_what_is_dated_ahead_is_taken(plan: Any, imported: Any) -> None:
+def test_what_is_dated_ahead_is_taken(plan, imported):
     content = (
         f"{SPLITWISE},Ana,Ben\n2026-05-01,Tea,Dining out,10.00,EUR,5.00,-5.00\n"
         "2031-07-06,Room,Hotel,120.00,EUR,60.00,-60.00\n2026-08-01,T, , ,EUR,65.00,-65.00\n"
@@ -286,7 +275,7 @@ def test_what_is_dated_ahead_is_taken(plan: Any, imported: Any) -> None:
         "\U0001fae9 x",
     ],
 )
-def test_what_joins_letters_and_signs_stays(text: str, plan: Any, imported: Any) -> None:
+def test_what_joins_letters_and_signs_stays(text, plan, imported):
     content = changed(samples.SPLIIT_JSON, "expenses", 0, title=text, notes=text)
     content = changed(content, "participants", 1, name=text)
     assert not plan(content).json()["notes"]
@@ -307,9 +296,7 @@ def test_what_joins_letters_and_signs_stays(text: str, plan: Any, imported: Any)
         ('"Ana",1,1,"#1"\n"Pool",0.0,1,"#3"', "Ana,1,1,Pool", {"Ana": 10, "Pool": -10}),
     ],
 )  # fmt: skip
-def test_a_weight_of_zero_counts_as_one(
-    members: str, bill: str, expected: dict[str, float], plan: Any
-) -> None:
+def test_a_weight_of_zero_counts_as_one(members, bill, expected, plan):
     bills = f"Dinner,10,2024-01-15,1705320000,{bill},n,0"
     answer = plan(COSPEND.format(members=members, bills=bills), currency="EUR")
     [row] = answer.json()["rows"]
@@ -320,9 +307,7 @@ def test_a_weight_of_zero_counts_as_one(
 @pytest.mark.parametrize(
     "rates", [("1.0", "1.04"), ("1", "1.04"), ("1.000", "1.04"), ("1.04", "1.00")]
 )
-def test_the_main_currency_has_the_rate_one_however_it_is_written(
-    rates: tuple[str, str], plan: Any
-) -> None:
+def test_the_main_currency_has_the_rate_one_however_it_is_written(rates, plan):
     content = COSPEND.format(members='"Ana",1,1,"#1"', bills="Tea,10,2024-01-15,,Ana,1,1,Ben,n,0")
     first, second = rates
     content += f'\ncurrencyname,exchange_rate\n"EUR","{first}"\n"CHF","{second}"\n'
@@ -336,7 +321,7 @@ REGISTRY = json.loads(samples.TRICOUNT)["Response"][0]["Registry"]
 _ENTRY = REGISTRY["all_registry_entry"][0]["RegistryEntry"]
 
 
-def tricount(*parts: tuple[str, str], total: str = "-10.00", **fields: Any) -> dict[str, Any]:
+def tricount(*parts, total="-10.00", **fields):
     """A group with one entry; parts have a member and an amount."""
     allocations = [
         {
@@ -352,9 +337,7 @@ def tricount(*parts: tuple[str, str], total: str = "-10.00", **fields: Any) -> d
 
 
 @pytest.mark.parametrize("totals", [("-10.00", "-3.33", 1000), ("-20.00", "-6.67", 2000)])
-def test_a_cent_that_the_parts_miss_goes_to_one_of_them(
-    totals: tuple[str, str, int], plan: Any, imported: Any
-) -> None:
+def test_a_cent_that_the_parts_miss_goes_to_one_of_them(totals, plan, imported):
     total, part, minor = totals
     parts = [(key, part) for key in ("m1", "m2", "m3")]
     content = json.dumps({"Response": [{"Registry": tricount(*parts, total=total)}]})
@@ -363,7 +346,7 @@ def test_a_cent_that_the_parts_miss_goes_to_one_of_them(
     assert sum(shares(Expense.objects.get())) == minor
 
 
-def test_a_deleted_member_of_tricount_is_a_person_like_others(plan: Any) -> None:
+def test_a_deleted_member_of_tricount_is_a_person_like_others(plan):
     gone = {"RegistryMembershipNonUser": {"uuid": "m4", "alias": {"display_name": "Dan"}}}
     by_dan = tricount(("m1", "-10.00"), membership_owned=gone)
     for registry, dan in ((tricount(("m1", "-5.00"), ("m4", "-5.00")), -5), (by_dan, 10)):
@@ -372,7 +355,7 @@ def test_a_deleted_member_of_tricount_is_a_person_like_others(plan: Any) -> None
         assert [*balances(answer).values()][-1] == {"EUR": dan}
 
 
-def test_of_several_groups_of_tricount_one_is_chosen(plan: Any, imported: Any) -> None:
+def test_of_several_groups_of_tricount_one_is_chosen(plan, imported):
     flat = tricount(("b1", "-20.00"), ("b2", "-20.00"), total="-40.00") | {
         "title": "Flat",
         "memberships": [],
@@ -395,16 +378,14 @@ def test_of_several_groups_of_tricount_one_is_chosen(plan: Any, imported: Any) -
 
 
 @pytest.mark.parametrize(("url", "count"), [("/v1/x?older_id=9", 1), (None, 0)])
-def test_one_page_of_tricount_is_noted(url: str | None, count: int, plan: Any) -> None:
+def test_one_page_of_tricount_is_noted(url, count, plan):
     content = json.loads(samples.TRICOUNT) | {"Pagination": {"newer_url": None, "older_url": url}}
     assert len(plan(json.dumps(content)).json()["notes"]) == count
 
 
 @pytest.mark.parametrize("is_named", [True, False])
 @pytest.mark.parametrize("gone", [" (removed)", " (eliminado)", " (entfernt)"])
-def test_somebody_who_left_there_is_the_same_person(
-    gone: str, is_named: bool, plan: Any, imported: Any
-) -> None:
+def test_somebody_who_left_there_is_the_same_person(gone, is_named, plan, imported):
     content = (
         f"{SPLITWISE},Ana,Ben,Cleo\n2026-03-15,Mart,Groceries,300.00,INR,200.00,-100.00,-100.00\n"
         "2026-03-16,Taxi,Taxi,90.00,INR,-30.00,60.00,-30.00\n"

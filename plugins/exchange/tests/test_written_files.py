@@ -14,24 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import csv_writers, json_writers
-from plugins.exchange.tests.groups import (
-    NAMES,
-    Bill,
-    Group,
-    bills,
-    groups,
-    known_as,
-    names_of_people,
-)
-from plugins.exchange.tests.reading import PlannedRow, claimed, planned_rows, read
+from plugins.exchange.tests.groups import NAMES, Bill, bills, groups, known_as, names_of_people
+from plugins.exchange.tests.reading import claimed, planned_rows, read
 from tripcompanion.currency.amounts import to_major
 
 pytestmark = [pytest.mark.once, pytest.mark.soak]
 
 
-def is_right(row: PlannedRow, moved: Any, keys: Any, currency: str, within: int = 1) -> bool:
+def is_right(row, moved, keys, currency, within=1):
     """Whether the row moves what the bill does: exactly, or where that is no whole unit, nearly."""
     expected: Counter[Any] = Counter()
     for name, part in moved.items():
@@ -40,11 +31,11 @@ def is_right(row: PlannedRow, moved: Any, keys: Any, currency: str, within: int 
     return not row.is_skipped and not row.moved.total() and max(differences, default=0) < within
 
 
-def names(group: Group) -> dict[str, str]:
+def names(group):
     return {name: known_as(name) for name in group.people}
 
 
-def rows_of(trip: TripDescription, group_bills: Any) -> Any:
+def rows_of(trip, group_bills):
     """The bills with what the plan has of them."""
     return zip(group_bills, planned_rows(trip), strict=True)
 
@@ -57,7 +48,7 @@ def rows_of(trip: TripDescription, group_bills: Any) -> Any:
         currencies=("EUR", "JPY", "KWD"), payers=3, kinds=("expense", "payment"), steps={"KWD": 10}
     )
 )
-def test_every_balance_of_the_table_of_splitwise_is_right(group: Group) -> None:
+def test_every_balance_of_the_table_of_splitwise_is_right(group):
     trip = read(csv_writers.splitwise(group))
     assert trip.format == "splitwise_csv"
     sums: Counter[Any] = Counter()
@@ -82,7 +73,7 @@ def test_every_balance_of_the_table_of_splitwise_is_right(group: Group) -> None:
         names=names_of_people().filter(lambda name: ";" not in name),
     )
 )
-def test_everything_in_settle_up_is_exact(group: Group) -> None:
+def test_everything_in_settle_up_is_exact(group):
     trip = read(csv_writers.settle_up(group))
     assert trip.format == "settle_up"
     for bill, row in rows_of(trip, group.bills):
@@ -92,7 +83,7 @@ def test_everything_in_settle_up_is_exact(group: Group) -> None:
 # -- Splitwise, API -------------------------------------------------------------------------------
 
 
-def paged(group: Group, size: int) -> list[list[tuple[Bill, bool]]]:
+def paged(group, size):
     """The bills on pages; each but the first begins with an older state of a bill before."""
     pages: list[list[tuple[Bill, bool]]] = []
     for start in range(0, len(group.bills), size):
@@ -108,7 +99,7 @@ API_KINDS = ("expense", "payment", "deleted")
     groups(currencies=("EUR", "JPY", "KWD"), payers=4, kinds=API_KINDS, steps={"KWD": 10}),
     st.integers(1, 6),
 )
-def test_balances_of_the_api_of_splitwise_are_exact(group: Group, size: int) -> None:
+def test_balances_of_the_api_of_splitwise_are_exact(group, size):
     pages = paged(group, size)
     trip = read(json_writers.splitwise_api(group, pages))
     assert trip.format == "splitwise_api"
@@ -133,7 +124,7 @@ OF_SPLIIT = groups(
 )
 
 
-def shown_by_spliit(bill: Bill, ids: dict[str, str], key: str) -> dict[str, int]:
+def shown_by_spliit(bill, ids, key):
     """The parts: rounded down, and one more unit for the largest remainders.
 
     Of equal ones, a hash of the bill's id says whose turn it is.
@@ -154,7 +145,7 @@ def shown_by_spliit(bill: Bill, ids: dict[str, str], key: str) -> dict[str, int]
 
 
 @given(OF_SPLIIT, st.booleans())
-def test_parts_of_spliit_are_those_it_shows(group: Group, has_ids: bool) -> None:
+def test_parts_of_spliit_are_those_it_shows(group, has_ids):
     trip = read(json_writers.spliit(group, has_ids))
     assert trip.format == "spliit_json"
     for at, (bill, row) in enumerate(rows_of(trip, group.bills)):
@@ -167,7 +158,7 @@ def test_parts_of_spliit_are_those_it_shows(group: Group, has_ids: bool) -> None
 
 
 @given(OF_SPLIIT, st.booleans())
-def test_cells_of_spliit_are_exact_where_they_say_who_paid(group: Group, is_old: bool) -> None:
+def test_cells_of_spliit_are_exact_where_they_say_who_paid(group, is_old):
     trip = read(csv_writers.spliit(group, is_old, group.currency))
     assert trip.format == "spliit_csv"
     for bill, row in rows_of(trip, group.bills):
@@ -190,7 +181,7 @@ def test_cells_of_spliit_are_exact_where_they_say_who_paid(group: Group, is_old:
 # -- ihatemoney -----------------------------------------------------------------------------------
 
 
-def has_bills(group: Group) -> bool:
+def has_bills(group):
     """Whether no bill is one that only declares a member, as in old files of Cospend."""
     return all(b.title != "deleteMeIfYouWant" or [b.payer] != [*b.weights] for b in group.bills)
 
@@ -203,9 +194,7 @@ IHATEMONEY = groups(
 
 
 @given(IHATEMONEY, st.sampled_from([6, 7]), st.booleans(), st.sampled_from(["json", "csv"]))
-def test_weights_of_ihatemoney_divide_if_they_are_known(
-    group: Group, version: int, has_currency: bool, kind: str
-) -> None:
+def test_weights_of_ihatemoney_divide_if_they_are_known(group, version, has_currency, kind):
     group = replace(group, bills=tuple(weighted(bill, group) for bill in group.bills))
     if not has_currency:
         euros = tuple(replace(bill, currency="EUR") for bill in group.bills)
@@ -227,7 +216,7 @@ def test_weights_of_ihatemoney_divide_if_they_are_known(
             assert is_right(row, bill.moved(bill.exact), names(group), bill.currency)
 
 
-def weighted(bill: Bill, group: Group) -> Bill:
+def weighted(bill, group):
     return replace(bill, weights={name: int(group.weights[name] * 10**6) for name in bill.weights})
 
 
@@ -243,7 +232,7 @@ def weighted(bill: Bill, group: Group) -> Bill:
     st.sampled_from([1, 3, 7]),
     st.booleans(),
 )
-def test_weights_of_cospend_divide(group: Group, part: int, has_currencies: bool) -> None:
+def test_weights_of_cospend_divide(group, part, has_currencies):
     texts = [csv_writers.php(to_major(bill.amount, bill.currency) / part) for bill in group.bills]
     unit = to_major(1, group.currency)
     minor = [int((Decimal(text) / unit).quantize(1, ROUND_HALF_UP)) for text in texts]
@@ -268,7 +257,7 @@ Items = tuple[int, dict[str, int], int]
 
 
 @st.composite
-def abrechnungen(draw: Any, currencies: Any = ("EUR", "CHF")) -> Any:
+def abrechnungen(draw, currencies=("EUR", "CHF")):
     """A group, its events, and the items of each bill."""
     group = draw(groups(currencies=currencies))
     events: dict[str, dict[str, int]] = {}
@@ -303,7 +292,7 @@ def abrechnungen(draw: Any, currencies: Any = ("EUR", "CHF")) -> Any:
     return replace(group, bills=tuple(some)), events, items
 
 
-def of_people(shares: Any, events: Any) -> Counter[str]:
+def of_people(shares, events):
     """The shares of people, after events have passed on theirs."""
     found: Counter[str] = Counter()
     for name, share in shares.items():
@@ -316,7 +305,7 @@ def of_people(shares: Any, events: Any) -> Counter[str]:
     return found
 
 
-def with_items(bill: Bill, items: list[Items]) -> dict[str, Fraction]:
+def with_items(bill, items):
     """The parts, where the price of items is shared by use, and what is common by weight."""
     parts: Counter[str] = Counter()
     common = Fraction(bill.amount)
@@ -331,7 +320,7 @@ def with_items(bill: Bill, items: list[Items]) -> dict[str, Fraction]:
 
 
 @given(abrechnungen())
-def test_accounts_of_abrechnung_have_the_parts_of_people(found: Any) -> None:
+def test_accounts_of_abrechnung_have_the_parts_of_people(found):
     group, events, items = found
     trip = read(json_writers.abrechnung(group, events, items))
     assert trip.format == "abrechnung"
@@ -361,7 +350,7 @@ FRIENDS = names_of_people().filter(
 )
 
 
-def between_two(friend: str, currencies: Any = ("EUR", "JPY", "KWD")) -> Any:
+def between_two(friend, currencies=("EUR", "JPY", "KWD")):
     """Bills that one of two paid, and in which the other and perhaps others take part."""
     kinds = ("expense", "payment")
     some = bills(
@@ -373,7 +362,7 @@ def between_two(friend: str, currencies: Any = ("EUR", "JPY", "KWD")) -> Any:
 
 
 @given(FRIENDS.map(known_as), st.sampled_from(".,"), st.data())
-def test_the_two_of_a_file_of_splitpro_are_exact(friend: str, mark: str, data: Any) -> None:
+def test_the_two_of_a_file_of_splitpro_are_exact(friend, mark, data):
     rows = data.draw(st.lists(between_two(friend), min_size=1, max_size=6))
     trip = read(csv_writers.splitpro(rows, friend, mark), f"{friend}.csv")
     assert trip.format == "splitpro_csv"
@@ -388,9 +377,7 @@ def test_the_two_of_a_file_of_splitpro_are_exact(friend: str, mark: str, data: A
 
 
 @st.composite
-def debts(
-    draw: Any, people: tuple[str, ...], pairs: Any = None, currencies: Any = ("EUR", "JPY")
-) -> json_writers.Owed:
+def debts(draw, people, pairs=None, currencies=("EUR", "JPY")):
     pairs = pairs or [(a, b) for at, a in enumerate(people) for b in people[at + 1 :]]
     keys = st.tuples(st.sampled_from(pairs), st.sampled_from(currencies))
     owed = draw(st.dictionaries(keys, st.integers(-(10**8), 10**8), min_size=1, max_size=6))
@@ -398,7 +385,7 @@ def debts(
 
 
 @given(st.data())
-def test_debts_of_splitpro_are_exact_in_each_group_and_outside(data: Any) -> None:
+def test_debts_of_splitpro_are_exact_in_each_group_and_outside(data):
     people = NAMES[: data.draw(st.integers(2, 5))]
     with_first = [(people[0], name) for name in people[1:]]
     within = data.draw(st.lists(debts(people), min_size=1, max_size=3))
@@ -423,7 +410,7 @@ def test_debts_of_splitpro_are_exact_in_each_group_and_outside(data: Any) -> Non
 
 
 @given(groups(is_of_one_currency=True, has_originals=True), st.booleans())
-def test_entries_of_tricount_are_exact(group: Group, is_local_foreign: bool) -> None:
+def test_entries_of_tricount_are_exact(group, is_local_foreign):
     trip = read(json_writers.tricount(group, is_local_foreign))
     assert trip.format == "tricount"
     keys = {name: f"m{pk}" for name, pk in group.ids.items()}

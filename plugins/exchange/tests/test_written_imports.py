@@ -36,9 +36,7 @@ FILES: dict[str, Any] = {
 @settings(
     max_examples=4, phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck)
 )
-def test_a_trip_has_the_balances_of_its_plan(
-    name: str, imported: Any, api: Any, olga: Any, data: Any
-) -> None:
+def test_a_trip_has_the_balances_of_its_plan(name, imported, api, olga, data):
     content = data.draw(FILES[name])
     done = imported(content, asNewTrip=True, currency="EUR")
     assert done["format"] == name

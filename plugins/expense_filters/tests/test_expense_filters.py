@@ -5,11 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from hypothesis import given, settings, strategies
 
-from tests.cast import Api
 from tests.document import problem_of
-from tests.splits.ledger import Ledger
-from trips.models import Trip
-from users.models import User
 
 
 @pytest.mark.parametrize(
@@ -30,12 +26,12 @@ from users.models import User
     ],
 )
 @pytest.mark.usefixtures("listed")
-def test_filters_narrow_the_list(ledger: Ledger, vera: User, query: str, found: list[str]) -> None:
+def test_filters_narrow_the_list(ledger, vera, query, found):
     assert ledger.names(vera, f"?{query}") == found
 
 
 @pytest.mark.usefixtures("listed")
-def test_expenses_whose_splits_are_all_paid(ledger: Ledger, olga: User, vera: User) -> None:
+def test_expenses_whose_splits_are_all_paid(ledger, olga, vera):
     ledger.spend(olga, 5, olga, description="Gum", expenseDate="2026-05-13")
     assert ledger.names(vera, "?paid=true") == ["Gum"]
     assert ledger.names(vera, "?paid=false") == ["Fado", "Tarts", "Tram", "Hotel"]
@@ -44,13 +40,13 @@ def test_expenses_whose_splits_are_all_paid(ledger: Ledger, olga: User, vera: Us
     assert ledger.names(vera, "?paid=true") == ["Tarts", "Gum"]
 
 
-def test_amounts_are_compared_in_the_currency_of_the_trip(ledger: Ledger, olga: User) -> None:
+def test_amounts_are_compared_in_the_currency_of_the_trip(ledger, olga):
     ledger.spend(olga, 100, olga, description="Cab", currency="USD", exchangeRate=0.5)
     assert ledger.names(olga, "?minAmount=50&maxAmount=50&currency=USD") == ["Cab"]
     assert ledger.names(olga, "?minAmount=100") == []
 
 
-def test_expenses_with_tags(ledger: Ledger, olga: User) -> None:
+def test_expenses_with_tags(ledger, olga):
     for name, tags in {"A": ["Fish", "sea"], "B": ["FISH"], "C": ["fishing"], "D": []}.items():
         ledger.spend(olga, 1, olga, description=name, tags=tags)
     assert ledger.names(olga, "?tag=fish") == ["B", "A"]
@@ -85,9 +81,7 @@ def test_expenses_with_tags(ledger: Ledger, olga: User) -> None:
         ("\U0001f9f3", False),
     ],
 )
-def test_a_search_finds_all_words_in_texts_or_tags(
-    ledger: Ledger, olga: User, query: str, is_found: bool
-) -> None:
+def test_a_search_finds_all_words_in_texts_or_tags(ledger, olga, query, is_found):
     ledger.spend(
         olga,
         1,
@@ -102,7 +96,7 @@ def test_a_search_finds_all_words_in_texts_or_tags(
 
 
 @pytest.mark.parametrize("query", ["ΟΔΟΣ", "οδός", "οδοσ"])
-def test_a_search_finds_greek_words_in_both_cases(ledger: Ledger, olga: User, query: str) -> None:
+def test_a_search_finds_greek_words_in_both_cases(ledger, olga, query):
     for name in ("ΟΔΟΣ", "Οδός"):
         ledger.spend(olga, 1, olga, description=name)
     assert ledger.names(olga, f"?{urlencode({'search': query})}") == ["Οδός", "ΟΔΟΣ"]
@@ -110,18 +104,18 @@ def test_a_search_finds_greek_words_in_both_cases(ledger: Ledger, olga: User, qu
 
 @given(text=strategies.text(strategies.characters(codec="utf-8"), max_size=255))
 @settings(max_examples=60)
-def test_no_search_is_an_error(ledger: Ledger, olga: User, text: str) -> None:
+def test_no_search_is_an_error(ledger, olga, text):
     response = ledger.answer(olga, "get", f"expenses?{urlencode({'search': text, 'tag': text})}")
     assert response.status_code in {200, 400}
 
 
 @pytest.mark.usefixtures("listed")
-def test_the_search_looks_into_the_notes_too(ledger: Ledger, olga: User, vera: User) -> None:
+def test_the_search_looks_into_the_notes_too(ledger, olga, vera):
     ledger.spend(olga, 1, olga, description="Tip", notes="for the hotel porter")
     assert ledger.names(vera, "?search=hotel") == ["Tip", "Hotel"]
 
 
-def test_a_query_has_ten_tags_at_most(ledger: Ledger, vera: User) -> None:
+def test_a_query_has_ten_tags_at_most(ledger, vera):
     response = ledger.answer(vera, "get", "expenses?tag=" + "&tag=".join("abcdefghijk"))
     assert list(problem_of(response, 400)["errors"]) == ["tag"]
 
@@ -129,7 +123,7 @@ def test_a_query_has_ten_tags_at_most(ledger: Ledger, vera: User) -> None:
 @pytest.mark.parametrize(
     "query", ["search=%00", "search=" + "x" * 256, "currency=x", "minAmount=x", "paid=x"]
 )
-def test_a_refusal_is_said_in_spanish_too(api: Api, olga: User, trip: Trip, query: str) -> None:
+def test_a_refusal_is_said_in_spanish_too(api, olga, trip, query):
     url = f"/api/trips/{trip.pk}/expenses?{query}"
     english, spanish = (
         problem_of(api(olga).get(url, headers={"Accept-Language": language}), 400)["detail"]

@@ -6,12 +6,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
 from trips.deletion import delete_account
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.roles import TripRole
@@ -23,25 +22,23 @@ Json = dict[str, Any]
 
 
 @pytest.fixture
-def ledger(api: Api, trip: Trip, olga: User) -> Ledger:
+def ledger(api, trip, olga):
     return Ledger(trip, api, olga)
 
 
-def history(ledger: Ledger, user: User, query: str = "", **headers: str) -> Json:
+def history(ledger, user, query="", **headers):
     response = ledger.client(user).get(f"{ledger.url}/history{query}", **headers)
     assert response.status_code == 200, response.content
     return response.json()
 
 
-def texts(ledger: Ledger, user: User, language: str = "en") -> list[str]:
+def texts(ledger, user, language="en"):
     """The sentences, the oldest first."""
     found = history(ledger, user, "?pageSize=100", headers={"Accept-Language": language})
     return [row["text"] for row in reversed(found["items"])]
 
 
-def test_an_entry_says_who_did_what_and_which_fields_changed(
-    ledger: Ledger, ed: User, vera: User
-) -> None:
+def test_an_entry_says_who_did_what_and_which_fields_changed(ledger, ed, vera):
     expense = ledger.spend(ed, "40.00", ed, vera, description="Dinner", paidByUserId=ed.pk)
     ledger.change(expense, ed, amount="45.00", notes="With tip.")
     [entry, created] = history(ledger, vera)["items"]
@@ -57,9 +54,7 @@ def test_an_entry_says_who_did_what_and_which_fields_changed(
     assert entry["text"] == f"Ed Editor {what} in “Dinner”."
 
 
-def test_every_event_has_a_sentence_in_both_languages(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_every_event_has_a_sentence_in_both_languages(ledger, olga, ed, vera):
     client = ledger.client(olga)
     client.patch(ledger.url, {"title": "Porto", "budget": "900"})
     client.put(f"{ledger.url}/members/{vera.pk}/role", {"role": "EDITOR"})
@@ -98,7 +93,7 @@ def test_every_event_has_a_sentence_in_both_languages(
         assert not [text for text in latest if "changed something" in text]
 
 
-def test_the_filters_are_combined(ledger: Ledger, olga: User, ed: User, vera: User) -> None:
+def test_the_filters_are_combined(ledger, olga, ed, vera):
     for payer in (olga, ed, olga):
         ledger.spend(payer, 10, olga, ed)
     ledger.settle(ed, olga, 1)
@@ -115,11 +110,11 @@ def test_the_filters_are_combined(ledger: Ledger, olga: User, ed: User, vera: Us
     "query",
     ["since=yesterday", "since=", "by=x", "by=0", "by=1.5", "event=expense", "event=", "page=0"],
 )
-def test_a_filter_that_says_nothing_is_refused(ledger: Ledger, vera: User, query: str) -> None:
+def test_a_filter_that_says_nothing_is_refused(ledger, vera, query):
     assert ledger.answer(vera, "get", f"history?{query}").status_code == 400
 
 
-def test_it_has_pages_without_gaps(ledger: Ledger, olga: User, vera: User) -> None:
+def test_it_has_pages_without_gaps(ledger, olga, vera):
     write(ledger.trip.pk, olga, *(Entry(Event.CODE_RENEWED, 1) for _row in range(45)))
     pages = [history(ledger, vera, f"?page={page}") for page in (1, 2, 3, 4, 2**60)]
     assert [[row["number"] for row in page["items"]] for page in pages] == [
@@ -132,9 +127,7 @@ def test_it_has_pages_without_gaps(ledger: Ledger, olga: User, vera: User) -> No
     assert {page["total"] for page in pages} == {45}
 
 
-def test_an_expense_has_its_own_history_even_once_it_is_deleted(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_has_its_own_history_even_once_it_is_deleted(ledger, olga, ed, vera):
     expense, _other = ledger.spend(olga, 10, olga, ed), ledger.spend(olga, 20, olga, ed)
     ledger.pay(ledger.split(expense, ed), by=ed)
     ledger.change(expense, olga, amount="12.00")
@@ -151,9 +144,7 @@ def test_an_expense_has_its_own_history_even_once_it_is_deleted(
 
 
 @pytest.mark.parametrize("field", ["notes", "tags"])
-def test_the_name_of_a_field_may_be_a_value(
-    ledger: Ledger, olga: User, ed: User, field: str
-) -> None:
+def test_the_name_of_a_field_may_be_a_value(ledger, olga, ed, field):
     value: Any = ["description"] if field == "tags" else "description"
     expense = ledger.spend(olga, 10, olga, ed, description="Dinner", **{field: value})
     ledger.change(expense, olga, **{field: []} if field == "tags" else {field: "With tip."})
@@ -164,9 +155,7 @@ def test_the_name_of_a_field_may_be_a_value(
     assert changed.endswith("“Dinner”.")
 
 
-def test_an_expense_without_a_journal_has_an_empty_history(
-    ledger: Ledger, olga: User, vera: User
-) -> None:
+def test_an_expense_without_a_journal_has_an_empty_history(ledger, olga, vera):
     expense = spend(ledger.trip, 1000, paid_by=olga, among=[olga])
     JournalEntry.objects.all().delete()
     empty = ledger.answer(vera, "get", f"expenses/{expense.pk}/history")
@@ -175,9 +164,7 @@ def test_an_expense_without_a_journal_has_an_empty_history(
     assert missing.status_code == 404
 
 
-def test_the_history_of_an_expense_of_another_trip_is_closed(
-    ledger: Ledger, olga: User, sam: User
-) -> None:
+def test_the_history_of_an_expense_of_another_trip_is_closed(ledger, olga, sam):
     expense = spend(ledger.trip, 1000, paid_by=olga, among=[olga])
     own = TripFactory()
     join(own, sam, TripRole.OWNER)
@@ -187,9 +174,7 @@ def test_the_history_of_an_expense_of_another_trip_is_closed(
     assert ledger.answer(sam, "get", through).status_code == 404
 
 
-def test_a_token_without_the_scope_of_expenses_sees_no_money(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_token_without_the_scope_of_expenses_sees_no_money(ledger, olga, ed):
     """T160: The history shows money to members and to tokens with the scope only."""
     ledger.client(olga).patch(ledger.url, {"title": "Porto"})
     ledger.spend(olga, 10, olga, ed)
@@ -206,15 +191,13 @@ def test_a_token_without_the_scope_of_expenses_sees_no_money(
 
 
 @pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_nobody_can_change_the_history(ledger: Ledger, olga: User, ada: User, method: str) -> None:
+def test_nobody_can_change_the_history(ledger, olga, ada, method):
     ledger.spend(olga, 10, olga)
     for user in (olga, ada):
         assert ledger.answer(user, method, "history", {}).status_code == 405
 
 
-def test_a_sentence_has_the_names_of_its_moment(
-    ledger: Ledger, api: Api, olga: User, ed: User, trip: Trip
-) -> None:
+def test_a_sentence_has_the_names_of_its_moment(ledger, api, olga, ed, trip):
     guest = ledger.client(olga).post(f"{ledger.url}/guests", {"name": "Grandma"}).json()["user"]
     nana = User.objects.get(pk=guest["id"])
     dinner = ledger.spend(ed, "40.00", ed, nana, description="Dinner", paidByUserId=ed.pk)

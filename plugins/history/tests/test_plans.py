@@ -6,21 +6,17 @@ from typing import Any
 from django.utils import timezone
 
 from tests import citus
-from tests.cast import Api
 from tests.factories import spend
 from tests.long_journal import ROWS, long_journal
 from tests.test_plans import noted, scanning
-from trips.models import JournalEntry, Trip
-from users.models import User
+from trips.models import JournalEntry
 
 pytestmark = citus.hides_plans
 
 __all__ = ["long_journal"]
 
 
-def test_no_page_of_a_long_history_reads_the_journal_from_end_to_end(
-    api: Api, long_journal: tuple[Trip, User]
-) -> None:
+def test_no_page_of_a_long_history_reads_the_journal_from_end_to_end(api, long_journal):
     trip, owner = long_journal
     expense = spend(trip, 1000, paid_by=owner, among=[owner])
     client, path = api(owner), f"/api/trips/{trip.pk}"

@@ -6,23 +6,20 @@ from decimal import Decimal
 import pytest
 
 from splits.models import DailyRate
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import settle, spend
-from tests.splits.ledger import Ledger
 from tests.test_unknown_names import LENIENT
-from trips.models import JournalEntry, Trip
-from users.models import User
+from trips.models import JournalEntry
 
 pytestmark = pytest.mark.either
 
 
-def texts(ledger: Ledger, user: User) -> list[str]:
+def texts(ledger, user):
     """The sentences, the newest first."""
     return [row["text"] for row in ledger.answer(user, "get", "history").json()["items"]]
 
 
-def test_fields_that_are_no_single_values_are_named_only(ledger: Ledger, olga: User) -> None:
+def test_fields_that_are_no_single_values_are_named_only(ledger, olga):
     for fields, text in (
         ({"defaultDivision": {"splitType": "EQUAL"}}, "how expenses are split by default"),
         ({"categoryBudgets": {"FOOD": 200.5}}, "the budgets of categories"),
@@ -34,7 +31,7 @@ def test_fields_that_are_no_single_values_are_named_only(ledger: Ledger, olga: U
     assert texts(ledger, olga)[0].startswith("Olga Owner changed the tags in ")
 
 
-def test_what_follows_from_the_amount_is_not_named(ledger: Ledger, olga: User, ed: User) -> None:
+def test_what_follows_from_the_amount_is_not_named(ledger, olga, ed):
     items = [{"name": "Wine", "amount": 60, "shares": {str(olga.pk): 1, str(ed.pk): 1}}]
     added = {"tax": 6, "tip": 4.5, "discount": 1.5}
     dinner = ledger.spend(olga, 69, olga, ed, splitType="ITEMIZED", items=items, **added)
@@ -45,9 +42,7 @@ def test_what_follows_from_the_amount_is_not_named(ledger: Ledger, olga: User, e
     )
 
 
-def test_a_settlement_has_the_amount_as_it_was_entered(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_settlement_has_the_amount_as_it_was_entered(ledger, olga, ed):
     DailyRate.objects.create(currency="JPY", per_euro=Decimal(160), day=date(2026, 5, 2))
     ledger.spend(olga, 40, ed)
     body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5000, "currency": "JPY"}
@@ -58,9 +53,7 @@ def test_a_settlement_has_the_amount_as_it_was_entered(
     assert "5,000 JPY" in deleted
 
 
-def test_amounts_stay_in_the_currency_of_their_time(
-    api: Api, trip: Trip, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_amounts_stay_in_the_currency_of_their_time(api, trip, ledger, olga, ed):
     dinner = spend(trip, 3000, paid_by=olga, among=[ed])
     payment = settle(trip, ed, olga, 3000, by=olga)
     before = texts(ledger, olga)
@@ -70,7 +63,7 @@ def test_amounts_stay_in_the_currency_of_their_time(
     assert texts(ledger, olga)[-len(before) :] == before
 
 
-def test_an_unknown_event_is_a_general_sentence(api: Api, olga: User, trip: Trip) -> None:
+def test_an_unknown_event_is_a_general_sentence(api, olga, trip):
     spend(trip, 1000, paid_by=olga, among=[olga])
     rows = JournalEntry.objects.filter(trip=trip.pk)
     api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"})
@@ -80,7 +73,7 @@ def test_an_unknown_event_is_a_general_sentence(api: Api, olga: User, trip: Trip
     assert shown["text"] == "Olga Owner changed something in the trip."
 
 
-def test_a_filter_is_sent_once_and_by_its_name(api: Api, trip: Trip, olga: User) -> None:
+def test_a_filter_is_sent_once_and_by_its_name(api, trip, olga):
     client, path = api(olga), f"/api/trips/{trip.pk}/history"
     [text] = problem_of(client.get(f"{path}?evnt=trip.created"), 400)["errors"]["evnt"]
     assert "did you mean event?" in text

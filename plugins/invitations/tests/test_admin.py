@@ -3,19 +3,17 @@
 import pytest
 
 from plugins.invitations.models import Invitation
-from plugins.invitations.tests.test_invitations import Invite, invite, look_at
+from plugins.invitations.tests.test_invitations import invite, look_at
 from tests.admin_client import AdminClient, told
-from tests.cast import Api
 from tests.factories import UserFactory
-from trips.models import Trip
 from users.models import Role, User
 
 __all__ = ["invite"]
 
 
 def test_what_an_administrator_invited_to_ends_with_the_role_and_does_not_come_back(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+    api, trip, olga, ada
+):
     former = UserFactory(role=Role.ADMIN)
     url, body = f"/api/trips/{trip.pk}/invitations", {"email": "nina@example.com"}
     created = api(former).post(url, body).json()
@@ -27,9 +25,7 @@ def test_what_an_administrator_invited_to_ends_with_the_role_and_does_not_come_b
     assert api(olga).post(url, body).status_code == 201
 
 
-def test_an_administrator_revokes_invitations(
-    api: Api, trip: Trip, ada: User, invite: Invite
-) -> None:
+def test_an_administrator_revokes_invitations(api, trip, ada, invite):
     created, admin = invite(email="nina@example.com"), AdminClient(ada)
     row = Invitation.objects.get()
     assert created["token"] not in admin.page(row).content.decode()
@@ -41,8 +37,8 @@ def test_an_administrator_revokes_invitations(
 
 @pytest.mark.parametrize("action", ["deactivate", "log_out"])
 def test_the_history_says_that_an_administrator_ended_an_invitation_with_its_sessions(
-    api: Api, trip: Trip, olga: User, ed: User, ada: User, invite: Invite, action: str
-) -> None:
+    api, trip, olga, ed, ada, invite, action
+):
     created = invite(by=ed)
     AdminClient(ada).act(action, ed)
     assert look_at(api, created).status_code == 404

@@ -1,7 +1,5 @@
 """An account that accepts an invitation takes the place of a guest, to the cent."""
 
-from typing import Any
-
 import pytest
 from django.db import transaction
 from hypothesis import given
@@ -9,30 +7,28 @@ from hypothesis import strategies as st
 
 from plugins.invitations.models import Invitation
 from plugins.invitations.tests.claims import accept, invite
-from splits.models import Expense
 from splits.money import parse_places
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
 from tests.splits.histories import AMOUNTS, DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
-from tests.splits.scripted_history import ScriptedHistory, history_with_guest
+from tests.splits.scripted_history import history_with_guest
 from tests.users.logins import bearer
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from trips.roles import TripRole
 from users.models import Mail, User
 
 
 @pytest.fixture
-def grandma(trip: Trip) -> User:
+def grandma(trip):
     return add_guest(trip)
 
 
 def test_an_editor_cannot_merge_by_an_invitation_what_only_an_owner_may(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, grandma: User
-) -> None:
+    api, trip, olga, ed, vera, sam, grandma
+):
     """T188: Only an OWNER gives a guest's entries to a member."""
     spend(trip, 9000, paid_by=olga, paid_by_user={grandma.pk: 9000}, among=[olga, ed, grandma])
     former = UserFactory()
@@ -47,9 +43,7 @@ def test_an_editor_cannot_merge_by_an_invitation_what_only_an_owner_may(
     assert not User.objects.filter(pk=grandma.pk).exists()
 
 
-def test_a_token_that_may_not_change_entries_claims_none(
-    api: Api, trip: Trip, olga: User, sam: User, grandma: User
-) -> None:
+def test_a_token_that_may_not_change_entries_claims_none(api, trip, olga, sam, grandma):
     created = invite(api, trip, olga, grandma)
     path = f"/api/invitations/{created['token']}/accept"
     script = bearer(script_of(sam, "trips:read", "trips:write").token)
@@ -58,9 +52,7 @@ def test_a_token_that_may_not_change_entries_claims_none(
     assert whole.post(path).status_code == 201
 
 
-def test_who_accepts_has_everything_that_the_guest_had(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User
-) -> None:
+def test_who_accepts_has_everything_that_the_guest_had(api, trip, olga, ed, sam, grandma):
     dinner = spend(trip, 9000, paid_by=olga, among=[olga, ed, grandma])
     spend(trip, 3000, paid_by=olga, paid_by_user={grandma.pk: 3000}, among=[ed, olga])
     settle(trip, grandma, olga, 500, by=olga)
@@ -91,9 +83,7 @@ def test_who_accepts_has_everything_that_the_guest_had(
     assert (row["state"], row["guest"]) == ("used", None)
 
 
-def test_a_guest_is_claimed_once(
-    api: Api, trip: Trip, olga: User, sam: User, grandma: User
-) -> None:
+def test_a_guest_is_claimed_once(api, trip, olga, sam, grandma):
     spend(trip, 9000, paid_by=olga, among=[grandma])
     first, second = (invite(api, trip, olga, grandma) for _number in range(2))
     assert accept(api, sam, first).status_code == 201
@@ -102,9 +92,7 @@ def test_a_guest_is_claimed_once(
 
 
 @pytest.mark.parametrize("way", ["claimed", "claimed by a member", "merged"])
-def test_other_invitations_of_the_guest_are_revoked(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, way: str
-) -> None:
+def test_other_invitations_of_the_guest_are_revoked(api, trip, olga, ed, sam, grandma, way):
     """T184: Invitations of a guest who is claimed or merged are revoked."""
     used, other = (invite(api, trip, olga, grandma) for _number in range(2))
     left = [other["id"]]
@@ -121,17 +109,13 @@ def test_other_invitations_of_the_guest_are_revoked(
     assert not Invitation.objects.filter(pk__in=left).exists()
 
 
-def test_a_claim_counts_as_a_trip(
-    api: Api, trip: Trip, olga: User, sam: User, grandma: User, settings: Any
-) -> None:
+def test_a_claim_counts_as_a_trip(api, trip, olga, sam, grandma, settings):
     settings.QUOTA_TRIPS = 1
     join(TripFactory(), sam)
     problem_of(accept(api, sam, invite(api, trip, olga, grandma)), 409, "limit_reached")
 
 
-def test_only_a_guest_of_the_trip_can_be_named(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User
-) -> None:
+def test_only_a_guest_of_the_trip_can_be_named(api, trip, olga, ed, grandma):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     path = f"/api/trips/{trip.pk}/invitations"
@@ -143,9 +127,7 @@ def test_only_a_guest_of_the_trip_can_be_named(
     invite(api, trip, olga, grandma)
 
 
-def test_nobody_takes_the_place_of_a_guest_who_was_removed(
-    api: Api, trip: Trip, olga: User, sam: User, grandma: User
-) -> None:
+def test_nobody_takes_the_place_of_a_guest_who_was_removed(api, trip, olga, sam, grandma):
     spend(trip, 600, paid_by=olga, among=[grandma])
     settle(trip, grandma, olga, 600, by=olga)
     invitation = invite(api, trip, olga, grandma, email=sam.email)
@@ -154,15 +136,13 @@ def test_nobody_takes_the_place_of_a_guest_who_was_removed(
     assert accept(api, sam, invitation).status_code == 404
 
 
-def test_the_odd_cents_stay_where_they_were(
-    sam: User, api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_odd_cents_stay_where_they_were(sam, api, trip, olga, ed):
     grandma = add_guest(trip)
     # Sam comes first by id, and the guest last.
     assert sam.pk < min(olga.pk, ed.pk)
     assert max(olga.pk, ed.pk) < grandma.pk
 
-    def parts(expense: Expense) -> list[int]:
+    def parts(expense):
         amounts = dict(expense.splits.values_list("participant", "amount_minor"))
         return [amounts.get(user.pk, 0) for user in (olga, ed, grandma, sam)]
 
@@ -176,9 +156,7 @@ def test_the_odd_cents_stay_where_they_were(
     assert list(differences(trip.pk)) == []
 
 
-def test_a_claim_can_close_reopen_and_go_on(
-    api: Api, trip: Trip, olga: User, sam: User, grandma: User
-) -> None:
+def test_a_claim_can_close_reopen_and_go_on(api, trip, olga, sam, grandma):
     spend(trip, 1000, paid_by=olga, among=[olga, grandma])
     closing = settle(trip, grandma, olga, 500, by=olga)
     accept(api, sam, invite(api, trip, olga, grandma))
@@ -188,13 +166,13 @@ def test_a_claim_can_close_reopen_and_go_on(
     assert list(differences(trip.pk)) == []
 
 
-def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
+def picture(history, renamed):
     """Balances, splits and settlements, with the ids in `renamed` replaced."""
 
-    def name(user: Any) -> int:
+    def name(user):
         return renamed.get(user["id"], user["id"])
 
-    def get(path: str) -> Any:
+    def get(path):
         return exact(history.send(history.admin, "get", path))
 
     balances = {name(row.pop("user")): row for row in get("balances")}
@@ -231,7 +209,7 @@ def picture(history: ScriptedHistory, renamed: dict[int, int]) -> Any:
         (["", "12:17 13:17 18:12"], {13: 17, 18: 17}),
     ],
 )
-def test_whose_turn_it_is_follows_from_the_pairs(texts: list[str], places: dict[int, int]) -> None:
+def test_whose_turn_it_is_follows_from_the_pairs(texts, places):
     assert {person: of for person, (of, _taken) in parse_places(*texts).items()} == places
 
 
@@ -245,17 +223,7 @@ def test_whose_turn_it_is_follows_from_the_pairs(texts: list[str], places: dict[
         max_size=4,
     ),
 )
-def test_no_claim_moves_a_cent(
-    sam: User,
-    api: Api,
-    olga: User,
-    ed: User,
-    vera: User,
-    ada: User,
-    currency: str,
-    expenses: list[dict[str, Any]],
-    payments: list[tuple[int, int, int]],
-) -> None:
+def test_no_claim_moves_a_cent(sam, api, olga, ed, vera, ada, currency, expenses, payments):
     """T154: A claim gives an account all that the guest had, and moves no cent."""
     with history_with_guest(api, [olga, ed, vera], ada, currency) as (history, guest):
         # Sam is the first by id and the guest the last, so the odd cents would rotate otherwise.
@@ -283,13 +251,13 @@ def test_no_claim_moves_a_cent(
         assert list(differences(trip.pk)) == []
 
 
-def with_id(body: dict[str, Any], old: int, new: int) -> dict[str, Any]:
+def with_id(body, old, new):
     """The body of an expense with another user in it."""
 
-    def renamed(user: Any) -> int:
+    def renamed(user):
         return new if int(user) == old else int(user)
 
-    def figures(by_user: dict[str, Any]) -> dict[str, Any]:
+    def figures(by_user):
         return {str(renamed(user)): figure for user, figure in by_user.items()}
 
     body = body | {"payers": [row | {"userId": renamed(row["userId"])} for row in body["payers"]]}

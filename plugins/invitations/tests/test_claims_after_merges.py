@@ -5,22 +5,17 @@ import pytest
 from plugins.invitations.tests.walked import claim
 from plugins.merging.tests.test_merges import merge
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import add_guest, settle, spend
 from tests.splits.ledger import Ledger
 from tests.splits.test_divisions import item, itemized
-from trips.models import Trip
-from users.models import User
 
 
 @pytest.fixture
-def grandma(trip: Trip) -> User:
+def grandma(trip):
     return add_guest(trip)
 
 
-def test_two_guests_are_merged_and_then_claimed(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User
-) -> None:
+def test_two_guests_are_merged_and_then_claimed(api, trip, olga, ed, sam):
     granny, grandma = add_guest(trip, "Granny"), add_guest(trip)
     assert ed.pk < granny.pk < grandma.pk
     dinners = [
@@ -39,9 +34,7 @@ def test_two_guests_are_merged_and_then_claimed(
     assert list(differences(trip.pk)) == []
 
 
-def test_a_member_who_accepts_takes_the_place_of_the_guest_too(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
+def test_a_member_who_accepts_takes_the_place_of_the_guest_too(api, trip, olga, ed, vera, grandma):
     spend(trip, 600, paid_by=olga, among=[vera, ed])
     spend(trip, 600, paid_by=olga, among=[olga, grandma])
     answer = claim(api, trip, olga, grandma, vera)
@@ -51,9 +44,7 @@ def test_a_member_who_accepts_takes_the_place_of_the_guest_too(
     assert list(differences(trip.pk)) == []
 
 
-def test_a_former_member_who_accepts_comes_back(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
+def test_a_former_member_who_accepts_comes_back(api, trip, olga, ed, vera, grandma):
     spend(trip, 600, paid_by=olga, among=[olga, vera])
     spend(trip, 600, paid_by=olga, among=[olga, grandma])
     settle(trip, vera, olga, 300, by=olga)
@@ -65,9 +56,7 @@ def test_a_former_member_who_accepts_comes_back(
     assert list(differences(trip.pk)) == []
 
 
-def test_items_name_the_account_that_takes_the_place_of_a_guest(
-    api: Api, trip: Trip, olga: User, sam: User, grandma: User
-) -> None:
+def test_items_name_the_account_that_takes_the_place_of_a_guest(api, trip, olga, sam, grandma):
     ledger = Ledger(trip, api, olga)
     body = itemized(9, [item("Tea", 9, {olga: 1, grandma: 2})])
     tea = ledger.answer(olga, "post", "expenses", body).json()

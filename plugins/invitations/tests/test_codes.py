@@ -2,12 +2,10 @@
 
 import re
 from itertools import chain
-from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, join
 from tests.security.test_replays import end, keyed, not_found
@@ -15,17 +13,16 @@ from tests.trips.test_deleted_trips import delete, lived, restored
 from tests.trips.test_quotas import assert_limit
 from tests.trips.test_scoped_access import confined
 from tests.trips.test_trips_without_members import abandoned
-from tests.users.test_throttles import Limits, assert_throttled
-from trips.models import Trip, joining
+from tests.users.test_throttles import assert_throttled
+from trips.models import joining
 from trips.roles import TripRole
-from users.models import User
 
 __all__ = ["abandoned", "lived"]
 
 pytestmark = pytest.mark.either
 
 
-def test_the_preview_shows_enough_to_decide_and_no_more(api: Api, trip: Trip, sam: User) -> None:
+def test_the_preview_shows_enough_to_decide_and_no_more(api, trip, sam):
     """T12: A trip code returns only a preview and cannot be guessed."""
     response = api(sam).get(f"/api/trips/code/{trip.code}")
     assert response.status_code == 200
@@ -38,12 +35,12 @@ def test_the_preview_shows_enough_to_decide_and_no_more(api: Api, trip: Trip, sa
     }
 
 
-def test_the_preview_counts_who_is_there_now(api: Api, trip: Trip, vera: User, sam: User) -> None:
+def test_the_preview_counts_who_is_there_now(api, trip, vera, sam):
     api(vera).post(f"/api/trips/{trip.pk}/members/leave")
     assert api(sam).get(f"/api/trips/code/{trip.code}").json()["memberCount"] == 2
 
 
-def test_codes_have_no_case(api: Api, trip: Trip, sam: User) -> None:
+def test_codes_have_no_case(api, trip, sam):
     client = api(sam)
     assert client.get(f"/api/trips/code/{trip.code.lower()}").status_code == 200
     response = client.post("/api/trips/join", {"tripCode": f" {trip.code.lower()} "})
@@ -55,7 +52,7 @@ def test_codes_have_no_case(api: Api, trip: Trip, sam: User) -> None:
     ["AAAAAAA1", "AAAAAAA", "AAAAAAAAA", "A", "%25", "%00", "AAAAAAA%00", "é", "%C3%9F",
      "%F0%9F%98%80", "AAAA%20AAA", "_" * 8, "x" * 300],
 )  # fmt: skip
-def test_no_other_code_leads_anywhere(api: Api, trip: Trip, sam: User, code: str) -> None:
+def test_no_other_code_leads_anywhere(api, trip, sam, code):
     client = api(sam)
     response = client.get(f"/api/trips/code/{code}")
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
@@ -63,9 +60,7 @@ def test_no_other_code_leads_anywhere(api: Api, trip: Trip, sam: User, code: str
 
 
 @pytest.mark.parametrize(("join_role", "role"), [(None, "VIEWER"), ("EDITOR", "EDITOR")])
-def test_joining_gives_the_role_that_the_trip_gives(
-    api: Api, trip: Trip, olga: User, sam: User, join_role: str | None, role: str
-) -> None:
+def test_joining_gives_the_role_that_the_trip_gives(api, trip, olga, sam, join_role, role):
     """T69: A stranger can join by the code only, with the role that the trip defines."""
     if join_role:
         api(olga).patch(f"/api/trips/{trip.pk}", {"joinRole": join_role})
@@ -80,18 +75,18 @@ def test_joining_gives_the_role_that_the_trip_gives(
     assert client.get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == role
 
 
-def test_who_is_a_member_does_not_join_twice(api: Api, trip: Trip, olga: User) -> None:
+def test_who_is_a_member_does_not_join_twice(api, trip, olga):
     response = api(olga).post("/api/trips/join", {"tripCode": trip.code})
     assert (response.status_code, response.json()["code"]) == (409, "already_member")
     assert api(olga).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
 
 
-def test_an_unknown_code_is_404(api: Api, sam: User) -> None:
+def test_an_unknown_code_is_404(api, sam):
     response = api(sam).post("/api/trips/join", {"tripCode": "AAAAAAAA"})
     assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
 
-def test_a_new_code_kills_the_old_one(api: Api, trip: Trip, olga: User, sam: User) -> None:
+def test_a_new_code_kills_the_old_one(api, trip, olga, sam):
     response = api(olga).post(f"/api/trips/{trip.pk}/code")
     renewed = response.json()
     assert response.status_code == 200
@@ -105,7 +100,7 @@ def test_a_new_code_kills_the_old_one(api: Api, trip: Trip, olga: User, sam: Use
     assert client.post("/api/trips/join", {"tripCode": renewed["tripCode"]}).status_code == 201
 
 
-def test_a_new_code_changes_nothing_else(api: Api, trip: Trip, olga: User) -> None:
+def test_a_new_code_changes_nothing_else(api, trip, olga):
     client = api(olga)
     before = client.get(f"/api/trips/{trip.pk}").json()
     after = client.post(f"/api/trips/{trip.pk}/code").json()
@@ -114,14 +109,14 @@ def test_a_new_code_changes_nothing_else(api: Api, trip: Trip, olga: User) -> No
     assert client.get(f"/api/trips/{trip.pk}").json() == after
 
 
-def test_the_code_of_a_deleted_trip_is_dead(api: Api, olga: User, sam: User) -> None:
+def test_the_code_of_a_deleted_trip_is_dead(api, olga, sam):
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
     api(olga).delete(f"/api/trips/{trip.pk}")
     assert api(sam).get(f"/api/trips/code/{trip.code}").status_code == 404
 
 
-def test_codes_of_other_trips_lead_nowhere(trip: Trip, olga: User, sam: User) -> None:
+def test_codes_of_other_trips_lead_nowhere(trip, olga, sam):
     foreign = TripFactory()
     join(foreign, sam, TripRole.OWNER)
     client = confined(olga, trip)
@@ -132,8 +127,8 @@ def test_codes_of_other_trips_lead_nowhere(trip: Trip, olga: User, sam: User) ->
 
 
 def test_joining_by_code_takes_a_confirmed_address_if_the_settings_say_so(
-    api: Api, trip: Trip, olga: User, sam: User, settings: Any
-) -> None:
+    api, trip, olga, sam, settings
+):
     settings.REQUIRE_VERIFIED_EMAIL = True
     client = api(sam)
     response = client.post("/api/trips/join", {"tripCode": trip.code})
@@ -143,9 +138,7 @@ def test_joining_by_code_takes_a_confirmed_address_if_the_settings_say_so(
     assert client.post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
 
 
-def test_joining_by_code_counts_as_a_look_up(
-    api: Api, limits: Limits, trip: Trip, sam: User
-) -> None:
+def test_joining_by_code_counts_as_a_look_up(api, limits, trip, sam):
     limits(lookup="2/hour")
     client = api(sam)
     client.get("/api/trips/code/XXXXXXXX")
@@ -154,9 +147,7 @@ def test_joining_by_code_counts_as_a_look_up(
     assert client.get("/api/trips").json()["total"] == 0
 
 
-def test_t142_the_answer_to_joining_is_not_replayed_to_who_was_removed(
-    trip: Trip, sam: User
-) -> None:
+def test_t142_the_answer_to_joining_is_not_replayed_to_who_was_removed(trip, sam):
     client, body = keyed(sam), {"tripCode": trip.code}
     assert client.post("/api/trips/join", body).status_code == 201
     assert client.post("/api/trips/join", body)["Idempotency-Replayed"] == "true"
@@ -165,7 +156,7 @@ def test_t142_the_answer_to_joining_is_not_replayed_to_who_was_removed(
     assert (refused.status_code, refused.content) == (404, not_found(client))
 
 
-def test_the_code_of_an_abandoned_trip_is_invalid(api: Api, abandoned: Trip, sam: User) -> None:
+def test_the_code_of_an_abandoned_trip_is_invalid(api, abandoned, sam):
     """T155: Nobody gets into a trip whose only member deleted their account."""
     client = api(sam)
     assert client.get(f"/api/trips/code/{abandoned.code}").status_code == 404
@@ -174,9 +165,7 @@ def test_the_code_of_an_abandoned_trip_is_invalid(api: Api, abandoned: Trip, sam
     call_command("audit_ledger")
 
 
-def test_a_code_works_again_when_its_trip_is_restored(
-    api: Api, lived: Trip, olga: User, sam: User
-) -> None:
+def test_a_code_works_again_when_its_trip_is_restored(api, lived, olga, sam):
     delete(api, lived, olga)
     assert api(sam).get(f"/api/trips/code/{lived.code}").status_code == 404
     assert api(sam).post("/api/trips/join", {"tripCode": lived.code}).status_code == 404
@@ -184,23 +173,19 @@ def test_a_code_works_again_when_its_trip_is_restored(
     assert api(sam).get(f"/api/trips/code/{lived.code}").json()["memberCount"] == 4
 
 
-def test_a_code_is_invalid_while_no_owner_can_log_in(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
+def test_a_code_is_invalid_while_no_owner_can_log_in(api, trip, olga, sam):
     olga.deactivate(by=None)
     assert api(sam).post("/api/trips/join", {"tripCode": trip.code}).status_code == 404
 
 
-def test_who_left_comes_back_with_the_role_that_the_trip_gives(
-    api: Api, trip: Trip, ed: User
-) -> None:
+def test_who_left_comes_back_with_the_role_that_the_trip_gives(api, trip, ed):
     assert api(ed).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
     response = api(ed).post("/api/trips/join", {"tripCode": trip.code})
     assert (response.status_code, response.json()["role"]) == (201, "VIEWER")
     assert len(api(ed).get(f"/api/trips/{trip.pk}/members").json()) == 3
 
 
-def test_nobody_joins_above_a_quota(api: Api, trip: Trip, sam: User, settings: Any) -> None:
+def test_nobody_joins_above_a_quota(api, trip, sam, settings):
     settings.QUOTA_TRIPS = 0
     assert_limit(api(sam).post("/api/trips/join", {"tripCode": trip.code}), 0)
     settings.QUOTA_TRIPS, settings.QUOTA_MEMBERS = 1, 3
@@ -209,9 +194,7 @@ def test_nobody_joins_above_a_quota(api: Api, trip: Trip, sam: User, settings: A
     assert api(sam).post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
 
 
-def test_a_new_code_is_none_that_another_trip_has(
-    api: Api, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_code_is_none_that_another_trip_has(api, trip, olga, monkeypatch):
     taken = TripFactory(code="ABCDEFGH")
     letters = chain(taken.code, "JKLMNPQR")
     monkeypatch.setattr(joining.secrets, "choice", lambda _letters: next(letters))

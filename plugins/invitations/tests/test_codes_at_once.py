@@ -7,17 +7,15 @@ import httpx
 from tests.document import problem_of
 from tests.locks import answer_after
 from tests.security.conftest import http, journey, travellers
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, at_once, sign_up
+from tests.splits.journey import Journey, at_once, sign_up
 from tests.trips.test_behind_the_lock import people, scene
-from tests.trips.waiting import Scene
 
 __all__ = ["http", "journey", "people", "scene", "travellers"]
 
 LEFT = "UPDATE trips_member SET left_at = joined_at WHERE trip_id = %s"
 
 
-def test_a_code_that_was_renewed_lets_nobody_in(server: Server, scene: Scene) -> None:
+def test_a_code_that_was_renewed_lets_nobody_in(server, scene):
     code = scene.olga.done("GET", scene.trip.path)["tripCode"]
     call = partial(scene.nina.call, "POST", "/trips/join", {"tripCode": code})
     renewed = ("UPDATE trips_trip SET code = %s WHERE id = %s", code[::-1], scene.trip.id)
@@ -25,7 +23,7 @@ def test_a_code_that_was_renewed_lets_nobody_in(server: Server, scene: Scene) ->
     assert (response.status_code, nothing_stored) == (404, True)
 
 
-def test_who_joins_gets_the_role_that_the_trip_gives_by_then(server: Server, scene: Scene) -> None:
+def test_who_joins_gets_the_role_that_the_trip_gives_by_then(server, scene):
     scene.olga.done("PATCH", scene.trip.path, {"joinRole": "EDITOR"})
     code = scene.olga.done("GET", scene.trip.path)["tripCode"]
     call = partial(scene.nina.call, "POST", "/trips/join", {"tripCode": code})
@@ -34,7 +32,7 @@ def test_who_joins_gets_the_role_that_the_trip_gives_by_then(server: Server, sce
     assert response.json()["role"] == "VIEWER"
 
 
-def test_who_joins_while_the_last_member_goes_does_not_get_in(server: Server) -> None:
+def test_who_joins_while_the_last_member_goes_does_not_get_in(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         olga, nina = sign_up(http), sign_up(http)
         trip = Journey.start(olga)
@@ -47,9 +45,7 @@ def test_who_joins_while_the_last_member_goes_does_not_get_in(server: Server) ->
         assert nothing_stored
 
 
-def test_of_twenty_who_join_as_one_user_one_succeeds(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_of_twenty_who_join_as_one_user_one_succeeds(journey, travellers):
     owner, joiner, *_others = travellers
     code = {"tripCode": owner.done("GET", journey.path)["tripCode"]}
     joining = at_once([lambda: joiner.call("POST", "/trips/join", code)] * 20)

@@ -1,7 +1,5 @@
 """Who replaces a guest does so in deleted entries, too, and these are restored accordingly."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,27 +7,25 @@ from hypothesis import strategies as st
 from plugins.invitations.tests.claims import accept, invite
 from plugins.merging.tests.test_merges import merge
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, join, settle, spend
 from tests.splits.histories import DECIMALS, DIVISION, HISTORIES
 from tests.splits.ledger import exact
-from tests.splits.scripted_history import STEPS, ScriptedHistory, delete, history_with_guest, play
+from tests.splits.scripted_history import STEPS, delete, history_with_guest, play
 from tests.stored import rolled_back
-from trips.models import Trip
 from users.models import User
 
 
-def url(trip: Trip, *parts: Any) -> str:
+def url(trip, *parts):
     return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
 
 
 @pytest.fixture
-def grandma(trip: Trip) -> User:
+def grandma(trip):
     return add_guest(trip)
 
 
-def restored(api: Api, trip: Trip, kind: str, pk: int, by: User) -> Any:
+def restored(api, trip, kind, pk, by):
     response = api(by).post(url(trip, kind, pk, "restore"))
     assert response.status_code == 200, response.content
     assert list(differences(trip.pk)) == []
@@ -37,8 +33,8 @@ def restored(api: Api, trip: Trip, kind: str, pk: int, by: User) -> Any:
 
 
 def test_an_account_that_claims_a_guest_has_its_place_in_what_was_deleted(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User
-) -> None:
+    api, trip, olga, ed, sam, grandma
+):
     """T177: Who takes a guest's place takes it in deleted entries, too."""
     dinner = spend(trip, 1001, paid_by=olga, paid_by_user={grandma.pk: 1001}, among=[ed, grandma])
     payment = settle(trip, ed, grandma, 200, by=olga)
@@ -58,8 +54,8 @@ def test_an_account_that_claims_a_guest_has_its_place_in_what_was_deleted(
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_odd_cents_of_what_was_deleted_before_a_merge_stay_where_they_are(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User, position: int
-) -> None:
+    api, trip, olga, ed, vera, grandma, position
+):
     """Ed has a lower id than Vera, the guest whose entries he gets has a higher one."""
     for _before in range(position):
         spend(trip, 100, paid_by=olga, among=[olga])
@@ -73,14 +69,12 @@ def test_odd_cents_of_what_was_deleted_before_a_merge_stay_where_they_are(
 
 
 @pytest.fixture
-def granny(db: None) -> User:
+def granny(db):
     """A guest whose id is the first, if the test asks for her first."""
     return User.create_guest("Granny")
 
 
-def replace(
-    api: Api, history: ScriptedHistory, guest: User, way: str, sam: User, granny: User
-) -> tuple[int, list[int]]:
+def replace(api, history, guest, way, sam, granny):
     """Put somebody into the place of the guest; it is refused if an entry names both.
 
     Returns the status, and the ids of the expenses that name both.
@@ -101,10 +95,10 @@ def replace(
     return answer.status_code, []
 
 
-def picture(history: ScriptedHistory) -> Any:
+def picture(history):
     """Balances and expenses, also how much of each split is paid."""
 
-    def get(path: str) -> Any:
+    def get(path):
         return exact(history.send(history.admin, "get", path))
 
     expenses = get("expenses?pageSize=100")["items"]
@@ -121,18 +115,8 @@ def picture(history: ScriptedHistory) -> Any:
     way=st.sampled_from(["merge", "claim", "claim by a member", "merge and claim"]),
 )
 def test_the_order_of_replacing_and_restoring_does_not_matter(
-    granny: User,
-    sam: User,
-    api: Api,
-    olga: User,
-    ed: User,
-    vera: User,
-    ada: User,
-    currency: str,
-    expenses: list[dict[str, Any]],
-    steps: Any,
-    way: str,
-) -> None:
+    granny, sam, api, olga, ed, vera, ada, currency, expenses, steps, way
+):
     with history_with_guest(api, [olga, ed, vera], ada, currency) as (history, guest):
         trip, send = history.ledger.trip, history.send
         for division in expenses:
@@ -167,5 +151,5 @@ def test_the_order_of_replacing_and_restoring_does_not_matter(
         assert picture(history) == expected
 
 
-def _by_id(row: dict[str, Any]) -> int:
+def _by_id(row):
     return row["id"]

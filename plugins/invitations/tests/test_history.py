@@ -1,23 +1,19 @@
 """What the history says of invitations, and that it forgets the names of guests who are claimed."""
 
 from plugins.history.tests.test_history import texts
-from tests.cast import Api
 from tests.factories import PASSWORD
 from tests.splits.ledger import Ledger
 from tests.trips.test_journal import rows_of
-from trips.models import Trip
 from users.models import User
 
 
-def test_an_invitation_has_a_sentence(api: Api, trip: Trip, olga: User, vera: User) -> None:
+def test_an_invitation_has_a_sentence(api, trip, olga, vera):
     ledger = Ledger(trip, api, olga)
     ledger.client(olga).post(f"{ledger.url}/invitations", {"role": "EDITOR"})
     assert texts(ledger, vera) == ["Olga Owner invited somebody as editor."]
 
 
-def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
+def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(api, trip, olga, sam):
     """T161: The journal keeps no address, no token and no deleted name."""
     guest_id = (
         api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Sammy"}).json()["user"]["id"]
@@ -44,9 +40,7 @@ def test_a_deleted_account_is_a_member_who_left_and_no_name_of_it_remains(
     assert rows[1].changes == {"name": {"old": None, "new": None}}
 
 
-def test_the_names_of_guests_that_were_merged_before_a_claim_are_removed_too(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
+def test_the_names_of_guests_that_were_merged_before_a_claim_are_removed_too(api, trip, olga, sam):
     client, url = api(olga), f"/api/trips/{trip.pk}"
     names = ("Sammy", "Samuel", "Sam S.", "Grandma")
     sammy, samuel, sam_s, _grandma = (

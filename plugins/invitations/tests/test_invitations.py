@@ -9,10 +9,8 @@ import pytest
 import time_machine
 from django.core.management import call_command
 from django.utils import timezone
-from rest_framework.response import Response
 
 from plugins.invitations.models import MAX_OPEN_INVITATIONS, Invitation
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.mailserver import token_in
@@ -20,7 +18,6 @@ from tests.stored import everything_stored
 from tests.users.logins import bearer
 from tripcompanion.observability.logs import without_secrets
 from trips.deletion import delete_account
-from trips.models import Trip
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, User
 
@@ -28,10 +25,10 @@ Invite = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def invite(api: Api, trip: Trip, olga: User) -> Invite:
+def invite(api, trip, olga):
     """`invite(role="EDITOR")` creates an invitation as Olga."""
 
-    def create(by: User = olga, **body: Any) -> dict[str, Any]:
+    def create(by=olga, **body):
         response = api(by).post(f"/api/trips/{trip.pk}/invitations", body)
         assert response.status_code == 201, response.content
         return response.json()
@@ -39,22 +36,22 @@ def invite(api: Api, trip: Trip, olga: User) -> Invite:
     return create
 
 
-def accept(api: Api, user: User | None, invitation: dict[str, Any]) -> Response:
+def accept(api, user, invitation):
     return api(user).post(f"/api/invitations/{invitation['token']}/accept")
 
 
-def look_at(api: Api, invitation: dict[str, Any]) -> Response:
+def look_at(api, invitation):
     return api(None).get(f"/api/invitations/{invitation['token']}")
 
 
-def confirmed(user: User) -> User:
+def confirmed(user):
     overwrite(user, email_verified_at=timezone.now())
     return user
 
 
 def test_a_link_has_a_token_that_is_shown_once_and_stored_as_a_hash(
-    api: Api, trip: Trip, olga: User, invite: Invite, settings: Any
-) -> None:
+    api, trip, olga, invite, settings
+):
     """T152: The token of an invitation is random, and stored as a hash only."""
     created = invite(note="For the neighbours", role="EDITOR")
     token, link = created.pop("token"), created.pop("link")
@@ -73,9 +70,7 @@ def test_a_link_has_a_token_that_is_shown_once_and_stored_as_a_hash(
     assert token not in without_secrets(f"GET /api/invitations/{token} 404")
 
 
-def test_a_link_adds_everybody_who_accepts_it(
-    api: Api, trip: Trip, olga: User, sam: User, invite: Invite
-) -> None:
+def test_a_link_adds_everybody_who_accepts_it(api, trip, olga, sam, invite):
     created, nina = invite(role="EDITOR"), UserFactory()
     for user in (sam, nina):
         accepted = accept(api, user, created)
@@ -88,9 +83,7 @@ def test_a_link_adds_everybody_who_accepts_it(
     assert [(row["uses"], row["state"]) for row in listed] == [(2, "open")]
 
 
-def test_the_preview_shows_what_is_needed_to_decide_and_nothing_else(
-    api: Api, trip: Trip, invite: Invite
-) -> None:
+def test_the_preview_shows_what_is_needed_to_decide_and_nothing_else(api, trip, invite):
     created = invite(role="EDITOR", note="Secret", email="nina@example.com")
     assert look_at(api, created).json() == {
         "title": trip.title,
@@ -105,7 +98,7 @@ def test_the_preview_shows_what_is_needed_to_decide_and_nothing_else(
     assert stale.status_code == 200
 
 
-def revoke(api: Api, trip: Trip, olga: User, created: dict[str, Any]) -> None:
+def revoke(api, trip, olga, created):
     for _time in range(2):
         path = f"/api/trips/{trip.pk}/invitations/{created['id']}"
         assert api(olga).delete(path).status_code == 204
@@ -113,8 +106,8 @@ def revoke(api: Api, trip: Trip, olga: User, created: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("end", ["used", "expired", "revoked", "demoted", "removed", "deactivated"])
 def test_whatever_ended_an_invitation_it_is_as_if_it_had_never_been(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, invite: Invite, end: str
-) -> None:
+    api, trip, olga, ed, sam, invite, end
+):
     created = invite(by=ed, maxUses=1)
     assert look_at(api, created).status_code == 200
     if end == "used":
@@ -139,17 +132,13 @@ def test_whatever_ended_an_invitation_it_is_as_if_it_had_never_been(
     assert row["state"] == (end if end in {"used", "expired"} else "revoked")
 
 
-def test_an_account_that_an_earlier_release_deactivated_invites_nobody(
-    api: Api, ed: User, sam: User, invite: Invite
-) -> None:
+def test_an_account_that_an_earlier_release_deactivated_invites_nobody(api, ed, sam, invite):
     created = invite(by=ed)
     overwrite(ed, is_active=False)
     assert look_at(api, created).status_code == accept(api, sam, created).status_code == 404
 
 
-def test_an_editor_who_was_an_owner_no_longer_makes_owners(
-    api: Api, trip: Trip, olga: User, sam: User, invite: Invite
-) -> None:
+def test_an_editor_who_was_an_owner_no_longer_makes_owners(api, trip, olga, sam, invite):
     nina = UserFactory()
     join(trip, nina, TripRole.OWNER)
     to_own, to_edit = invite(by=nina, role="OWNER"), invite(by=nina, role="EDITOR")
@@ -158,24 +147,20 @@ def test_an_editor_who_was_an_owner_no_longer_makes_owners(
     assert accept(api, sam, to_edit).status_code == 201
 
 
-def test_an_administrator_who_is_no_member_invites(
-    api: Api, trip: Trip, ada: User, sam: User, invite: Invite
-) -> None:
+def test_an_administrator_who_is_no_member_invites(api, trip, ada, sam, invite):
     created = invite(by=ada, role="OWNER")
     assert accept(api, sam, created).status_code == 201
     overwrite(ada, role="USER")
     assert look_at(api, created).status_code == 404
 
 
-def test_nobody_invites_to_a_role_above_their_own(api: Api, trip: Trip, ed: User) -> None:
+def test_nobody_invites_to_a_role_above_their_own(api, trip, ed):
     refused = api(ed).post(f"/api/trips/{trip.pk}/invitations", {"role": "OWNER"})
     problem_of(refused, 403, "forbidden")
     assert not Invitation.objects.exists()
 
 
-def test_only_the_confirmed_address_accepts(
-    api: Api, trip: Trip, olga: User, sam: User, invite: Invite, mailoutbox: Any
-) -> None:
+def test_only_the_confirmed_address_accepts(api, trip, olga, sam, invite, mailoutbox):
     created = invite(email="Sam@Example.com")
     assert created["maxUses"] == 1
     problem_of(accept(api, UserFactory(), created), 403, "invited_by_address")
@@ -185,9 +170,7 @@ def test_only_the_confirmed_address_accepts(
     assert accept(api, sam, created).status_code == 404
 
 
-def test_a_mail_has_a_link_of_its_own_and_no_word_of_a_user(
-    api: Api, trip: Trip, sam: User, invite: Invite, mailoutbox: list[Any]
-) -> None:
+def test_a_mail_has_a_link_of_its_own_and_no_word_of_a_user(api, trip, sam, invite, mailoutbox):
     created = invite(email=sam.email, note="Buy now", role="EDITOR")
     call_command("send_mail_queue", verbosity=0)
     [mail] = mailoutbox
@@ -200,9 +183,7 @@ def test_a_mail_has_a_link_of_its_own_and_no_word_of_a_user(
     assert look_at(api, created).status_code == 404
 
 
-def test_an_invitation_waits_for_the_registration(
-    api: Api, trip: Trip, invite: Invite, mailoutbox: list[Any]
-) -> None:
+def test_an_invitation_waits_for_the_registration(api, trip, invite, mailoutbox):
     created = invite(email="nina@example.com")
     call_command("send_mail_queue", verbosity=0)
     nina = confirmed(User.register("nina@example.com", "four-green-suitcases"))
@@ -211,9 +192,7 @@ def test_an_invitation_waits_for_the_registration(
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "trip"])
-def test_no_mail_is_sent_for_an_invitation_that_is_over(
-    api: Api, trip: Trip, olga: User, invite: Invite, mailoutbox: list[Any], end: str
-) -> None:
+def test_no_mail_is_sent_for_an_invitation_that_is_over(api, trip, olga, invite, mailoutbox, end):
     created = invite(email="nina@example.com")
     if end == "revoked":
         revoke(api, trip, olga, created)
@@ -226,9 +205,7 @@ def test_no_mail_is_sent_for_an_invitation_that_is_over(
     assert not Mail.objects.exists()
 
 
-def test_an_address_is_invited_once_and_a_member_never(
-    api: Api, trip: Trip, olga: User, ed: User, invite: Invite
-) -> None:
+def test_an_address_is_invited_once_and_a_member_never(api, trip, olga, ed, invite):
     created = invite(email="nina@example.com")
     client, path = api(olga), f"/api/trips/{trip.pk}/invitations"
     problem_of(client.post(path, {"email": "NINA@example.com"}), 409, "already_invited")
@@ -238,47 +215,39 @@ def test_an_address_is_invited_once_and_a_member_never(
     assert Mail.objects.count() == 1
 
 
-def test_a_member_is_no_member_twice(api: Api, trip: Trip, ed: User, invite: Invite) -> None:
+def test_a_member_is_no_member_twice(api, trip, ed, invite):
     created = invite(role="OWNER")
     problem_of(accept(api, ed, created), 409, "already_member")
     assert trip.members.get(user=ed).role == TripRole.EDITOR
     assert Invitation.objects.get().uses == 0
 
 
-def test_who_left_comes_back_with_the_new_role(
-    api: Api, trip: Trip, ed: User, invite: Invite
-) -> None:
+def test_who_left_comes_back_with_the_new_role(api, trip, ed, invite):
     api(ed).post(f"/api/trips/{trip.pk}/members/leave")
     assert accept(api, ed, invite()).json()["role"] == "VIEWER"
 
 
-def test_an_unconfirmed_address_is_enough_unless_the_settings_say_more(
-    api: Api, sam: User, invite: Invite, settings: Any
-) -> None:
+def test_an_unconfirmed_address_is_enough_unless_the_settings_say_more(api, sam, invite, settings):
     settings.REQUIRE_VERIFIED_EMAIL = True
     created = invite()
     problem_of(accept(api, sam, created), 403, "email_unverified")
     assert accept(api, confirmed(sam), created).status_code == 201
 
 
-def test_an_invitation_by_mail_works_once(api: Api, trip: Trip, olga: User) -> None:
+def test_an_invitation_by_mail_works_once(api, trip, olga):
     body = {"maxUses": 2, "email": "nina@example.com"}
     refused = api(olga).post(f"/api/trips/{trip.pk}/invitations", body)
     assert list(problem_of(refused, 400, "invalid")["errors"]) == ["maxUses"]
 
 
-def test_an_invitation_is_valid_for_two_weeks_unless_it_says_more(
-    api: Api, olga: User, sam: User, trip: Trip, invite: Invite
-) -> None:
+def test_an_invitation_is_valid_for_two_weeks_unless_it_says_more(api, olga, sam, trip, invite):
     created = invite()
     for days, status in ((13, 200), (15, 404)):
         with time_machine.travel(timezone.now() + timedelta(days=days)):
             assert look_at(api, created).status_code == status
 
 
-def test_there_are_only_so_many_open_invitations(
-    api: Api, trip: Trip, olga: User, invite: Invite
-) -> None:
+def test_there_are_only_so_many_open_invitations(api, trip, olga, invite):
     created = invite()
     values = Invitation.objects.values().get() | {"id": None}
     Invitation.objects.bulk_create(
@@ -290,9 +259,7 @@ def test_there_are_only_so_many_open_invitations(
     assert api(olga).post(path, {}).status_code == 201
 
 
-def test_invitations_are_throttled(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, invite: Invite, limits: Any
-) -> None:
+def test_invitations_are_throttled(api, trip, olga, ed, sam, invite, limits):
     created = invite()
     limits(lookup="2/hour")
     for answer in (lambda: look_at(api, created), lambda: accept(api, sam, created)):
@@ -310,9 +277,7 @@ def test_invitations_are_throttled(
     assert api(ed).post(path, {}).status_code == 201
 
 
-def test_a_token_that_is_confined_to_another_trip_accepts_nothing(
-    api: Api, trip: Trip, sam: User, invite: Invite
-) -> None:
+def test_a_token_that_is_confined_to_another_trip_accepts_nothing(api, trip, sam, invite):
     created, other = invite(), TripFactory()
     join(other, sam)
     script = ScopedToken.issue(sam, name="Import", scopes=["trips:write"], trip_id=other.pk)
@@ -322,9 +287,7 @@ def test_a_token_that_is_confined_to_another_trip_accepts_nothing(
     assert bearer(script.token).post(path).status_code == 201
 
 
-def test_a_repeated_acceptance_is_replayed_to_members_only(
-    api: Api, trip: Trip, olga: User, sam: User, invite: Invite
-) -> None:
+def test_a_repeated_acceptance_is_replayed_to_members_only(api, trip, olga, sam, invite):
     path = f"/api/invitations/{invite(maxUses=1)['token']}/accept"
     client = api(sam)
     first = client.post(path, HTTP_IDEMPOTENCY_KEY="once")
@@ -334,7 +297,7 @@ def test_a_repeated_acceptance_is_replayed_to_members_only(
     assert client.post(path, HTTP_IDEMPOTENCY_KEY="once").status_code == 404
 
 
-def test_a_repeat_makes_no_second_one_and_shows_no_token(api: Api, trip: Trip, olga: User) -> None:
+def test_a_repeat_makes_no_second_one_and_shows_no_token(api, trip, olga):
     client, path = api(olga), f"/api/trips/{trip.pk}/invitations"
     first = client.post(path, {}, HTTP_IDEMPOTENCY_KEY="once").json()
     again = client.post(path, {}, HTTP_IDEMPOTENCY_KEY="once")
@@ -345,9 +308,7 @@ def test_a_repeat_makes_no_second_one_and_shows_no_token(api: Api, trip: Trip, o
     problem_of(other, 422, "idempotency_mismatch")
 
 
-def test_the_history_has_the_note_until_its_author_is_deleted(
-    api: Api, trip: Trip, olga: User, ed: User, invite: Invite
-) -> None:
+def test_the_history_has_the_note_until_its_author_is_deleted(api, trip, olga, ed, invite):
     invite(by=ed, note="For the neighbours")
     path = f"/api/trips/{trip.pk}/history?event=invitation.created"
     [row] = api(olga).get(path).json()["items"]
@@ -357,9 +318,7 @@ def test_the_history_has_the_note_until_its_author_is_deleted(
     assert row["changes"]["note"] == {"old": None, "new": None}
 
 
-def test_a_deleted_account_leaves_no_address_in_invitations(
-    trip: Trip, ed: User, sam: User, invite: Invite
-) -> None:
+def test_a_deleted_account_leaves_no_address_in_invitations(trip, ed, sam, invite):
     invite(email=sam.email)
     kept = invite()
     invite(by=ed, email="nina@example.com")

@@ -1,25 +1,20 @@
 """Who joins by an invitation: it is an answer, and a way in where there is no other."""
 
-from typing import Any
-
 import pytest
 from django.core.management import call_command
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import purge
 from tests.trips.test_deleted_trips import delete, lived, restored, url
 from tests.trips.test_trips_without_members import abandoned
 from tests.trips.test_unanswered import add, everything_shown, stranger, theirs
-from trips.models import Member, Trip
-from users.models import Mail, User
+from trips.models import Member
+from users.models import Mail
 
 __all__ = ["abandoned", "lived", "stranger", "theirs"]
 
 
-def test_taking_the_place_of_a_guest_is_an_answer(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+def test_taking_the_place_of_a_guest_is_an_answer(api, stranger, theirs, olga):
     add(api, stranger, theirs, userId=olga.pk)
     client, url = api(stranger), f"/api/trips/{theirs.pk}"
     guest = client.post(f"{url}/guests", {"name": "Grandma"}).json()["user"]["id"]
@@ -28,9 +23,7 @@ def test_taking_the_place_of_a_guest_is_an_answer(
     assert olga.email in everything_shown(api, stranger, theirs, olga)
 
 
-def test_who_lets_nobody_add_them_is_invited_instead(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+def test_who_lets_nobody_add_them_is_invited_instead(api, stranger, theirs, olga):
     api(olga).put(f"/api/users/{olga.pk}/profile", {"mayBeAdded": False})
     link = api(stranger).post(f"/api/trips/{theirs.pk}/invitations", {}).json()["token"]
     accepted = api(olga).post(f"/api/invitations/{link}/accept")
@@ -41,12 +34,12 @@ def test_who_lets_nobody_add_them_is_invited_instead(
 
 @pytest.mark.parametrize("names_guest", [False, True])
 def test_an_invitation_by_an_administrator_admits_an_owner_first(
-    api: Api, abandoned: Trip, ada: User, sam: User, names_guest: bool
-) -> None:
+    api, abandoned, ada, sam, names_guest
+):
     guest = Member.objects.get(trip=abandoned, user__is_guest=True).user_id
     named = {"guestUserId": guest} if names_guest else {}
 
-    def accept(role: str) -> Any:
+    def accept(role):
         path, body = f"/api/trips/{abandoned.pk}/invitations", {"role": role, **named}
         token = api(ada).post(path, body).json()["token"]
         return api(sam).post(f"/api/invitations/{token}/accept")
@@ -58,9 +51,7 @@ def test_an_invitation_by_an_administrator_admits_an_owner_first(
     call_command("audit_ledger")
 
 
-def test_an_invitation_comes_back_with_its_trip(
-    api: Api, lived: Trip, olga: User, ed: User, sam: User
-) -> None:
+def test_an_invitation_comes_back_with_its_trip(api, lived, olga, ed, sam):
     token = api(ed).post(url(lived, "invitations"), {}).json()["token"]
     delete(api, lived, olga)
     assert api(olga).get(url(lived, "invitations")).status_code == 404
@@ -70,7 +61,7 @@ def test_an_invitation_comes_back_with_its_trip(
     assert api(None).get(f"/api/invitations/{token}").status_code == 200
 
 
-def test_mails_end_with_their_trip(api: Api, trip: Trip, olga: User) -> None:
+def test_mails_end_with_their_trip(api, trip, olga):
     invited = api(olga).post(url(trip, "invitations"), {"email": "nina@example.com"})
     assert invited.status_code == 201
     assert Mail.objects.exists()
@@ -79,9 +70,7 @@ def test_mails_end_with_their_trip(api: Api, trip: Trip, olga: User) -> None:
     assert not Mail.objects.exists()
 
 
-def test_sessions_end_in_a_trip_that_is_full_of_changes(
-    api: Api, trip: Trip, olga: User, settings: Any
-) -> None:
+def test_sessions_end_in_a_trip_that_is_full_of_changes(api, trip, olga, settings):
     token = api(olga).post(url(trip, "invitations"), {}).json()["token"]
     settings.QUOTA_CHANGES = 1
     assert api(olga).post("/api/users/me/logout-everywhere").status_code == 204

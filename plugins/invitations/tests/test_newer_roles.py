@@ -1,18 +1,14 @@
 """An invitation whose role a newer release knows, beside which this one runs."""
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
 
 from plugins.invitations.models import Invitation
-from tests.cast import Api
-from trips.models import Trip
-from users.models import User
 
 
 @contextmanager
-def newer_constraints() -> Iterator[None]:
+def newer_constraints():
     """A newer release has put its roles into the constraint."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -25,9 +21,7 @@ def newer_constraints() -> Iterator[None]:
         yield
 
 
-def test_an_invitation_to_an_unknown_role_outlives_this_release(
-    api: Api, olga: User, ed: User, trip: Trip
-) -> None:
+def test_an_invitation_to_an_unknown_role_outlives_this_release(api, olga, ed, trip):
     url = f"/api/trips/{trip.pk}"
     made = api(olga).post(f"{url}/invitations", {}).json()
     with newer_constraints():

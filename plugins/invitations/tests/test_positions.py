@@ -4,30 +4,25 @@ import pytest
 
 from plugins.invitations.tests.claims import accept, invite
 from plugins.merging.tests.test_merges import merge
-from splits.models import Expense
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import add_guest, spend
-from trips.models import Member, Trip
-from users.models import User
+from trips.models import Member
 
 pytestmark = pytest.mark.either
 
 
-def shares(expense: Expense) -> dict[int, int]:
+def shares(expense):
     assert list(differences(expense.trip_id)) == []
     return dict(expense.splits.values_list("participant_id", "amount_minor"))
 
 
-def restored(api: Api, expense: Expense, by: User) -> None:
+def restored(api, expense, by):
     path = f"/api/trips/{expense.trip_id}/expenses/{expense.pk}/restore"
     assert api(by).post(path).status_code == 200
 
 
 @pytest.fixture(params=[0, 1, 2])
-def taxi(
-    request: pytest.FixtureRequest, sam: User, trip: Trip, olga: User, guests: list[User]
-) -> Expense:
+def taxi(request, sam, trip, olga, guests):
     """Olga and two guests share five cents; who of them bears one rotates."""
     for _before in range(request.param):
         spend(trip, 100, paid_by=olga, among=[olga])
@@ -35,14 +30,12 @@ def taxi(
 
 
 @pytest.fixture
-def guests(trip: Trip) -> list[User]:
+def guests(trip):
     return [add_guest(trip, name) for name in ("Ann", "Ben", "Cid")]
 
 
 @pytest.mark.parametrize("deleted", ["never", "first", "in between"])
-def test_a_guest_is_merged_with_another_who_is_claimed(
-    api: Api, trip: Trip, olga: User, sam: User, guests: list[User], taxi: Expense, deleted: str
-) -> None:
+def test_a_guest_is_merged_with_another_who_is_claimed(api, trip, olga, sam, guests, taxi, deleted):
     ann, _ben, cid = guests
     expected = shares(taxi)
     expected[sam.pk] = expected.pop(ann.pk)
@@ -59,8 +52,8 @@ def test_a_guest_is_merged_with_another_who_is_claimed(
 
 
 def test_two_guests_are_merged_with_a_member_who_was_taken_out_in_between(
-    api: Api, trip: Trip, olga: User, ed: User, guests: list[User], taxi: Expense
-) -> None:
+    api, trip, olga, ed, guests, taxi
+):
     ann, ben, cid = guests
     assert merge(api, trip, ann, ed, olga).status_code == 200
     body = {"participantUserIds": [olga.pk, ben.pk, cid.pk]}
@@ -73,8 +66,8 @@ def test_two_guests_are_merged_with_a_member_who_was_taken_out_in_between(
 
 
 def test_who_leaves_a_place_to_a_guest_comes_back_in_the_place_of_another(
-    sam: User, api: Api, trip: Trip, olga: User, guests: list[User], taxi: Expense
-) -> None:
+    sam, api, trip, olga, guests, taxi
+):
     """Sam does not answer, so a guest takes the place that he had from Ann."""
     ann, ben, _cid = guests
     expected = shares(taxi)
@@ -88,7 +81,7 @@ def test_who_leaves_a_place_to_a_guest_comes_back_in_the_place_of_another(
     assert shares(taxi) == expected
 
 
-def left_by(user: User, trip: Trip, expense: Expense, api: Api, olga: User, *others: User) -> User:
+def left_by(user, trip, expense, api, olga, *others):
     """The guest in the place that the user, who shared the expense, left without an answer."""
     Member.add(trip, olga, role="EDITOR", email=user.email)
     body = {"participantUserIds": [olga.pk, user.pk, *(other.pk for other in others)]}

@@ -7,16 +7,12 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from plugins.invitations.models import Invitation
-from tests.cast import Api
-from trips.models import Trip
-from users.models import Mail, User
+from users.models import Mail
 
 MONTH = timedelta(days=30, minutes=1)
 
 
-def test_an_invitation_is_kept_for_a_month_and_its_mail_goes_with_it(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_an_invitation_is_kept_for_a_month_and_its_mail_goes_with_it(api, trip, olga):
     path = f"/api/trips/{trip.pk}/invitations"
     assert api(olga).post(path, {"email": "nina@example.com"}).status_code == 201
     for ago, left in ((MONTH - timedelta(minutes=2), 1), (MONTH, 0)):

@@ -7,15 +7,13 @@ import httpx
 from tests.security.conftest import http, journey, travellers
 from tests.security.test_races import ROUNDS
 from tests.server import running_server
-from tests.splits.journey import Journey, Traveller, at_once, sign_up
+from tests.splits.journey import Journey, at_once, sign_up
 from tests.splits.test_restoring_at_once import deleted_expense, guest_of
 
 __all__ = ["http", "journey", "travellers"]
 
 
-def test_the_last_use_of_an_invitation_admits_one_of_many(
-    journey: Journey, travellers: list[Traveller]
-) -> None:
+def test_the_last_use_of_an_invitation_admits_one_of_many(journey, travellers):
     """T153: The last use of an invitation admits one of any number of requests."""
     owner, *others = travellers
     for round_ in range(ROUNDS):
@@ -30,14 +28,14 @@ def test_the_last_use_of_an_invitation_admits_one_of_many(
         assert len(owner.done("GET", f"{journey.path}/members")) == 4
 
 
-def accepting(journey: Journey, guest: Traveller) -> str:
+def accepting(journey, guest):
     """The path at which somebody takes the place of the guest."""
     body = {"guestUserId": guest.id}
     token = journey.owner.done("POST", f"{journey.path}/invitations", body)["token"]
     return f"/invitations/{token}/accept"
 
 
-def test_a_guest_is_claimed_or_merged(travellers: list[Traveller]) -> None:
+def test_a_guest_is_claimed_or_merged(travellers):
     owner, user, third = travellers[:3]
     for _round in range(ROUNDS):
         journey = Journey.start(owner)
@@ -59,7 +57,7 @@ def test_a_guest_is_claimed_or_merged(travellers: list[Traveller]) -> None:
         journey.adds_up()
 
 
-def test_a_claim_beside_the_restoring_of_an_expense(travellers: list[Traveller]) -> None:
+def test_a_claim_beside_the_restoring_of_an_expense(travellers):
     owner, other, third = travellers[:3]
     for _round in range(ROUNDS):
         journey = Journey.start(owner)
@@ -77,7 +75,7 @@ def test_a_claim_beside_the_restoring_of_an_expense(travellers: list[Traveller])
         journey.adds_up()
 
 
-def test_ten_who_join_at_once_are_no_more_than_the_quota() -> None:
+def test_ten_who_join_at_once_are_no_more_than_the_quota():
     """The members that are counted are those that there are: the trip stands still meanwhile."""
     with (
         running_server(QUOTA_MEMBERS="3") as server,

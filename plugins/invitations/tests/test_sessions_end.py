@@ -4,17 +4,11 @@ from functools import partial
 
 import httpx
 
-from tests.cast import Api
 from tests.locks import while_locked
-from tests.server import Server
 from tests.splits.journey import Journey, sign_up
-from trips.models import Trip
-from users.models import User
 
 
-def test_the_history_says_what_ended_with_the_sessions(
-    api: Api, trip: Trip, olga: User, ed: User, ada: User
-) -> None:
+def test_the_history_says_what_ended_with_the_sessions(api, trip, olga, ed, ada):
     path = f"/api/trips/{trip.pk}/invitations"
     of_olga, of_ed = (api(user).post(path, {}).json() for user in (olga, ed))
     olga.log_out_everywhere(by=None)
@@ -24,9 +18,7 @@ def test_the_history_says_what_ended_with_the_sessions(
     assert [row["object"]["id"] for row in history["items"]] == [of_olga["id"]]
 
 
-def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_void(
-    server: Server,
-) -> None:
+def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_void(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         owner = sign_up(http)
         trip = Journey.start(owner)

@@ -1,7 +1,6 @@
 """Activities: what members plan."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -9,13 +8,11 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from plugins.itinerary.models import Activity
-from plugins.itinerary.tests.conftest import Plan
 from tests.document import problem_of
 from tests.factories import add_guest
-from tests.splits.ledger import Json, Ledger
+from tests.splits.ledger import Json
 from trips.models import JournalEntry, Trip
 from trips.signals import author_replaced
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -33,13 +30,13 @@ CASTLE: Json = {
 }
 
 
-def titles(ledger: Ledger, user: User, query: str = "") -> list[str]:
+def titles(ledger, user, query=""):
     answer = ledger.answer(user, "get", f"activities?pageSize=100{query}")
     assert answer.status_code == 200, answer.content
     return [row["title"] for row in answer.json()["items"]]
 
 
-def test_what_was_sent_is_stored(ledger: Ledger, plan: Plan, ed: User, trip: Trip) -> None:
+def test_what_was_sent_is_stored(ledger, plan, ed, trip):
     added = plan(by=ed, **CASTLE)
     assert {name: added[name] for name in CASTLE} == CASTLE
     assert (added["tripId"], added["dayIndex"], added["expenseIds"]) == (trip.pk, 1, [])
@@ -47,7 +44,7 @@ def test_what_was_sent_is_stored(ledger: Ledger, plan: Plan, ed: User, trip: Tri
     assert added["createdAt"] == added["updatedAt"]
 
 
-def test_a_title_is_enough(plan: Plan) -> None:
+def test_a_title_is_enough(plan):
     added = plan("Something")
     assert (added["type"], added["category"], added["completed"]) == ("ACTIVITY", "OTHER", False)
     nothing = ("date", "dayIndex", "startTime", "durationMinutes", "location", "url", "notes")
@@ -67,7 +64,7 @@ def test_a_title_is_enough(plan: Plan) -> None:
         ("order", 1),
     ],
 )
-def test_a_bad_field_is_refused(ledger: Ledger, olga: User, field: str, value: Any) -> None:
+def test_a_bad_field_is_refused(ledger, olga, field, value):
     for method, path in (("post", "activities"), ("put", None), ("patch", None)):
         if path is None:
             kept = Activity.objects.filter(trip=ledger.trip).first() or Activity.add(
@@ -80,15 +77,13 @@ def test_a_bad_field_is_refused(ledger: Ledger, olga: User, field: str, value: A
     assert JournalEntry.objects.filter(event="activity.changed").count() == 0
 
 
-def test_an_editor_deletes_and_restores_what_they_added(
-    ledger: Ledger, plan: Plan, ed: User
-) -> None:
+def test_an_editor_deletes_and_restores_what_they_added(ledger, plan, ed):
     path = f"activities/{plan('Castle', by=ed)['id']}"
     assert ledger.answer(ed, "delete", path).status_code == 204
     assert ledger.answer(ed, "post", f"{path}/restore").status_code == 200
 
 
-def test_a_list_is_filtered(ledger: Ledger, plan: Plan, olga: User) -> None:
+def test_a_list_is_filtered(ledger, plan, olga):
     plan("Later", date="2026-05-16")
     plan("Castle", date="2026-05-14", completed=True)
     plan("Tram", date="2026-05-14", type="TRANSITION")
@@ -102,14 +97,14 @@ def test_a_list_is_filtered(ledger: Ledger, plan: Plan, olga: User) -> None:
         problem_of(ledger.answer(olga, "get", f"activities?{bad}"), 400)
 
 
-def test_what_was_read_can_be_sent_back(ledger: Ledger, plan: Plan, olga: User) -> None:
+def test_what_was_read_can_be_sent_back(ledger, plan, olga):
     added = plan(**CASTLE)
     path = f"activities/{added['id']}"
     assert ledger.answer(olga, "put", path, added).json() == added
     assert not JournalEntry.objects.filter(event="activity.changed").exists()
 
 
-def test_put_replaces_and_patch_keeps(ledger: Ledger, plan: Plan, olga: User) -> None:
+def test_put_replaces_and_patch_keeps(ledger, plan, olga):
     path = f"activities/{plan(**CASTLE)['id']}"
     patched = ledger.answer(olga, "patch", path, {"notes": None, "completed": True}).json()
     assert (patched["notes"], patched["completed"], patched["startTime"]) == (None, True, "09:30")
@@ -117,13 +112,13 @@ def test_put_replaces_and_patch_keeps(ledger: Ledger, plan: Plan, olga: User) ->
     assert (replaced["startTime"], replaced["date"], replaced["completed"]) == (None, None, False)
 
 
-def test_on_another_day_it_comes_last(ledger: Ledger, plan: Plan, olga: User) -> None:
+def test_on_another_day_it_comes_last(ledger, plan, olga):
     first, _second = plan("First", date="2026-05-14"), plan("Second", date="2026-05-15")
     ledger.answer(olga, "patch", f"activities/{first['id']}", {"date": "2026-05-15"})
     assert titles(ledger, olga) == ["Second", "First"]
 
 
-def test_deleting_and_restoring_changes_no_answer(ledger: Ledger, plan: Plan, olga: User) -> None:
+def test_deleting_and_restoring_changes_no_answer(ledger, plan, olga):
     rows = [plan(title, date="2026-05-14") for title in ("Castle", "Tram", "Dinner")]
     tram = rows[1]
     urls = ["activities", "itinerary", f"activities/{tram['id']}"]
@@ -145,7 +140,7 @@ def test_deleting_and_restoring_changes_no_answer(ledger: Ledger, plan: Plan, ol
     assert refused["code"] == "not_restorable"
 
 
-def test_what_was_deleted_a_month_ago_is_gone(ledger: Ledger, plan: Plan, olga: User) -> None:
+def test_what_was_deleted_a_month_ago_is_gone(ledger, plan, olga):
     path = f"activities/{plan('Castle')['id']}"
     ledger.answer(olga, "delete", path)
     long_ago = timezone.now() - timedelta(days=settings.DELETED_ENTRY_DAYS)
@@ -156,9 +151,7 @@ def test_what_was_deleted_a_month_ago_is_gone(ledger: Ledger, plan: Plan, olga: 
     assert not Activity.objects.exists()
 
 
-def test_a_trip_has_as_many_as_it_may(
-    ledger: Ledger, plan: Plan, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trip_has_as_many_as_it_may(ledger, plan, olga, monkeypatch):
     monkeypatch.setattr(Activity, "limit", 2)
     gone, _other = plan("First"), plan("Second")
     refused = ledger.answer(olga, "post", "activities", {"title": "Third"})
@@ -169,7 +162,7 @@ def test_a_trip_has_as_many_as_it_may(
     assert problem_of(restored, 409)["code"] == "limit_reached"
 
 
-def test_the_history_tells_what_happened(ledger: Ledger, plan: Plan, olga: User, ed: User) -> None:
+def test_the_history_tells_what_happened(ledger, plan, olga, ed):
     path = f"activities/{plan('Castle', by=ed)['id']}"
     ledger.answer(ed, "patch", path, {"notes": "Early."})
     ledger.answer(ed, "patch", path, {"notes": "Early."})
@@ -183,18 +176,14 @@ def test_the_history_tells_what_happened(ledger: Ledger, plan: Plan, olga: User,
     assert all(row["text"].startswith("Ed Editor ") for row in rows)
 
 
-def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(
-    ledger: Ledger, trip: Trip, ed: User
-) -> None:
+def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(ledger, trip, ed):
     grandma = add_guest(trip)
     Activity.objects.create(trip=trip, created_by=grandma, title="Tea", order=1)
     author_replaced.send(Trip, trip=trip, user_id=grandma.pk, to=ed.pk)
     assert Activity.objects.get().created_by == ed
 
 
-def test_who_planned_in_a_file_and_never_answered_leaves_a_guest(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
+def test_who_planned_in_a_file_and_never_answered_leaves_a_guest(ledger, trip, olga, ed):
     added = Activity.add(trip, olga, title="Castle")
     Activity.objects.filter(pk=added.pk).update(created_by=ed)
     trip.members.filter(user=ed).update(introduced_by=olga.pk)

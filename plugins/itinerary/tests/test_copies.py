@@ -3,14 +3,9 @@
 import pytest
 
 from plugins.itinerary.models import Activity, ActivityExpense
-from plugins.itinerary.tests.conftest import Plan
-from tests.cast import Api
 from tests.own_data import own_data
 from tests.scoped import script_of
-from tests.splits.ledger import Json, Ledger
 from tests.users.logins import bearer
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -18,7 +13,7 @@ pytestmark = pytest.mark.either
 OTHER = ("id", "tripId", "expenseIds", "createdBy", "updatedAt")
 
 
-def plain(plan: Json) -> Json:
+def plain(plan):
     """An itinerary without ids."""
     days = [
         day | {"activities": [{n: v for n, v in row.items() if n not in OTHER} for row in rows]}
@@ -28,9 +23,7 @@ def plain(plan: Json) -> Json:
     return {"days": days, "completedPercent": plan["completedPercent"]}
 
 
-def test_a_copy_from_our_own_file_has_the_same_plan(
-    ledger: Ledger, plan: Plan, api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_copy_from_our_own_file_has_the_same_plan(ledger, plan, api, trip, olga, ed):
     castle = plan("Castle", date="2026-05-14", startTime="09:30", by=ed, notes="Early.")
     plan("Tram", date="2026-05-14", type="TRANSITION", completed=True)
     gone = plan("Gone", date="2026-05-14")
@@ -57,7 +50,7 @@ def test_a_copy_from_our_own_file_has_the_same_plan(
     assert after["days"][0]["cost"] == 10
 
 
-def test_changes_tell_what_was_planned(ledger: Ledger, plan: Plan, olga: User, ed: User) -> None:
+def test_changes_tell_what_was_planned(ledger, plan, olga, ed):
     cursor = ledger.answer(ed, "get", "/api/changes").json()["cursor"]
     castle = plan("Castle", date="2026-05-14")
     gone = plan("Gone")
@@ -71,9 +64,7 @@ def test_changes_tell_what_was_planned(ledger: Ledger, plan: Plan, olga: User, e
     assert day == ledger.answer(olga, "get", "itinerary").json()["days"][0]
 
 
-def test_a_token_without_expenses_sees_no_costs(
-    ledger: Ledger, plan: Plan, trip: Trip, olga: User
-) -> None:
+def test_a_token_without_expenses_sees_no_costs(ledger, plan, trip, olga):
     castle = plan("Castle", date="2026-05-14")
     ticket = ledger.spend(olga, 10, olga)
     ActivityExpense.objects.create(trip=trip, activity_id=castle["id"], expense_id=ticket["id"])
@@ -84,8 +75,8 @@ def test_a_token_without_expenses_sees_no_costs(
 
 
 def test_what_somebody_planned_is_in_their_export_and_outlives_them(
-    ledger: Ledger, plan: Plan, api: Api, olga: User, ed: User, ada: User
-) -> None:
+    ledger, plan, api, olga, ed, ada
+):
     castle = plan("Castle", by=ed)
     assert own_data(ed)["activities"] == [castle]
     assert api(ada).delete(f"/api/users/{ed.pk}").status_code == 204

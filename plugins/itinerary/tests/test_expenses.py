@@ -3,11 +3,8 @@
 import pytest
 
 from plugins.itinerary.models import Activity, ActivityExpense
-from tests.cast import Api, Client
 from tests.factories import TripFactory, acting_as_owner, join
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 DINNER = {
     **{"description": "Dinner", "amount": 30, "expenseDate": "2026-05-14"},
@@ -16,26 +13,24 @@ DINNER = {
 
 
 @pytest.fixture
-def castle(trip: Trip, olga: User) -> Activity:
+def castle(trip, olga):
     with acting_as_owner(trip, olga):
         return Activity.add(trip, olga, title="Castle", date="2026-05-14")
 
 
 @pytest.fixture
-def client(api: Api, olga: User) -> Client:
+def client(api, olga):
     return api(olga)
 
 
-def record(client: Client, trip: Trip, olga: User, **fields: object) -> dict:
+def record(client, trip, olga, **fields):
     body = {**DINNER, "participantUserIds": [olga.pk], **fields}
     answer = client.post(f"/api/trips/{trip.pk}/expenses", body)
     assert answer.status_code == 201, answer.json()
     return answer.json()
 
 
-def test_an_expense_says_to_which_activity_it_belongs(
-    client: Client, trip: Trip, olga: User, castle: Activity
-) -> None:
+def test_an_expense_says_to_which_activity_it_belongs(client, trip, olga, castle):
     made = record(client, trip, olga, activityId=castle.pk)
     path = f"/api/trips/{trip.pk}/expenses/{made['id']}"
     assert made == client.get(path).json()
@@ -51,9 +46,7 @@ def test_an_expense_says_to_which_activity_it_belongs(
     assert day["cost"] == 30
 
 
-def test_a_put_of_what_was_read_keeps_it_and_one_without_it_ends_it(
-    client: Client, trip: Trip, olga: User, castle: Activity
-) -> None:
+def test_a_put_of_what_was_read_keeps_it_and_one_without_it_ends_it(client, trip, olga, castle):
     made = record(client, trip, olga, activityId=castle.pk)
     path = f"/api/trips/{trip.pk}/expenses/{made['id']}"
     assert client.put(path, made).json() == made
@@ -67,9 +60,7 @@ def test_a_put_of_what_was_read_keeps_it_and_one_without_it_ends_it(
     assert not ActivityExpense.objects.exists()
 
 
-def test_a_patch_moves_it_to_another_activity(
-    client: Client, trip: Trip, olga: User, castle: Activity
-) -> None:
+def test_a_patch_moves_it_to_another_activity(client, trip, olga, castle):
     made = record(client, trip, olga, activityId=castle.pk)
     path = f"/api/trips/{trip.pk}/expenses/{made['id']}"
     with acting_as_owner(trip, olga):
@@ -80,9 +71,7 @@ def test_a_patch_moves_it_to_another_activity(
     assert client.get(path).json() == changed
 
 
-def test_an_activity_of_another_trip_or_a_deleted_one_is_refused(
-    client: Client, trip: Trip, olga: User, castle: Activity
-) -> None:
+def test_an_activity_of_another_trip_or_a_deleted_one_is_refused(client, trip, olga, castle):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     with acting_as_owner(other, olga):
@@ -97,9 +86,7 @@ def test_an_activity_of_another_trip_or_a_deleted_one_is_refused(
     assert not trip.expenses.exists()
 
 
-def test_deleting_either_and_restoring_it_keeps_the_link(
-    client: Client, trip: Trip, olga: User, castle: Activity
-) -> None:
+def test_deleting_either_and_restoring_it_keeps_the_link(client, trip, olga, castle):
     made = record(client, trip, olga, activityId=castle.pk)
     path = f"/api/trips/{trip.pk}/expenses/{made['id']}"
     activity = f"/api/trips/{trip.pk}/activities/{castle.pk}"
@@ -117,9 +104,7 @@ def test_deleting_either_and_restoring_it_keeps_the_link(
     assert client.get(path).json()["activityId"] == castle.pk
 
 
-def test_many_expenses_at_once_name_activities(
-    client: Client, trip: Trip, olga: User, castle: Activity
-) -> None:
+def test_many_expenses_at_once_name_activities(client, trip, olga, castle):
     body = {**DINNER, "participantUserIds": [olga.pk], "activityId": castle.pk}
     path = f"/api/trips/{trip.pk}/expenses/bulk"
     rows = client.post(path, {"create": [body, body]}).json()["create"]

@@ -1,22 +1,16 @@
 """The itinerary: days, their order and what they cost."""
 
 from functools import partial
-from typing import Any
 
 import httpx
 import pytest
-from pytest_django import DjangoAssertNumQueries
 
 from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
-from plugins.itinerary.tests.conftest import Plan
 from tests.document import problem_of
 from tests.scoped import script_of
-from tests.server import Server
 from tests.splits.journey import Journey, answers_at_once, sign_up
-from tests.splits.ledger import Json, Ledger
 from tests.users.logins import bearer
 from trips.models import Trip
-from users.models import User
 
 #: What makes 2,000 activities of one day on the server.
 MANY = """
@@ -28,26 +22,26 @@ Activity.objects.bulk_create(
 """
 
 
-def itinerary(ledger: Ledger, user: User) -> Json:
+def itinerary(ledger, user):
     answer = ledger.answer(user, "get", "itinerary")
     assert answer.status_code == 200, answer.content
     return answer.json()
 
 
-def planned(ledger: Ledger, user: User) -> dict[str, list[str]]:
+def planned(ledger, user):
     """The titles by date, of days that have some."""
     days = itinerary(ledger, user)["days"]
     found = {day["date"]: [row["title"] for row in day["activities"]] for day in days}
     return {date: titles for date, titles in found.items() if titles}
 
 
-def order(ledger: Ledger, user: User, date: str, *ids: int, **headers: str) -> Any:
+def order(ledger, user, date, *ids, **headers):
     body = {"date": date, "activityIds": list(ids)}
     return ledger.client(user).put(f"{ledger.url}/activities/order", body, **headers)
 
 
 @pytest.mark.either
-def test_the_days_are_those_of_the_trip(ledger: Ledger, vera: User, trip: Trip) -> None:
+def test_the_days_are_those_of_the_trip(ledger, vera, trip):
     empty = itinerary(ledger, vera)
     assert (empty["tripId"], empty["undated"], empty["completedPercent"]) == (trip.pk, [], 0)
     assert [(day["date"], day["dayIndex"]) for day in empty["days"]] == [
@@ -58,9 +52,7 @@ def test_the_days_are_those_of_the_trip(ledger: Ledger, vera: User, trip: Trip) 
 
 
 @pytest.mark.either
-def test_days_outside_of_the_trip_are_days_of_their_own(
-    ledger: Ledger, plan: Plan, olga: User
-) -> None:
+def test_days_outside_of_the_trip_are_days_of_their_own(ledger, plan, olga):
     plan("Pack", date="2026-05-12")
     plan("Wash", date="2026-05-20")
     plan("Some day")
@@ -75,13 +67,13 @@ def test_days_outside_of_the_trip_are_days_of_their_own(
 
 
 @pytest.mark.either
-def test_a_trip_of_centuries_lists_a_year(ledger: Ledger, trip: Trip, olga: User) -> None:
+def test_a_trip_of_centuries_lists_a_year(ledger, trip, olga):
     Trip.objects.filter(pk=trip.pk).update(start_date="1900-01-01", end_date="9999-12-31")
     assert len(itinerary(ledger, olga)["days"]) == 366
 
 
 @pytest.mark.either
-def test_a_day_is_ordered(ledger: Ledger, plan: Plan, ed: User) -> None:
+def test_a_day_is_ordered(ledger, plan, ed):
     a, b, c = (plan(title, date="2026-05-14")["id"] for title in "abc")
     answer = order(ledger, ed, "2026-05-14", c, a, b)
     assert answer.status_code == 200
@@ -93,7 +85,7 @@ def test_a_day_is_ordered(ledger: Ledger, plan: Plan, ed: User) -> None:
 
 
 @pytest.mark.either
-def test_an_activity_moves_to_the_day_that_names_it(ledger: Ledger, plan: Plan, ed: User) -> None:
+def test_an_activity_moves_to_the_day_that_names_it(ledger, plan, ed):
     a, b = (plan(title, date="2026-05-14")["id"] for title in "ab")
     c, d = (plan(title, date="2026-05-15")["id"] for title in "cd")
     undated = plan("e")["id"]
@@ -102,9 +94,7 @@ def test_an_activity_moves_to_the_day_that_names_it(ledger: Ledger, plan: Plan, 
 
 
 @pytest.mark.either
-def test_a_list_that_is_out_of_date_changes_nothing(
-    ledger: Ledger, plan: Plan, olga: User, ed: User
-) -> None:
+def test_a_list_that_is_out_of_date_changes_nothing(ledger, plan, olga, ed):
     a, b = (plan(title, date="2026-05-14")["id"] for title in "ab")
     for ids in ([a], [b, a, 10**9], [10**9]):
         refused = problem_of(order(ledger, ed, "2026-05-14", *ids), 409)
@@ -117,9 +107,7 @@ def test_a_list_that_is_out_of_date_changes_nothing(
 
 
 @pytest.mark.either
-def test_who_sends_the_tag_of_what_they_read_undoes_nobodys_move(
-    ledger: Ledger, plan: Plan, olga: User, ed: User
-) -> None:
+def test_who_sends_the_tag_of_what_they_read_undoes_nobodys_move(ledger, plan, olga, ed):
     a, b = (plan(title, date="2026-05-14")["id"] for title in "ab")
     tag = ledger.answer(ed, "get", "itinerary")["ETag"]
     assert order(ledger, olga, "2026-05-15", a).status_code == 200
@@ -130,7 +118,7 @@ def test_who_sends_the_tag_of_what_they_read_undoes_nobodys_move(
 
 
 @pytest.mark.either
-def test_ticking_a_day_ticks_its_activities_and_back(ledger: Ledger, plan: Plan, ed: User) -> None:
+def test_ticking_a_day_ticks_its_activities_and_back(ledger, plan, ed):
     plan("a", date="2026-05-14")
     b = plan("b", date="2026-05-14", completed=True)["id"]
     plan("c", date="2026-05-15")
@@ -150,7 +138,7 @@ def test_ticking_a_day_ticks_its_activities_and_back(ledger: Ledger, plan: Plan,
 
 
 @pytest.mark.either
-def test_a_day_has_a_title_also_without_activities(ledger: Ledger, ed: User) -> None:
+def test_a_day_has_a_title_also_without_activities(ledger, ed):
     named = ledger.answer(ed, "put", "itinerary/2026-05-30", {"title": "Rest"}).json()
     assert (named["title"], named["completed"], named["dayIndex"]) == ("Rest", False, 16)
     ticked = ledger.answer(ed, "put", "itinerary/2026-05-30", {"completed": True}).json()
@@ -176,15 +164,13 @@ def test_a_day_has_a_title_also_without_activities(ledger: Ledger, ed: User) -> 
         ("20260514", {"title": "x"}, 404),
     ],
 )
-def test_a_bad_day_is_refused(ledger: Ledger, ed: User, day: str, body: Json, status: int) -> None:
+def test_a_bad_day_is_refused(ledger, ed, day, body, status):
     problem_of(ledger.answer(ed, "put", f"itinerary/{day}", body), status)
     assert not ItineraryDay.objects.exists()
 
 
 @pytest.mark.either
-def test_a_trip_names_as_many_days_as_it_may(
-    ledger: Ledger, ed: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trip_names_as_many_days_as_it_may(ledger, ed, monkeypatch):
     monkeypatch.setattr("plugins.itinerary.models.itinerary.MAX_DAYS", 1)
     assert ledger.answer(ed, "put", "itinerary/2026-05-14", {"title": "a"}).status_code == 200
     refused = ledger.answer(ed, "put", "itinerary/2026-05-15", {"title": "b"})
@@ -193,9 +179,7 @@ def test_a_trip_names_as_many_days_as_it_may(
 
 
 @pytest.mark.either
-def test_a_day_costs_what_its_expenses_cost(
-    ledger: Ledger, plan: Plan, olga: User, ed: User, trip: Trip
-) -> None:
+def test_a_day_costs_what_its_expenses_cost(ledger, plan, olga, ed, trip):
     castle = plan("Castle", date="2026-05-14")
     ticket = ledger.spend(olga, 10, olga, ed)
     abroad = ledger.spend(olga, 10, olga, ed, currency="USD", exchangeRate=0.9)
@@ -218,9 +202,9 @@ def test_a_day_costs_what_its_expenses_cost(
 
 @pytest.mark.either
 def test_an_itinerary_takes_as_many_statements_with_300_activities(
-    ledger: Ledger, trip: Trip, olga: User, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    def fill(how_many: int) -> None:
+    ledger, trip, olga, django_assert_num_queries
+):
+    def fill(how_many):
         rows = [
             Activity(trip=trip, created_by=olga, title="Stop", order=n, date=trip.start_date)
             for n in range(how_many)
@@ -237,9 +221,7 @@ def test_an_itinerary_takes_as_many_statements_with_300_activities(
 
 
 @pytest.mark.either
-def test_the_plan_moves_with_the_trip_if_asked(
-    ledger: Ledger, plan: Plan, olga: User, trip: Trip
-) -> None:
+def test_the_plan_moves_with_the_trip_if_asked(ledger, plan, olga, trip):
     plan("a", date="2026-05-14")
     plan("b", date="2026-05-15")
     plan("undated")
@@ -266,9 +248,7 @@ def test_the_plan_moves_with_the_trip_if_asked(
 
 
 @pytest.mark.either
-def test_a_token_moves_the_plan_only_with_the_scope_for_it(
-    ledger: Ledger, plan: Plan, olga: User, trip: Trip
-) -> None:
+def test_a_token_moves_the_plan_only_with_the_scope_for_it(ledger, plan, olga, trip):
     plan("a", date="2026-05-14")
     later = {"startDate": "2026-05-15", "endDate": "2026-05-19"}
     client = bearer(script_of(olga, "trips:read", "trips:write").token)
@@ -279,9 +259,7 @@ def test_a_token_moves_the_plan_only_with_the_scope_for_it(
 
 
 @pytest.mark.either
-def test_a_plan_does_not_move_out_of_the_calendar(
-    ledger: Ledger, plan: Plan, olga: User, trip: Trip
-) -> None:
+def test_a_plan_does_not_move_out_of_the_calendar(ledger, plan, olga, trip):
     plan("a", date="9999-12-31")
     later = {"startDate": "2026-05-15", "moveActivities": True}
     refused = problem_of(ledger.answer(olga, "patch", f"/api/trips/{trip.pk}", later), 400)
@@ -293,14 +271,14 @@ def test_a_plan_does_not_move_out_of_the_calendar(
     assert itinerary(ledger, olga)["days"][0]["date"] == "2026-05-14"
 
 
-def test_two_people_order_2000_activities_at_once(server: Server) -> None:
+def test_two_people_order_2000_activities_at_once(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
         owner, editor = sign_up(http), sign_up(http)
         journey = Journey.start(owner)
         journey.admit(editor)
         server.manage("shell", "--command", MANY.format(trip=journey.id, by=owner.id))
 
-        def shown() -> list[int]:
+        def shown():
             [day] = [
                 d for d in owner.done("GET", f"{journey.path}/itinerary")["days"] if d["activities"]
             ]

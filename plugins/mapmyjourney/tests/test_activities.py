@@ -1,14 +1,9 @@
 """Activities and itineraries as the client of MapMyJourney reads and changes them."""
 
-from typing import Any
-
 import pytest
 
 from plugins.itinerary.models import Activity
-from tests.cast import Api
 from tests.document import problem_of
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -18,15 +13,13 @@ CASTLE = {
 }
 
 
-def added(client: Any, trip: Trip, **fields: Any) -> dict[str, Any]:
+def added(client, trip, **fields):
     answer = client.post(f"/api/trips/{trip.pk}/activities", {**CASTLE, **fields})
     assert answer.status_code == 201, answer.json()
     return answer.json()
 
 
-def test_an_activity_is_added_on_a_day_by_its_number(
-    api: Api, app: Api, trip: Trip, olga: User
-) -> None:
+def test_an_activity_is_added_on_a_day_by_its_number(api, app, trip, olga):
     made = added(app(olga), trip)
     plain = api(olga).get(f"/api/trips/{trip.pk}/activities/{made['id']}").json()
     assert (plain["date"], plain["startTime"], plain["durationMinutes"]) == (
@@ -47,14 +40,12 @@ def test_an_activity_is_added_on_a_day_by_its_number(
 
 @pytest.mark.parametrize("duration", [2, "2"])
 @pytest.mark.parametrize(("unit", "minutes"), [("HOUR", 120), ("hour", 120), ("Min", 2), (None, 2)])
-def test_a_duration_is_in_its_unit(
-    app: Api, trip: Trip, olga: User, duration: Any, unit: Any, minutes: int
-) -> None:
+def test_a_duration_is_in_its_unit(app, trip, olga, duration, unit, minutes):
     made = added(app(olga), trip, duration=duration, durationUnit=unit)
     assert made["duration"] == minutes
 
 
-def test_a_put_changes_what_it_names(app: Api, trip: Trip, olga: User) -> None:
+def test_a_put_changes_what_it_names(app, trip, olga):
     client, path = app(olga), f"/api/trips/{trip.pk}/activities"
     first, second = added(client, trip), added(client, trip, title="Tower")
     changed = client.put(f"{path}/{second['id']}", {"isCompleted": True, "orderIndex": 0}).json()
@@ -68,9 +59,7 @@ def test_a_put_changes_what_it_names(app: Api, trip: Trip, olga: User) -> None:
     assert [row["title"] for row in client.get(path).json()] == ["Tower"]
 
 
-def test_what_was_read_is_sent_back_and_moves_nothing(
-    api: Api, app: Api, trip: Trip, olga: User
-) -> None:
+def test_what_was_read_is_sent_back_and_moves_nothing(api, app, trip, olga):
     client, path = app(olga), f"/api/trips/{trip.pk}/activities"
     for day in ("2026-05-13", None):
         api(olga).post(path, {"title": "Packing", "date": day})
@@ -105,16 +94,14 @@ def test_what_was_read_is_sent_back_and_moves_nothing(
         *(("startTime", value) for value in ("24:00", "930", 9)),
     ],
 )
-def test_a_wrong_field_is_refused_under_the_name_that_was_sent(
-    app: Api, trip: Trip, olga: User, field: str, value: Any
-) -> None:
+def test_a_wrong_field_is_refused_under_the_name_that_was_sent(app, trip, olga, field, value):
     body = {**CASTLE, "durationUnit": "MIN", field: value}
     answer = app(olga).post(f"/api/trips/{trip.pk}/activities", body)
     assert problem_of(answer, 400)["errors"].keys() == {field}
     assert not Activity.objects.exists()
 
 
-def test_a_day_is_put_into_another_order(app: Api, trip: Trip, olga: User) -> None:
+def test_a_day_is_put_into_another_order(app, trip, olga):
     client, path = app(olga), f"/api/trips/{trip.pk}/activities"
     ids = [str(added(client, trip, title=title)["id"]) for title in "abc"]
     reorder = f"{path}/reorder?date=2026-05-15"
@@ -127,7 +114,7 @@ def test_a_day_is_put_into_another_order(app: Api, trip: Trip, olga: User) -> No
     problem_of(client.put(f"{path}/reorder", ids), 400)
 
 
-def test_activities_change_their_days_and_places_together(app: Api, trip: Trip, olga: User) -> None:
+def test_activities_change_their_days_and_places_together(app, trip, olga):
     client, path = app(olga), f"/api/trips/{trip.pk}/itinerary"
     a, b, c = (added(client, trip, title=title)["id"] for title in "abc")
     places = [(a, 1, 0), (b, 0, 0), (c, 0, 1)]

@@ -1,7 +1,6 @@
 """The client's routes are its own, and everybody may do there what they may do elsewhere."""
 
 from collections import Counter
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -11,16 +10,13 @@ from plugins.itinerary.rights import CanPlan
 from plugins.itinerary.tests.walked import ACTIVITIES, DAY, ordered
 from plugins.mapmyjourney.client_urls import API
 from plugins.mapmyjourney.tests.app import of_app
-from tests.cast import Api
 from tests.factories import UserFactory, join, spend
 from tests.scoped import script_of
 from tests.stored import everything_stored, rolled_back
 from tests.trips import rows
 from tests.trips.access import CALLERS, TRIP, Row, Scene, call, endpoints, everybody
 from tests.users.logins import bearer
-from trips.models import Trip
 from trips.roles import Can
-from users.models import User
 from users.scopes import Scope
 
 pytestmark = pytest.mark.once
@@ -29,7 +25,7 @@ MIDDLEWARE = "plugins.mapmyjourney.middleware.MapMyJourney"
 EXPENSE = "/api/expenses/{expense_id}"
 
 
-def new_expense(scene: Scene) -> dict[str, Any]:
+def new_expense(scene):
     return {
         "tripId": scene.trip.pk, "payerId": scene.holder.pk, "amount": 12.5, "description": "Tarts",
         "category": "FOOD", "date": "2026-05-15",
@@ -37,17 +33,17 @@ def new_expense(scene: Scene) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def both(scene: Scene) -> list[str]:
+def both(scene):
     """The ids of two activities of a day, the last one first."""
     return [str(pk) for pk in ordered(scene)["activityIds"]]
 
 
-def moved(scene: Scene) -> dict[str, Any]:
+def moved(scene):
     places = [{"id": pk, "order": at, "dayIndex": 0} for at, pk in enumerate(both(scene))]
     return {"tripId": str(scene.trip.pk), "activities": places}
 
 
-def url_of(row: Row, scene: Scene) -> str:
+def url_of(row, scene):
     """The path, with what the client puts into the query."""
     query = f"?date={DAY}" if row.route.startswith(ACTIVITIES) else ""
     return row.route.format(**scene.ids(row.route)) + query
@@ -97,7 +93,7 @@ AREAS = {
 }
 
 
-def scope_of(row: Row) -> str:
+def scope_of(row):
     area = next(area for start, area in AREAS.items() if row.route.startswith(start))
     return f"{area}:{'read' if row.method == 'GET' else 'write'}"
 
@@ -106,14 +102,12 @@ CAST = dict(zip(CALLERS, ("olga", "ed", "vera", "sam", None, "ada"), strict=True
 
 
 @pytest.fixture
-def cast(request: pytest.FixtureRequest, trip: Trip, sam: User, ada: User) -> dict[str, Any]:
+def cast(request, trip, sam, ada):
     return {who: name and request.getfixturevalue(name) for who, name in CAST.items()}
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_each_caller_may_do_what_the_table_says(
-    app: Api, cast: dict[str, Any], trip: Trip, row: Row
-) -> None:
+def test_each_caller_may_do_what_the_table_says(app, cast, trip, row):
     for caller, own in row.cells():
         with rolled_back():
             scene = Scene(trip, cast[caller], own)
@@ -128,13 +122,13 @@ def test_each_caller_may_do_what_the_table_says(
                 assert everything_stored() == before
 
 
-def test_every_route_of_the_client_has_a_row_and_no_row_is_stale() -> None:
+def test_every_route_of_the_client_has_a_row_and_no_row_is_stale():
     served = Counter(str(endpoint) for endpoint in endpoints(API, "/api/"))
     assert served == Counter(str(row) for row in ROWS)
 
 
 @pytest.mark.parametrize("row", OWN_ROWS, ids=str)
-def test_other_clients_have_none_of_its_routes(api: Api, trip: Trip, olga: User, row: Row) -> None:
+def test_other_clients_have_none_of_its_routes(api, trip, olga, row):
     scene = Scene(trip, olga, own=True)
     url, body = url_of(row, scene), row.body(scene)
     client, before = api(olga), everything_stored()
@@ -147,9 +141,7 @@ def test_other_clients_have_none_of_its_routes(api: Api, trip: Trip, olga: User,
         assert everything_stored() == before
 
 
-def test_without_its_middleware_nothing_of_it_is_left(
-    app: Api, trip: Trip, olga: User, settings: Any
-) -> None:
+def test_without_its_middleware_nothing_of_it_is_left(app, trip, olga, settings):
     settings.MIDDLEWARE = [name for name in settings.MIDDLEWARE if name != MIDDLEWARE]
     client = app(olga)
     assert client.get("/api/health/auth").status_code == 404
@@ -159,7 +151,7 @@ def test_without_its_middleware_nothing_of_it_is_left(
 
 
 @pytest.mark.parametrize("row", [row for row in OWN_ROWS if row.can], ids=str)
-def test_a_scoped_token_needs_the_same_scope(trip: Trip, olga: User, row: Row) -> None:
+def test_a_scoped_token_needs_the_same_scope(trip, olga, row):
     scene = Scene(trip, olga, own=True)
     url, body = url_of(row, scene), row.body(scene)
     needed = scope_of(row)
@@ -173,9 +165,7 @@ def test_a_scoped_token_needs_the_same_scope(trip: Trip, olga: User, row: Row) -
     assert done.status_code == row.success
 
 
-def test_its_requests_are_counted_like_all_others(
-    app: Api, trip: Trip, olga: User, limits: Any
-) -> None:
+def test_its_requests_are_counted_like_all_others(app, trip, olga, limits):
     limits(user="2/min")
     client = app(olga)
     statuses = [client.get(f"/api/trips/{trip.pk}").status_code for _count in range(3)]
@@ -186,18 +176,14 @@ def test_its_requests_are_counted_like_all_others(
     ("prefer", "status"),
     [("return=minimal", 200), ("", 200), ("respond-async, handling=strict", 400)],
 )
-def test_its_unknown_names_are_ignored_unless_it_prefers_otherwise(
-    app: Api, trip: Trip, olga: User, prefer: str, status: int
-) -> None:
+def test_its_unknown_names_are_ignored_unless_it_prefers_otherwise(app, trip, olga, prefer, status):
     sent = {"name": "Porto", "tripName": "Porto"}
     url, headers = f"/api/trips/{trip.pk}", {"Prefer": prefer}
     assert app(olga).put(url, sent, headers=headers).status_code == status
 
 
 @pytest.mark.parametrize("rows", [2, 20])
-def test_its_fields_cost_no_query(
-    api: Api, app: Api, trip: Trip, olga: User, ed: User, rows: int
-) -> None:
+def test_its_fields_cost_no_query(api, app, trip, olga, ed, rows):
     for user in UserFactory.create_batch(rows):
         join(trip, user)
         expense = spend(trip, 1000, paid_by=olga, among=[ed, user])

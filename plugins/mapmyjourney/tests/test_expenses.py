@@ -1,18 +1,13 @@
 """Expenses as the client of MapMyJourney records, reads and deletes them."""
 
-from typing import Any
-
 import pytest
 
 from plugins.mapmyjourney.serializers import NewExpenseRequest
 from splits.models import Expense, SplitType
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import spend
-from tests.splits.ledger import Ledger
 from tests.splits.test_sending_back import divided, paid
 from tests.stored import everything_stored
-from trips.models import Trip
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -20,7 +15,7 @@ pytestmark = pytest.mark.either
 ADDED = {"date", "payerId", "participants"}
 
 
-def dinner(trip: Trip, payer: User, *others: User, **fields: Any) -> dict[str, Any]:
+def dinner(trip, payer, *others, **fields):
     """The body that the client sends; an ellipsis leaves a field out."""
     body = {
         "tripId": trip.pk,
@@ -34,9 +29,7 @@ def dinner(trip: Trip, payer: User, *others: User, **fields: Any) -> dict[str, A
     return {key: value for key, value in (body | fields).items() if value is not ...}
 
 
-def test_an_expense_is_divided_equally(
-    api: Api, app: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_is_divided_equally(api, app, trip, olga, ed, vera):
     # The client reads ids from the address of its page, so they may be text.
     body = dinner(trip, ed, vera, tripId=str(trip.pk), splitType="MANUAL", splitAmounts={})
     response = app(olga).post("/api/expenses", body)
@@ -56,9 +49,7 @@ def test_an_expense_is_divided_equally(
     assert plain["paidBy"]["id"] == ed.pk
 
 
-def test_the_list_also_has_content(
-    api: Api, app: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_list_also_has_content(api, app, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=olga, among=[ed, vera])
     spend(trip, 900, paid_by=ed, among=[ed])
     url = f"/api/trips/{trip.pk}/expenses"
@@ -73,7 +64,7 @@ def test_the_list_also_has_content(
             assert {key: row[key] for key in row if key not in ADDED} == plain_row
 
 
-def test_an_expense_is_deleted_by_its_id_alone(app: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_an_expense_is_deleted_by_its_id_alone(app, trip, olga, ed):
     client = app(olga)
     expense = spend(trip, 1000, paid_by=olga, among=[ed])
     shown = client.get(f"/api/trips/{trip.pk}/expenses/{expense.pk}")
@@ -106,15 +97,15 @@ def test_an_expense_is_deleted_by_its_id_alone(app: Api, trip: Trip, olga: User,
     ids=str,
 )
 def test_an_invalid_expense_is_refused_in_the_words_of_the_client(
-    app: Api, trip: Trip, olga: User, ed: User, fields: dict[str, Any], named: str
-) -> None:
+    app, trip, olga, ed, fields, named
+):
     client, before = app(olga), everything_stored()
     refused = client.post("/api/expenses", dinner(trip, olga, ed, **fields))
     assert list(problem_of(refused, 400, "invalid")["errors"]) == [named]
     assert everything_stored() == before
 
 
-def test_a_trip_of_others_is_like_none(app: Api, trip: Trip, sam: User, olga: User) -> None:
+def test_a_trip_of_others_is_like_none(app, trip, sam, olga):
     client = app(sam)
     theirs, none = (
         client.post("/api/expenses", dinner(trip, olga, tripId=trip_id))
@@ -126,9 +117,7 @@ def test_a_trip_of_others_is_like_none(app: Api, trip: Trip, sam: User, olga: Us
     assert problem_of(theirs, 404, "not_found") == problem_of(none, 404, "not_found")
 
 
-def test_an_expense_that_is_sent_twice_is_recorded_once(
-    app: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_an_expense_that_is_sent_twice_is_recorded_once(app, trip, olga, ed):
     client, key = app(olga), {"Idempotency-Key": "dinner"}
     first, again = (
         client.post("/api/expenses", dinner(trip, olga, ed), headers=key) for _time in range(2)
@@ -141,7 +130,7 @@ def test_an_expense_that_is_sent_twice_is_recorded_once(
     problem_of(other, 422, "idempotency_mismatch")
 
 
-def test_a_replay_takes_a_member(app: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_a_replay_takes_a_member(app, trip, olga, ed):
     client, key = app(ed), {"Idempotency-Key": "dinner"}
     assert client.post("/api/expenses", dinner(trip, ed), headers=key).status_code == 201
     removed = app(olga).delete(f"/api/trips/{trip.pk}/members/{ed.pk}")
@@ -149,9 +138,7 @@ def test_a_replay_takes_a_member(app: Api, trip: Trip, olga: User, ed: User) -> 
     problem_of(client.post("/api/expenses", dinner(trip, ed), headers=key), 404, "not_found")
 
 
-def test_an_expense_is_read_and_changed_by_its_id_alone(
-    app: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_is_read_and_changed_by_its_id_alone(app, trip, olga, ed, vera):
     client = app(olga)
     expense = spend(trip, 1000, paid_by=ed, among=[ed, vera])
     url = f"/api/expenses/{expense.pk}"
@@ -166,8 +153,8 @@ def test_an_expense_is_read_and_changed_by_its_id_alone(
 
 @pytest.mark.parametrize("split_type", SplitType.values)
 def test_another_description_changes_neither_division_nor_payers(
-    app: Api, ledger: Ledger, olga: User, ed: User, vera: User, split_type: str
-) -> None:
+    app, ledger, olga, ed, vera, split_type
+):
     client, division = app(olga), divided(olga, ed, vera)[split_type]
     for payers in paid(olga, ed):
         body = ledger.expense_body(100, olga, ed, vera) | {"splitType": split_type} | payers
@@ -191,9 +178,7 @@ def test_another_description_changes_neither_division_nor_payers(
         assert everything_stored() == before
 
 
-def test_splits_that_were_made_by_hand_stay(
-    app: Api, ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_splits_that_were_made_by_hand_stay(app, ledger, olga, ed, vera):
     expense = ledger.spend(olga, 90, olga, ed, vera)
     client, url = app(olga), f"/api/expenses/{expense['id']}"
     for person in (vera, ed, olga):
@@ -205,9 +190,7 @@ def test_splits_that_were_made_by_hand_stay(
     assert problem_of(refused, 400)["errors"].keys() == {"participants"}
 
 
-def test_paid_pays_what_the_caller_may_pay(
-    app: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_paid_pays_what_the_caller_may_pay(app, trip, olga, ed, vera):
     expense = spend(trip, 900, paid_by=olga, among=[olga, ed, vera])
     url = f"/api/expenses/{expense.pk}/paid"
     paid = app(vera).patch(url, {}).json()["splits"]
@@ -219,9 +202,7 @@ def test_paid_pays_what_the_caller_may_pay(
     assert everything_stored() == before
 
 
-def test_the_plan_and_the_balances_have_names(
-    app: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_plan_and_the_balances_have_names(app, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=olga, among=[ed, vera])
     client = app(olga)
     plan = client.get(f"/api/expenses/settlements/{trip.pk}").json()

@@ -1,15 +1,10 @@
 """Trips as the client of MapMyJourney reads and changes them."""
 
-from typing import Any
-
 import pytest
 
-from tests.cast import Api
 from tests.document import problem_of, read_document
 from tests.factories import overwrite
 from tests.trips.bodies import lisbon
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -17,9 +12,7 @@ pytestmark = pytest.mark.either
 ADDED = {"name", "participants"}
 
 
-def test_a_trip_also_has_a_name_and_participants(
-    api: Api, app: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_a_trip_also_has_a_name_and_participants(api, app, trip, olga, ed, vera):
     overwrite(ed, profile_picture="/pictures/ed.webp")
     url = f"/api/trips/{trip.pk}"
     shown, plain = (client.get(url).json() for client in (app(olga), api(olga)))
@@ -40,13 +33,13 @@ def test_a_trip_also_has_a_name_and_participants(
 
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
-def test_a_trip_in_a_list_also_has_a_name(app: Api, trip: Trip, olga: User, path: str) -> None:
+def test_a_trip_in_a_list_also_has_a_name(app, trip, olga, path):
     [shown] = app(olga).get(path).json()["items"]
     assert shown["name"] == shown["title"] == trip.title
     assert "participants" not in shown
 
 
-def test_every_response_with_a_whole_trip_has_them(app: Api, trip: Trip, olga: User) -> None:
+def test_every_response_with_a_whole_trip_has_them(app, trip, olga):
     client, url = app(olga), f"/api/trips/{trip.pk}"
     for response in (
         client.post("/api/trips", lisbon()),
@@ -58,9 +51,7 @@ def test_every_response_with_a_whole_trip_has_them(app: Api, trip: Trip, olga: U
         assert response.json().keys() >= ADDED
 
 
-def test_the_settings_page_changes_what_it_names_and_nothing_else(
-    app: Api, trip: Trip, olga: User
-) -> None:
+def test_the_settings_page_changes_what_it_names_and_nothing_else(app, trip, olga):
     client, url = app(olga), f"/api/trips/{trip.pk}"
     client.patch(url, {"budget": 1200.5, "joinRole": "EDITOR", "imageUrl": "/lisbon.webp"})
     before = client.get(url).json()
@@ -78,7 +69,7 @@ def test_the_settings_page_changes_what_it_names_and_nothing_else(
     assert {key: after[key] for key in sent} == sent
 
 
-def test_a_title_wins_over_a_name_and_replaces_the_trip(app: Api, trip: Trip, olga: User) -> None:
+def test_a_title_wins_over_a_name_and_replaces_the_trip(app, trip, olga):
     client, url = app(olga), f"/api/trips/{trip.pk}"
     client.patch(url, {"budget": 1200.5})
     refused = client.put(url, {"title": "Porto", "name": "Lisbon"})
@@ -88,21 +79,19 @@ def test_a_title_wins_over_a_name_and_replaces_the_trip(app: Api, trip: Trip, ol
 
 
 @pytest.mark.parametrize("name", ["", "x" * 101, 7, ["x"], {}, None])
-def test_a_name_is_as_valid_as_a_title(app: Api, trip: Trip, olga: User, name: Any) -> None:
+def test_a_name_is_as_valid_as_a_title(app, trip, olga, name):
     refused = app(olga).put(f"/api/trips/{trip.pk}", {"name": name})
     assert list(problem_of(refused, 400, "invalid")["errors"]) == ["name"]
     trip.refresh_from_db()
     assert trip.title != name
 
 
-def test_without_the_header_a_name_is_an_unknown_field(api: Api, trip: Trip, olga: User) -> None:
+def test_without_the_header_a_name_is_an_unknown_field(api, trip, olga):
     refused = api(olga).put(f"/api/trips/{trip.pk}", {"name": "Porto"})
     assert problem_of(refused, 400, "invalid")["errors"].keys() == {"name"}
 
 
-def test_two_who_save_the_settings_do_not_overwrite_each_other(
-    app: Api, trip: Trip, olga: User
-) -> None:
+def test_two_who_save_the_settings_do_not_overwrite_each_other(app, trip, olga):
     client, url = app(olga), f"/api/trips/{trip.pk}"
     tag = client.get(url)["ETag"]
     assert client.get(url, headers={"If-None-Match": tag}).status_code == 304
@@ -113,13 +102,13 @@ def test_two_who_save_the_settings_do_not_overwrite_each_other(
 
 
 @pytest.mark.slow
-def test_the_document_does_not_mention_the_client(app: Api, olga: User) -> None:
+def test_the_document_does_not_mention_the_client(app, olga):
     assert app(olga).get("/api/schema?format=json").json() == read_document()
     assert "MapMyJourney" not in str(read_document())
     assert "/api/health/auth" not in read_document()["paths"]
 
 
-def test_participants_are_members(app: Api, trip: Trip, olga: User, sam: User) -> None:
+def test_participants_are_members(app, trip, olga, sam):
     client, url = app(olga), f"/api/trips/{trip.pk}/participants"
     assert client.post(url, {"userId": str(sam.pk)}).status_code == 201
     shown = client.get(f"/api/trips/{trip.pk}").json()["participants"]
@@ -128,9 +117,7 @@ def test_participants_are_members(app: Api, trip: Trip, olga: User, sam: User) -
     assert not trip.members.filter(user=sam, left_at=None).exists()
 
 
-def test_the_trips_of_a_user_are_those_of_the_caller(
-    app: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_trips_of_a_user_are_those_of_the_caller(app, trip, olga, ed):
     client = app(olga)
     own = client.get(f"/api/users/{olga.pk}/trips").json()
     assert own == client.get("/api/trips").json()

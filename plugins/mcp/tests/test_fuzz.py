@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from plugins.mcp.protocol import STATELESS
 from plugins.mcp.tests.conftest import PATH
 from plugins.mcp.tools import TOOLS, schemas
-from tests.hostile import World
 
 pytestmark = pytest.mark.once
 
@@ -27,7 +26,7 @@ FIELDS = sorted({field for one in schemas().values() for field in one["propertie
 
 
 @st.composite
-def messages(draw: Any) -> tuple[dict[str, Any], dict[str, str]]:
+def messages(draw):
     """A request and its headers, mostly a call of a tool, with arguments that it may have."""
     name = draw(st.one_of(st.sampled_from(sorted(TOOLS)), TEXTS))
     known = st.sampled_from(
@@ -59,9 +58,7 @@ def messages(draw: Any) -> tuple[dict[str, Any], dict[str, str]]:
 
 @settings(max_examples=80, suppress_health_check=list(HealthCheck))
 @given(message=messages())
-def test_every_message_is_answered(
-    stored_world: World, message: tuple[dict[str, Any], dict[str, str]], db: None
-) -> None:
+def test_every_message_is_answered(stored_world, message, db):
     body, headers = message
     client = stored_world.client
     text = json.dumps(body)

@@ -1,7 +1,6 @@
 """Messages of both eras of the protocol; what is malformed or contradicts itself is refused."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
@@ -9,8 +8,6 @@ from rest_framework.test import APIClient
 
 from plugins.mcp.protocol import HANDSHAKE, STATELESS
 from plugins.mcp.tests.conftest import LATEST, OLDEST, PATH, Assistant
-from tests.cast import Api
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -18,18 +15,16 @@ Assistants = Callable[..., Assistant]
 INITIALIZE = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 
-def error(response: Any) -> tuple[int, int]:
+def error(response):
     """The HTTP status and the code of a refusal."""
     return response.status_code, response.json()["error"]["code"]
 
 
-def test_all_revisions_of_the_protocol_are_served() -> None:
+def test_all_revisions_of_the_protocol_are_served():
     assert (*HANDSHAKE, *STATELESS) == KNOWN_PROTOCOL_VERSIONS
 
 
-def test_a_client_discovers_the_server_without_a_handshake(
-    assistant: Assistants, olga: User
-) -> None:
+def test_a_client_discovers_the_server_without_a_handshake(assistant, olga):
     found = assistant(olga).result("server/discover")
     assert found["supportedVersions"] == [LATEST]
     assert "data" in found["instructions"]
@@ -43,9 +38,7 @@ def test_a_client_discovers_the_server_without_a_handshake(
         (["2025-06-18"], HANDSHAKE[-1]),
     ],
 )
-def test_a_handshake_agrees_on_a_revision(
-    assistant: Assistants, olga: User, asked: Any, agreed: str
-) -> None:
+def test_a_handshake_agrees_on_a_revision(assistant, olga, asked, agreed):
     client = assistant(olga, revision=HANDSHAKE[-1])
     result = client.result("initialize", {**INITIALIZE, "protocolVersion": asked})
     assert result["protocolVersion"] == agreed
@@ -56,15 +49,13 @@ def test_a_handshake_agrees_on_a_revision(
 
 
 @pytest.mark.parametrize("revision", [*HANDSHAKE, *STATELESS])
-def test_tools_are_listed_and_called_in_every_revision(
-    assistant: Assistants, olga: User, revision: str
-) -> None:
+def test_tools_are_listed_and_called_in_every_revision(assistant, olga, revision):
     client = assistant(olga, revision=revision)
     assert "who_am_i" in client.tools()
     assert client.call("who_am_i")["id"] == olga.pk
 
 
-def test_a_token_is_needed(api: Api, olga: User) -> None:
+def test_a_token_is_needed(api, olga):
     response = Assistant(api(None)).send("tools/list")
     assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
     browser = APIClient()
@@ -72,16 +63,14 @@ def test_a_token_is_needed(api: Api, olga: User) -> None:
     assert Assistant(browser).send("tools/list").status_code == 401
 
 
-def test_only_post_is_served(api: Api, olga: User) -> None:
+def test_only_post_is_served(api, olga):
     for method in ("get", "put", "delete"):
         for accept in ("application/json", "text/event-stream", "text/html", "x"):
             response = getattr(api(olga), method)(PATH, HTTP_ACCEPT=accept)
             assert (response.status_code, response["Allow"]) == (405, "POST")
 
 
-def test_pages_of_other_origins_are_refused(
-    assistant: Assistants, olga: User, settings: Any
-) -> None:
+def test_pages_of_other_origins_are_refused(assistant, olga, settings):
     settings.CORS_ALLOWED_ORIGINS = ["https://app.example.com"]
     for origin, status in {
         "https://app.example.com": 200,
@@ -111,12 +100,12 @@ def test_pages_of_other_origins_are_refused(
         ('{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}', -32602),
     ],
 )
-def test_malformed_messages_are_refused(api: Api, olga: User, body: str, code: int) -> None:
+def test_malformed_messages_are_refused(api, olga, body, code):
     response = api(olga).post(PATH, body, content_type="application/json")
     assert error(response) == (400, code)
 
 
-def test_unknown_methods_and_tools_are_refused(assistant: Assistants, olga: User) -> None:
+def test_unknown_methods_and_tools_are_refused(assistant, olga):
     client = assistant(olga)
     for method in ("resources/list", "initialize", "ping", "x" * 500):
         assert error(client.send(method)) == (404, -32601)
@@ -125,9 +114,7 @@ def test_unknown_methods_and_tools_are_refused(assistant: Assistants, olga: User
 
 
 @pytest.mark.parametrize("revision", HANDSHAKE)
-def test_a_refusal_does_not_end_a_connection_with_a_handshake(
-    assistant: Assistants, olga: User, revision: str
-) -> None:
+def test_a_refusal_does_not_end_a_connection_with_a_handshake(assistant, olga, revision):
     client = assistant(olga, revision=revision)
     assert error(client.send("resources/list")) == (200, -32601)
     assert error(client.send("tools/call", {"name": "drop_tables"})) == (200, -32602)
@@ -146,20 +133,18 @@ def test_a_refusal_does_not_end_a_connection_with_a_handshake(
         ({"HTTP_MCP_NAME": "=?base64?d2hvX2FtX2k?="}, -32020),
     ],
 )
-def test_headers_that_contradict_the_body_are_refused(
-    assistant: Assistants, olga: User, headers: dict[str, str], code: int
-) -> None:
+def test_headers_that_contradict_the_body_are_refused(assistant, olga, headers, code):
     response = assistant(olga).send("tools/call", {"name": "who_am_i"}, **headers)
     assert error(response) == (400, code)
 
 
-def test_a_header_may_be_encoded(assistant: Assistants, olga: User) -> None:
+def test_a_header_may_be_encoded(assistant, olga):
     encoded = "=?base64?d2hvX2FtX2k=?="
     response = assistant(olga).send("tools/call", {"name": "who_am_i"}, HTTP_MCP_NAME=encoded)
     assert response.json()["result"]["structuredContent"]["id"] == olga.pk
 
 
-def test_unknown_revisions_are_told_which_are_known(assistant: Assistants, olga: User) -> None:
+def test_unknown_revisions_are_told_which_are_known(assistant, olga):
     client = assistant(olga)
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {}}}
     without = client.client.post(PATH, body, HTTP_MCP_PROTOCOL_VERSION="2099-01-01")

@@ -11,7 +11,7 @@ import pytest
 
 from plugins.mcp.names import names_people
 from plugins.mcp.shapes import MOST_VALUES
-from plugins.mcp.tools import KEY, REFERENCES, TOOLS, Tool, schemas
+from plugins.mcp.tools import KEY, REFERENCES, TOOLS, schemas
 from tests.document import DOCUMENT, ROOT
 from tripcompanion.plugin import plugins
 
@@ -36,7 +36,7 @@ OPERATIONS = {
 }
 
 
-def schema_of(tool: Tool) -> dict[str, Any]:
+def schema_of(tool):
     """The JSON schema of the arguments of a tool, complete in itself."""
     properties: dict[str, Any] = {
         name: {"type": ["integer", "string"], "description": REFERENCES[name]}
@@ -70,14 +70,14 @@ def schema_of(tool: Tool) -> dict[str, Any]:
     }
 
 
-def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
+def brief(schema):
     """A schema without what the API checks anyway, and with the first sentence on it."""
     text = re.split(r"[.:;] ", schema.get("description", ""))[0].rstrip(".")
     text = text if len(text) <= MOST_CHARS else text.partition(", ")[0]
     return {**_types(schema), **({"description": text} if text else {})}
 
 
-def _types(schema: Any) -> dict[str, Any]:
+def _types(schema):
     """Types, fields and choices of a schema."""
     schema = {
         key: value for one in (*schema.get("allOf", ()), schema) for key, value in one.items()
@@ -101,7 +101,7 @@ def _types(schema: Any) -> dict[str, Any]:
     return found
 
 
-def shown(schema: Any, field: str = "") -> Any:
+def shown(schema, field=""):
     """A schema without references, in which people are named as well."""
     if isinstance(schema, list):
         return [shown(item, field) for item in schema]
@@ -123,13 +123,13 @@ def shown(schema: Any, field: str = "") -> Any:
     return found
 
 
-def shown_part(key: str, value: Any, field: str) -> Any:
+def shown_part(key, value, field):
     if key == "properties":
         return {name: shown(schema, name) for name, schema in value.items()}
     return shown(value, field) if isinstance(value, dict | list) and key != "enum" else value
 
 
-def test_the_file_is_what_the_document_says() -> None:
+def test_the_file_is_what_the_document_says():
     shapes = {name: schema_of(tool) for name, tool in OWN.items()}
     text = json.dumps(shapes, indent=1, ensure_ascii=False) + "\n"
     if os.environ.get("WRITE_TOOL_SCHEMAS"):
@@ -138,7 +138,7 @@ def test_the_file_is_what_the_document_says() -> None:
 
 
 @pytest.mark.parametrize("name", list(TOOLS))
-def test_each_is_a_json_schema_that_is_complete_in_itself(name: str) -> None:
+def test_each_is_a_json_schema_that_is_complete_in_itself(name):
     schema = schemas()[name]
     jsonschema.Draft202012Validator.check_schema(schema)
     assert "$ref" not in json.dumps(schema)
@@ -155,9 +155,7 @@ def test_each_is_a_json_schema_that_is_complete_in_itself(name: str) -> None:
         ("change_activity", "durationMinutes", None),
     ],
 )
-def test_those_of_plugins_take_words_and_null_where_the_api_does(
-    tool: str, field: str, value: Any
-) -> None:
+def test_those_of_plugins_take_words_and_null_where_the_api_does(tool, field, value):
     jsonschema.validate(value, schemas()[tool]["properties"][field])
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({}, schemas()[tool]["properties"][field])

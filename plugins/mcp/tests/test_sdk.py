@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.server import ROOT, Server
+from tests.server import ROOT
 from users.scopes import all_scopes
 
 pytestmark = [pytest.mark.either, pytest.mark.django_db]
@@ -29,7 +28,7 @@ PAGE = (ROOT / "docs" / "assistants.md").read_text()
 
 
 @pytest.fixture(scope="module")
-def people(server: Server) -> dict[str, Any]:
+def people(server):
     """Olga with a trip, Ed in it, and a token of hers."""
     with httpx2.Client(base_url=server.url) as client:
         found: dict[str, Any] = {}
@@ -47,7 +46,7 @@ def people(server: Server) -> dict[str, Any]:
         return found
 
 
-def documented(key: str, server: Server, people: dict[str, Any]) -> dict[str, Any]:
+def documented(key, server, people):
     """The settings with `key` that the document has for a program, with address and token."""
     page = PAGE.replace("https://api.example.com", server.url).replace("tc_…", people["token"])
     blocks = re.findall(r"^```json\n(.*?)^```$", page, re.M | re.S)
@@ -57,7 +56,7 @@ def documented(key: str, server: Server, people: dict[str, Any]) -> dict[str, An
 
 
 @asynccontextmanager
-async def over_http(server: Server, people: dict[str, Any], mode: Any) -> AsyncIterator[Client]:
+async def over_http(server, people, mode):
     settings = documented("url", server, people)
     async with httpx2.AsyncClient(headers=settings.pop("headers")) as http:
         transport = streamable_http_client(settings.pop("url"), http_client=http)
@@ -67,7 +66,7 @@ async def over_http(server: Server, people: dict[str, Any], mode: Any) -> AsyncI
 
 
 @asynccontextmanager
-async def over_stdio(server: Server, people: dict[str, Any], mode: Any) -> AsyncIterator[Client]:
+async def over_stdio(server, people, mode):
     settings = documented("command", server, people)
     # With the `python3` of the tests, which may be the only one that is new enough.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -84,12 +83,10 @@ async def over_stdio(server: Server, people: dict[str, Any], mode: Any) -> Async
 
 @pytest.mark.parametrize("connected", [over_http, over_stdio])
 @pytest.mark.parametrize("mode", MODES)
-def test_an_assistant_records_a_dinner(
-    server: Server, people: dict[str, Any], mode: str, connected: Any
-) -> None:
+def test_an_assistant_records_a_dinner(server, people, mode, connected):
     name = f"Dinner {mode} {connected.__name__}"
 
-    async def story() -> Any:
+    async def story():
         async with connected(server, people, mode) as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
             assert {"trip_overview", "add_expense"} <= tools
@@ -122,11 +119,11 @@ def test_an_assistant_records_a_dinner(
     assert sorted(split["amount"] for split in added["splits"]) == [31.27, 31.28]
 
 
-def test_a_whole_trip_by_tools_alone(server: Server, people: dict[str, Any]) -> None:
-    async def story() -> None:
+def test_a_whole_trip_by_tools_alone(server, people):
+    async def story():
         async with over_http(server, people, "auto") as client:
 
-            async def call(tool: str, **arguments: Any) -> Any:
+            async def call(tool, **arguments):
                 answer = await client.call_tool(tool, arguments)
                 assert not answer.is_error, answer.content
                 return answer.structured_content
@@ -170,7 +167,7 @@ def test_a_whole_trip_by_tools_alone(server: Server, people: dict[str, Any]) -> 
     anyio.run(story)
 
 
-def test_the_process_says_why_the_service_refuses(server: Server) -> None:
+def test_the_process_says_why_the_service_refuses(server):
     lines = ['{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}', "{", "[]"]
     done = subprocess.run(
         [sys.executable, "clients/mcp_stdio.py", server.url],

@@ -7,21 +7,16 @@ import pytest
 from plugins.merging.tests.test_merges import merge
 from splits.models import DeletedEntry, Settlement
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import add_guest, spend
-from tests.splits.ledger import Ledger, parts
+from tests.splits.ledger import parts
 from tests.splits.test_default_division import by_weight, divide
 from tests.splits.test_default_division import spend as default_spend
 from tests.splits.test_divisions import item, itemized
 from tests.splits.test_offsets import assert_lawful, balances_by
 from tests.splits.test_restoring import many_closings, url
-from trips.models import Trip
-from users.models import User
 
 
-def test_a_merge_puts_both_weights_together(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_merge_puts_both_weights_together(ledger, trip, olga, ed):
     guest = add_guest(trip)
     divide(ledger, olga, **by_weight({olga: 1, guest: 2, ed: 3}))
     ledger.answer(olga, "post", f"guests/{guest.pk}/merge", {"userId": ed.pk})
@@ -30,9 +25,7 @@ def test_a_merge_puts_both_weights_together(
     assert parts(default_spend(ledger, olga).json()) == {olga.pk: 5, ed.pk: 25}
 
 
-def test_items_name_the_account_that_takes_the_place_of_a_guest(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
+def test_items_name_the_account_that_takes_the_place_of_a_guest(ledger, trip, olga, ed):
     guest = add_guest(trip)
     name = f'"{guest.pk}": a trap, \\"{guest.pk}\\":'
     dinners = [
@@ -52,9 +45,7 @@ def test_items_name_the_account_that_takes_the_place_of_a_guest(
 
 
 @pytest.mark.parametrize("deleted", [True, False])
-def test_an_offset_between_two_who_become_one_is_dropped(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, deleted: bool
-) -> None:
+def test_an_offset_between_two_who_become_one_is_dropped(ledger, trip, olga, ed, deleted):
     """Grandma owed Ed; the expense is gone, so nothing but the offset names both."""
     grandma = add_guest(trip, "Grandma")
     lunch = ledger.spend(ed, 10, grandma)
@@ -81,7 +72,7 @@ def test_an_offset_between_two_who_become_one_is_dropped(
     assert ledger.answer(olga, "get", path).status_code == 200
 
 
-def test_a_guest_of_a_refund_is_merged(ledger: Ledger, trip: Trip, olga: User, ed: User) -> None:
+def test_a_guest_of_a_refund_is_merged(ledger, trip, olga, ed):
     guest = add_guest(trip)
     refund = ledger.spend(olga, -31, olga, guest)
     merged = ledger.answer(olga, "post", f"guests/{guest.pk}/merge", {"userId": ed.pk})
@@ -90,9 +81,7 @@ def test_a_guest_of_a_refund_is_merged(ledger: Ledger, trip: Trip, olga: User, e
     assert list(differences(trip.pk)) == []
 
 
-def test_an_expense_of_a_merged_guest_is_restored_as_it_was(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_of_a_merged_guest_is_restored_as_it_was(api, trip, olga, ed, vera):
     guest = add_guest(trip)
     dinner = spend(trip, 1000, paid_by=olga, among=[vera, guest, olga])
     assert merge(api, trip, guest, ed, olga).status_code == 200
@@ -103,9 +92,7 @@ def test_an_expense_of_a_merged_guest_is_restored_as_it_was(
     assert list(differences(trip.pk)) == []
 
 
-def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_what_settlements_closed_is_in_memory_for_a_few_of_them_only(api, trip, olga, ed):
     grandma, limit = add_guest(trip), many_closings(api, trip, olga, ed)
     tracemalloc.start()
     assert merge(api, trip, grandma, ed, by=olga).status_code == 200

@@ -4,7 +4,6 @@
 """
 
 from collections import Counter
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -13,12 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Debt
 from splits.models.deleted import DeletedEntry
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, settle, spend
 from tests.test_costs import remaining
 from tests.walked import answers
-from trips.models import Trip
 from users.models import User
 
 #: How an account takes the place of a guest without a merge, if there is a way.
@@ -26,16 +23,16 @@ CLAIMS = answers("claim")
 
 
 @pytest.fixture
-def grandma(trip: Trip) -> User:
+def grandma(trip):
     return add_guest(trip)
 
 
-def merge(api: Api, trip: Trip, guest: User, into: User, by: User, **body: Any) -> Any:
+def merge(api, trip, guest, into, by, **body):
     path = f"/api/trips/{trip.pk}/guests/{guest.pk}/merge"
     return api(by).post(path, {"userId": into.pk, **body})
 
 
-def open_debts(trip: Trip, names: dict[int, int]) -> Counter[tuple[int, int]]:
+def open_debts(trip, names):
     """What everybody owes to everybody, with some people under another id."""
     owed: Counter[tuple[int, int]] = Counter()
     for debt in Debt.objects.open().filter(trip=trip):
@@ -45,7 +42,7 @@ def open_debts(trip: Trip, names: dict[int, int]) -> Counter[tuple[int, int]]:
     return owed
 
 
-def test_prune_beside_a_merge_takes_nothing_from_it(trip: Trip, olga: User, grandma: User) -> None:
+def test_prune_beside_a_merge_takes_nothing_from_it(trip, olga, grandma):
     dinner = spend(trip, 1000, paid_by=olga, among=[olga, grandma])
     dinner.remove(by=olga)
     entry = DeletedEntry.objects.get()
@@ -54,9 +51,7 @@ def test_prune_beside_a_merge_takes_nothing_from_it(trip: Trip, olga: User, gran
     assert not DeletedEntry.objects.exists()
 
 
-def test_the_entries_of_both_are_those_of_one(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
+def test_the_entries_of_both_are_those_of_one(api, trip, olga, ed, vera, grandma):
     """T157: A merge gives a member all that the guest had, and moves no cent of others."""
     dinner = spend(trip, 9000, paid_by=olga, among=[olga, vera, grandma])
     spend(trip, 3000, paid_by=olga, paid_by_user={ed.pk: 3000}, among=[ed, vera, olga])
@@ -87,14 +82,12 @@ def test_the_entries_of_both_are_those_of_one(
     assert list(differences(trip.pk)) == []
 
 
-def state(api: Api, trip: Trip, olga: User) -> list[bytes]:
+def state(api, trip, olga):
     paths = ("expenses", "settlements", "balances", "members")
     return [api(olga).get(f"/api/trips/{trip.pk}/{path}").content for path in paths]
 
 
-def test_it_is_refused_where_an_entry_names_both(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, grandma: User
-) -> None:
+def test_it_is_refused_where_an_entry_names_both(api, trip, olga, ed, vera, grandma):
     shared = spend(trip, 900, paid_by=olga, among=[olga, ed, grandma])
     paid = spend(trip, 900, paid_by=olga, paid_by_user={grandma.pk: 900}, among=[ed])
     spend(trip, 900, paid_by=olga, among=[vera, grandma])
@@ -111,9 +104,7 @@ def test_it_is_refused_where_an_entry_names_both(
     assert trip.members.filter(user=grandma).exists()
 
 
-def test_the_expenses_of_a_trip_are_not_joined_with_each_other(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User
-) -> None:
+def test_the_expenses_of_a_trip_are_not_joined_with_each_other(api, trip, olga, ed, grandma):
     """PostgreSQL knows nothing of a new trip, and would compare each expense with each other."""
     spend(trip, 900, paid_by=olga, among=[grandma])
     with CaptureQueriesContext(connection) as queries:
@@ -125,8 +116,8 @@ def test_the_expenses_of_a_trip_are_not_joined_with_each_other(
 
 @pytest.mark.parametrize("claim", [None, *CLAIMS])
 def test_what_named_both_and_was_deleted_cannot_be_restored_afterwards(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User, claim: Any
-) -> None:
+    api, trip, olga, ed, grandma, claim
+):
     shared = spend(trip, 900, paid_by=olga, among=[ed, grandma])
     alone = spend(trip, 900, paid_by=olga, among=[olga, grandma])
     between = settle(trip, grandma, ed, 500, by=olga)
@@ -154,8 +145,8 @@ def test_what_named_both_and_was_deleted_cannot_be_restored_afterwards(
 
 @pytest.mark.parametrize("is_deleted", [False, True])
 def test_items_that_name_both_count_too_after_a_split_was_deleted(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User, is_deleted: bool
-) -> None:
+    api, trip, olga, ed, grandma, is_deleted
+):
     """Otherwise the shares of an item would have the same person twice."""
     shares = {user.pk: 1 for user in (olga, ed, grandma)}
     items = {"splitType": "ITEMIZED", "items": [{"name": "Fish", "amount": 9, "shares": shares}]}
@@ -176,9 +167,7 @@ def test_items_that_name_both_count_too_after_a_split_was_deleted(
 
 
 @pytest.mark.parametrize("claim", [None, *CLAIMS])
-def test_what_was_closed_for_others_stays_closed(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, grandma: User, claim: Any
-) -> None:
+def test_what_was_closed_for_others_stays_closed(api, trip, olga, ed, sam, grandma, claim):
     """Ed owes Olga, Grandma owes Ed, and the plan sends Grandma's money to Olga."""
     spend(trip, 3000, paid_by=olga, among=[ed])
     spend(trip, 3000, paid_by=olga, paid_by_user={ed.pk: 3000}, among=[grandma])
@@ -198,9 +187,7 @@ def test_what_was_closed_for_others_stays_closed(
     assert sorted(open_debts(trip, {}).values()) == [3000, 3000]
 
 
-def test_it_takes_as_many_statements_for_many_expenses(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_it_takes_as_many_statements_for_many_expenses(api, trip, olga, ed, vera):
     counts = []
     for expenses in (1, 30):
         guest = add_guest(trip)
@@ -214,9 +201,7 @@ def test_it_takes_as_many_statements_for_many_expenses(
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_sums_of_both_beyond_64_bits_are_refused(
-    api: Api, trip: Trip, olga: User, ed: User, grandma: User, sign: int
-) -> None:
+def test_sums_of_both_beyond_64_bits_are_refused(api, trip, olga, ed, grandma, sign):
     sums = {"paid_minor": sign * 2**62, "share_minor": sign * 2**62}
     trip.members.filter(user__in=[ed, grandma]).update(
         **sums, sent_minor=2**61, received_minor=2**61
@@ -227,9 +212,7 @@ def test_sums_of_both_beyond_64_bits_are_refused(
     assert api(olga).get(f"/api/trips/{trip.pk}/settle-up").json() == []
 
 
-def test_the_odd_cents_stay_where_they_were(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_odd_cents_stay_where_they_were(api, trip, olga, ed, vera):
     grandma = add_guest(trip)
     assert ed.pk < vera.pk < grandma.pk
     dinners = [spend(trip, 1000, paid_by=olga, among=[olga, vera, grandma]) for _day in range(3)]
@@ -245,8 +228,8 @@ def test_the_odd_cents_stay_where_they_were(
 
 
 def test_only_a_guest_is_merged_and_only_with_another_present_member(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, sam: User, grandma: User
-) -> None:
+    api, trip, olga, ed, vera, sam, grandma
+):
     problem_of(merge(api, trip, ed, vera, olga), 409, "not_a_guest")
     problem_of(merge(api, trip, sam, vera, olga), 404, "not_found")
     api(vera).post(f"/api/trips/{trip.pk}/members/leave")
@@ -259,8 +242,8 @@ def test_only_a_guest_is_merged_and_only_with_another_present_member(
 
 
 def test_it_counts_as_much_as_the_entries_that_it_goes_through(
-    api: Api, trip: Trip, olga: User, ed: User, limits: Any, grandma: User
-) -> None:
+    api, trip, olga, ed, limits, grandma
+):
     limits(user="10/min")
     for _expense in range(200):
         spend(trip, 100, paid_by=olga, among=[ed])

@@ -1,13 +1,11 @@
 """Merges beside other commands against the real server: each race has one lawful outcome."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import httpx
 import pytest
 
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up, split_path
+from tests.splits.journey import Journey, answers_at_once, at_once, sign_up, split_path
 from tests.splits.test_restoring_at_once import deleted_expense, guest_of
 
 #: How often a race is run: whoever is first differs from time to time.
@@ -15,16 +13,14 @@ ROUNDS = 6
 
 
 @pytest.fixture(scope="module")
-def travellers(server: Server) -> Iterator[list[Traveller]]:
+def travellers(server):
     """Three users; in the end everything that the races left behind is recomputed."""
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield [sign_up(client) for _number in range(3)]
     assert "no difference" in server.manage("audit_ledger").stdout
 
 
-def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(
-    travellers: list[Traveller],
-) -> None:
+def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(travellers):
     owner, user, other = travellers
     journey = Journey.start(owner)
     for person in (user, other):
@@ -66,7 +62,7 @@ def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(
         assert sum(row["balance"] for row in rows) == 0
 
 
-def test_beside_a_restore(travellers: list[Traveller]) -> None:
+def test_beside_a_restore(travellers):
     """The expense names both. Whichever comes first, the other one is refused."""
     owner, other, _third = travellers
     for _round in range(ROUNDS):

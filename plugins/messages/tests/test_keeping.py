@@ -1,7 +1,6 @@
 """What is kept of messages: files, accounts, mails, assistants, the admin site, and what reads."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -12,16 +11,15 @@ from django.utils import timezone
 
 from plugins.messages.apps import MessagesConfig
 from plugins.messages.models import Message, ReadMark
-from plugins.messages.tests.conftest import Say, trip_led_by
+from plugins.messages.tests.conftest import trip_led_by
 from plugins.notices.tests.waiting import waiting, wanting
 from tests import citus
-from tests.cast import Api
 from tests.factories import PASSWORD, UserFactory
 from tests.own_data import own_data
 from tests.test_plans import full_scans
 from trips.deletion import delete_account
-from trips.models import JournalEntry, Trip
-from users.models import Role, User
+from trips.models import JournalEntry
+from users.models import Role
 
 pytestmark = pytest.mark.either
 
@@ -29,9 +27,7 @@ MANY = 10_000
 TABLE = Message._meta.db_table
 
 
-def test_a_deleted_account_leaves_empty_messages(
-    api: Api, say: Say, messages: str, olga: User, vera: User
-) -> None:
+def test_a_deleted_account_leaves_empty_messages(api, say, messages, olga, vera):
     kept = say(vera, "My telephone number")
     say(olga, "Noted", replyTo=kept["id"])
     gone = say(vera, "My address")["id"]
@@ -57,9 +53,7 @@ def test_a_deleted_account_leaves_empty_messages(
     assert not ReadMark.objects.exists()
 
 
-def test_a_deleted_administrator_leaves_empty_messages_where_they_were_no_member(
-    say: Say, trip: Trip, ada: User
-) -> None:
+def test_a_deleted_administrator_leaves_empty_messages_where_they_were_no_member(say, trip, ada):
     UserFactory(role=Role.ADMIN)
     say(ada, "My address")
     with CaptureQueriesContext(connection) as queries:
@@ -69,9 +63,7 @@ def test_a_deleted_administrator_leaves_empty_messages_where_they_were_no_member
     assert Message.objects.get().text == ""
 
 
-def test_accounts_export_what_they_wrote_and_how_far_they_read(
-    api: Api, say: Say, messages: str, olga: User, vera: User
-) -> None:
+def test_accounts_export_what_they_wrote_and_how_far_they_read(api, say, messages, olga, vera):
     mine, other = say(vera, "Hello"), say(olga, "Hi")
     api(vera).delete(f"{messages}/{mine['id']}")
     api(vera).put(f"{messages}/read", {"messageId": other["id"]})
@@ -81,9 +73,7 @@ def test_accounts_export_what_they_wrote_and_how_far_they_read(
     assert held["readMessages"] == [{"tripId": mine["tripId"], "messageId": other["id"]}]
 
 
-def test_a_file_brings_messages_and_what_they_answer(
-    api: Api, say: Say, messages: str, trip: Trip, olga: User, vera: User, sam: User
-) -> None:
+def test_a_file_brings_messages_and_what_they_answer(api, say, messages, trip, olga, vera, sam):
     gone = say(olga, "Wrong chat", clientId="0b7b4b0e-6c5f-4f0e-9a54-0d8a5f6f2a11")["id"]
     first = say(olga, "Who drives?")["id"]
     say(vera, "I do", replyTo=first)
@@ -119,9 +109,7 @@ def test_a_file_brings_messages_and_what_they_answer(
     ],
     ids=str,
 )
-def test_a_file_that_lies_is_refused(
-    api: Api, say: Say, trip: Trip, olga: User, sam: User, change: Any
-) -> None:
+def test_a_file_that_lies_is_refused(api, say, trip, olga, sam, change):
     say(olga, "Hello")
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
     file["messages"][0] |= change
@@ -132,9 +120,7 @@ def test_a_file_that_lies_is_refused(
     assert Message.objects.count() == 1
 
 
-def test_members_who_want_it_get_one_mail_about_new_messages(
-    say: Say, olga: User, ed: User, vera: User
-) -> None:
+def test_members_who_want_it_get_one_mail_about_new_messages(say, olga, ed, vera):
     for user in (olga, ed):
         wanting(user, events="message.created")
     say(ed, "Hello")
@@ -144,8 +130,8 @@ def test_members_who_want_it_get_one_mail_about_new_messages(
     assert waiting(vera) == []
 
 
-def test_assistants_read_and_write(api: Api, say: Say, trip: Trip, olga: User, ed: User) -> None:
-    def call(name: str, **arguments: Any) -> Any:
+def test_assistants_read_and_write(api, say, trip, olga, ed):
+    def call(name, **arguments):
         params = {"name": name, "arguments": {"trip": trip.title, **arguments}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return api(ed).post("/api/mcp", body).json()["result"]
@@ -159,9 +145,7 @@ def test_assistants_read_and_write(api: Api, say: Say, trip: Trip, olga: User, e
     assert call("send_message", text="")["isError"] is True
 
 
-def test_the_admin_site_finds_what_was_deleted(
-    api: Api, say: Say, messages: str, ada: User, vera: User, client: Any
-) -> None:
+def test_the_admin_site_finds_what_was_deleted(api, say, messages, ada, vera, client):
     api(vera).delete(f"{messages}/{say(vera, 'Rude words')['id']}")
     say(vera, "Kind words")
     client.force_login(ada)
@@ -170,7 +154,7 @@ def test_the_admin_site_finds_what_was_deleted(
     assert ("Rude words" in shown, "Kind words" in shown) == (True, False)
 
 
-def test_deleted_messages_end_and_messages_are_counted(say: Say, vera: User) -> None:
+def test_deleted_messages_end_and_messages_are_counted(say, vera):
     say(vera, "One").keys()
     message = Message.objects.get()
     message.remove(vera)
@@ -185,12 +169,12 @@ def test_deleted_messages_end_and_messages_are_counted(say: Say, vera: User) -> 
 
 @citus.hides_plans
 def test_a_long_conversation_is_read_by_its_index_in_the_same_statements(
-    api: Api, messages: str, trip: Trip, olga: User, ed: User
-) -> None:
+    api, messages, trip, olga, ed
+):
     path = f"/api/trips/{trip.pk}"
     queries = [messages, f"{messages}?pageSize=100", path]
 
-    def cost() -> list[list[Any]]:
+    def cost():
         found = []
         for query in queries:
             with CaptureQueriesContext(connection) as captured:

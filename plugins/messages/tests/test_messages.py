@@ -1,7 +1,6 @@
 """Messages: who writes, reads, changes, deletes and restores them."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -9,24 +8,19 @@ from django.conf import settings
 from django.utils import timezone
 
 from plugins.messages.models import Message
-from plugins.messages.tests.conftest import Say, trip_led_by
-from tests.cast import Api
+from plugins.messages.tests.conftest import trip_led_by
 from tests.document import problem_of
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def texts(page: Any) -> list[str]:
+def texts(page):
     return [row["text"] for row in page.json()["items"]]
 
 
-def test_every_member_writes_and_all_read_it_newest_first(
-    api: Api, say: Say, messages: str, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_every_member_writes_and_all_read_it_newest_first(api, say, messages, trip, olga, ed, vera):
     first = say(vera, "  Two\nlines 🍷 ")
     second = say(ed, "Yes", replyTo=first["id"])
     third = say(olga, "x" * 2000)
@@ -40,9 +34,7 @@ def test_every_member_writes_and_all_read_it_newest_first(
     assert api(vera).get(messages).json()["items"] == [third, second, first]
 
 
-def test_a_page_is_what_came_between_two_messages(
-    api: Api, say: Say, messages: str, olga: User
-) -> None:
+def test_a_page_is_what_came_between_two_messages(api, say, messages, olga):
     ids = [say(olga, f"{number}")["id"] for number in range(5)]
     client = api(olga)
     assert texts(client.get(f"{messages}?since={ids[2]}")) == ["4", "3"]
@@ -65,16 +57,12 @@ def test_a_page_is_what_came_between_two_messages(
     ],
     ids=str,
 )
-def test_a_bad_body_is_refused_and_writes_nothing(
-    api: Api, messages: str, olga: User, body: Any
-) -> None:
+def test_a_bad_body_is_refused_and_writes_nothing(api, messages, olga, body):
     problem_of(api(olga).post(messages, body), 400)
     assert not Message.objects.exists()
 
 
-def test_a_reply_is_to_a_message_that_is_there(
-    api: Api, say: Say, messages: str, olga: User, sam: User
-) -> None:
+def test_a_reply_is_to_a_message_that_is_there(api, say, messages, olga, sam):
     gone = say(olga, "Wrong chat")["id"]
     api(olga).delete(f"{messages}/{gone}")
     elsewhere = Message.add(trip_led_by(sam), sam, text="Hello").pk
@@ -83,9 +71,7 @@ def test_a_reply_is_to_a_message_that_is_there(
         assert [*problem_of(refused, 400)["errors"]] == ["replyTo"]
 
 
-def test_only_authors_change_what_they_wrote(
-    api: Api, say: Say, messages: str, olga: User, vera: User, ada: User
-) -> None:
+def test_only_authors_change_what_they_wrote(api, say, messages, olga, vera, ada):
     with time_machine.travel(timezone.now() - timedelta(hours=1)):
         message = say(vera, "Helo")
     path = f"{messages}/{message['id']}"
@@ -98,9 +84,7 @@ def test_only_authors_change_what_they_wrote(
     assert (again.status_code, again.json()) == (200, changed)
 
 
-def test_authors_and_owners_delete_and_restore(
-    api: Api, say: Say, messages: str, olga: User, ed: User, vera: User
-) -> None:
+def test_authors_and_owners_delete_and_restore(api, say, messages, olga, ed, vera):
     message, other = say(vera, "One"), say(vera, "Two")
     path = f"{messages}/{message['id']}"
     problem_of(api(ed).delete(path), 403)
@@ -118,9 +102,7 @@ def test_authors_and_owners_delete_and_restore(
         problem_of(api(vera).post(f"{messages}/{other['id']}/restore"), 404)
 
 
-def test_who_is_not_in_the_trip_sees_nothing(
-    api: Api, say: Say, messages: str, olga: User, vera: User, sam: User
-) -> None:
+def test_who_is_not_in_the_trip_sees_nothing(api, say, messages, olga, vera, sam):
     path = f"{messages}/{say(vera, 'Hello')['id']}"
     api(vera).post(f"{messages.removesuffix('/messages')}/members/leave")
     for user in (sam, vera):
@@ -132,9 +114,7 @@ def test_who_is_not_in_the_trip_sees_nothing(
     assert texts(api(olga).get(messages)) == ["Hello"]
 
 
-def test_a_trip_has_so_many_messages_and_no_more(
-    api: Api, say: Say, messages: str, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trip_has_so_many_messages_and_no_more(api, say, messages, olga, monkeypatch):
     monkeypatch.setattr(Message, "limit", 2)
     path = f"{messages}/{say(olga, 'One')['id']}"
     say(olga, "Two")
@@ -144,9 +124,7 @@ def test_a_trip_has_so_many_messages_and_no_more(
     assert problem_of(api(olga).post(f"{path}/restore"), 409)["code"] == "limit_reached"
 
 
-def test_a_token_without_the_scope_learns_nothing_of_messages(
-    api: Api, say: Say, messages: str, trip: Trip, olga: User
-) -> None:
+def test_a_token_without_the_scope_learns_nothing_of_messages(api, say, messages, trip, olga):
     client = bearer(script_of(olga, "trips:read", "expenses:read", "messages:write").token)
     cursor = client.get("/api/changes").json()["cursor"]
     assert client.post(messages, {"text": "From a script"}).status_code == 201
@@ -157,9 +135,7 @@ def test_a_token_without_the_scope_learns_nothing_of_messages(
     assert not any(row["event"].startswith("message.") for row in history)
 
 
-def test_the_history_and_clients_learn_what_happened(
-    api: Api, say: Say, messages: str, trip: Trip, olga: User, vera: User
-) -> None:
+def test_the_history_and_clients_learn_what_happened(api, say, messages, trip, olga, vera):
     cursor = api(vera).get("/api/changes").json()["cursor"]
     path = f"{messages}/{say(olga, 'Helo')['id']}"
     api(olga).put(path, {"text": "Hello"})

@@ -1,44 +1,40 @@
 """Messages in the same instant against the real server."""
 
-from collections.abc import Iterator
 from functools import partial
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up
+from tests.splits.journey import Journey, answers_at_once, at_once, sign_up
 
 ROUNDS = 4
 
 
 @pytest.fixture(scope="module")
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture
-def owner(http: httpx.Client) -> Traveller:
+def owner(http):
     return sign_up(http)
 
 
 @pytest.fixture
-def member(http: httpx.Client) -> Traveller:
+def member(http):
     return sign_up(http)
 
 
 @pytest.fixture
-def journey(owner: Traveller, member: Traveller) -> Journey:
+def journey(owner, member):
     started = Journey.start(owner)
     started.admit(member, "VIEWER")
     return started
 
 
-def test_marks_at_once_leave_the_newest(
-    owner: Traveller, member: Traveller, journey: Journey
-) -> None:
+def test_marks_at_once_leave_the_newest(owner, member, journey):
     path = f"{journey.path}/messages"
     for _round in range(ROUNDS):
         sent = [owner.done("POST", path, {"text": "Hello"})["id"] for _number in range(6)]
@@ -51,9 +47,7 @@ def test_marks_at_once_leave_the_newest(
         }
 
 
-def test_one_client_id_at_once_writes_one_message(
-    owner: Traveller, member: Traveller, journey: Journey
-) -> None:
+def test_one_client_id_at_once_writes_one_message(owner, member, journey):
     path = f"{journey.path}/messages"
     for _round in range(ROUNDS):
         body = {"text": "Hello", "clientId": str(uuid4())}
@@ -68,9 +62,7 @@ def test_one_client_id_at_once_writes_one_message(
         assert [row["id"] for row in rows] == [created.json()["id"]]
 
 
-def test_what_is_deleted_is_not_changed_afterwards(
-    owner: Traveller, member: Traveller, journey: Journey
-) -> None:
+def test_what_is_deleted_is_not_changed_afterwards(owner, member, journey):
     path = f"{journey.path}/messages"
     for _round in range(ROUNDS):
         one = f"{path}/{member.done('POST', path, {'text': 'One'})['id']}"

@@ -1,34 +1,26 @@
 """How many messages a member has not read, in the answer of the trip."""
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from plugins.messages.models import Message, ReadMark
-from plugins.messages.tests.conftest import Say
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def path(trip: Trip) -> str:
+def path(trip):
     return f"/api/trips/{trip.pk}"
 
 
-def test_what_others_wrote_is_unread_until_one_says_so(
-    api: Api, say: Say, messages: str, path: str, olga: User, ed: User
-) -> None:
-    def unread(user: User) -> int:
+def test_what_others_wrote_is_unread_until_one_says_so(api, say, messages, path, olga, ed):
+    def unread(user):
         return api(user).get(path).json()["unread"]
 
-    def read(user: User, message: Any) -> Any:
+    def read(user, message):
         return api(user).put(f"{messages}/read", {"messageId": message["id"]}).json()
 
     first, second, third = (say(ed, text) for text in ("One", "Two", "Three"))
@@ -46,26 +38,20 @@ def test_what_others_wrote_is_unread_until_one_says_so(
 
 
 @pytest.mark.parametrize("message_id", [0, 10**9, "x", None, True])
-def test_only_a_message_of_the_trip_is_read(
-    api: Api, messages: str, olga: User, message_id: Any
-) -> None:
+def test_only_a_message_of_the_trip_is_read(api, messages, olga, message_id):
     refused = api(olga).put(f"{messages}/read", {"messageId": message_id})
     assert [*problem_of(refused, 400)["errors"]] == ["messageId"]
     assert not ReadMark.objects.exists()
 
 
-def test_an_administrator_who_is_no_member_has_read_nothing(
-    api: Api, say: Say, messages: str, path: str, ed: User, ada: User
-) -> None:
+def test_an_administrator_who_is_no_member_has_read_nothing(api, say, messages, path, ed, ada):
     message = say(ed, "Hello")
     assert api(ada).get(path).json()["unread"] == 1
     assert api(ada).put(f"{messages}/read", {"messageId": message["id"]}).json()["unread"] == 0
     assert api(ada).get(path).json()["unread"] == 0
 
 
-def test_the_trip_takes_no_statement_more(
-    api: Api, say: Say, path: str, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_trip_takes_no_statement_more(api, say, path, trip, olga, ed):
     api(olga).get(path)
     with CaptureQueriesContext(connection) as before:
         api(olga).get(path)
@@ -75,9 +61,7 @@ def test_the_trip_takes_no_statement_more(
     assert len(after) == len(before)
 
 
-def test_a_message_prevents_no_change_of_the_trip(
-    api: Api, say: Say, path: str, olga: User, ed: User
-) -> None:
+def test_a_message_prevents_no_change_of_the_trip(api, say, path, olga, ed):
     shown = api(olga).get(path)
     say(ed, "Hello")
     again = api(olga).get(path, headers={"If-None-Match": shown["ETag"]})
@@ -91,9 +75,7 @@ def test_a_message_prevents_no_change_of_the_trip(
     assert problem_of(refused, 412)["code"] == "precondition_failed"
 
 
-def test_who_takes_the_place_of_somebody_has_read_what_they_had(
-    api: Api, trip: Trip, path: str, olga: User, vera: User
-) -> None:
+def test_who_takes_the_place_of_somebody_has_read_what_they_had(api, trip, path, olga, vera):
     guest = add_guest(trip)
     first = Message.objects.create(trip=trip, created_by=guest, text="From a file")
     last = Message.objects.create(trip=trip, created_by=olga, text="Hello")

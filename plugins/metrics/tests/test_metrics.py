@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +17,7 @@ import pytest
 from plugins.metrics.tests.scrape import HEADERS, TOKEN, measured_server, samples, total
 from tests.document import problem_of
 from tests.locks import OtherProcess, answer_after
-from tests.server import ROOT, Server, running_server
+from tests.server import ROOT, running_server
 from tests.silence import silent_proxy
 from tests.splits.journey import Journey, fresh_email, register, sign_up
 from tests.test_probes import written_by_nobody
@@ -33,18 +32,18 @@ LIMIT_SECONDS = 8
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     with measured_server() as running:
         yield running
 
 
 @pytest.fixture
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=20) as client:
         yield client
 
 
-def counting_files(server: Server) -> list[Path]:
+def counting_files(server):
     """The files of counts of all processes that ever counted."""
     return [
         file
@@ -53,14 +52,14 @@ def counting_files(server: Server) -> list[Path]:
     ]
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
+def wait_until(is_so):
     deadline = time.monotonic() + 20
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_the_counts_of_all_processes_add_up(server: Server) -> None:
+def test_the_counts_of_all_processes_add_up(server):
     before = total(server, "http_requests_total", route=TRIPS, status="401")
     with ThreadPoolExecutor(WAITING) as pool:
         # A new connection each time: any of the processes may get it.
@@ -74,7 +73,7 @@ def test_the_counts_of_all_processes_add_up(server: Server) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_process_loses_no_count_and_leaves_nothing_in_progress() -> None:
+def test_a_killed_process_loses_no_count_and_leaves_nothing_in_progress():
     with (
         measured_server() as server,
         ThreadPoolExecutor(1) as pool,
@@ -101,7 +100,7 @@ def test_a_killed_process_loses_no_count_and_leaves_nothing_in_progress() -> Non
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_a_reload_keeps_the_counts_and_a_server_removes_what_a_killed_one_left() -> None:
+def test_a_reload_keeps_the_counts_and_a_server_removes_what_a_killed_one_left():
     with measured_server() as killed:
         (folder,) = {file.parent for file in counting_files(killed)}
         os.kill(killed.pid, signal.SIGKILL)
@@ -121,7 +120,7 @@ def test_a_reload_keeps_the_counts_and_a_server_removes_what_a_killed_one_left()
     [None, "", "Bearer", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN],
     ids=["none", "empty", "no token", "shorter", "longer", "Basic", "no scheme"],
 )
-def test_only_the_token_opens_it(http: httpx.Client, given: str | None) -> None:
+def test_only_the_token_opens_it(http, given):
     """T170: `/metrics` is open to its token only."""
     headers = {} if given is None else {"Authorization": given}
     for method in ("GET", "HEAD", "POST"):
@@ -134,7 +133,7 @@ def test_only_the_token_opens_it(http: httpx.Client, given: str | None) -> None:
 
 
 @pytest.mark.once
-def test_the_token_opens_it_for_reading(http: httpx.Client) -> None:
+def test_the_token_opens_it_for_reading(http):
     response = http.get("/metrics", headers=HEADERS)
     assert response.headers["Content-Type"].startswith("text/plain; version=")
     assert response.headers["Cache-Control"] == "no-store"
@@ -147,7 +146,7 @@ def test_the_token_opens_it_for_reading(http: httpx.Client) -> None:
 
 
 @pytest.mark.once
-def test_without_a_token_there_is_no_such_path() -> None:
+def test_without_a_token_there_is_no_such_path():
     with running_server() as server:
         answers = [httpx.get(f"{server.url}/{name}") for name in ("metrics", "nothing")]
         first, second = (problem_of(answer, 404) for answer in answers)
@@ -157,7 +156,7 @@ def test_without_a_token_there_is_no_such_path() -> None:
 
 @pytest.mark.slow
 @pytest.mark.once
-def test_without_a_token_the_library_is_not_in_memory() -> None:
+def test_without_a_token_the_library_is_not_in_memory():
     code = "import tripcompanion.serving.wsgi, tripcompanion.urls, sys; print(*sys.modules)"
     for token in ("", TOKEN):
         shown = subprocess.run(
@@ -171,9 +170,7 @@ def test_without_a_token_the_library_is_not_in_memory() -> None:
         assert ("prometheus_client" in shown.stdout) is bool(token)
 
 
-def test_labels_contain_no_id_and_nothing_that_a_client_chose(
-    server: Server, http: httpx.Client
-) -> None:
+def test_labels_contain_no_id_and_nothing_that_a_client_chose(server, http):
     journey = Journey.start(sign_up(http))
     expense = journey.spend(12, journey.owner)
     journey.owner.done("GET", f"{journey.path}/expenses/{expense['id']}")
@@ -199,9 +196,7 @@ def test_labels_contain_no_id_and_nothing_that_a_client_chose(
     assert methods <= {"GET", "POST", "other"}
 
 
-def test_a_wait_for_a_trip_and_for_the_database_is_measured(
-    server: Server, http: httpx.Client
-) -> None:
+def test_a_wait_for_a_trip_and_for_the_database_is_measured(server, http):
     journey = Journey.start(sign_up(http))
     body = journey.expense_body(12, journey.owner)
     path = f"{journey.path}/expenses"
@@ -222,7 +217,7 @@ def test_a_wait_for_a_trip_and_for_the_database_is_measured(
 
 
 @pytest.mark.slow
-def test_a_busy_server_is_measured_at_once() -> None:
+def test_a_busy_server_is_measured_at_once():
     few = {"WEB_CONCURRENCY": "1", "DATABASE_POOL_SIZE": "2"}
     with (
         measured_server(**few) as server,
@@ -242,7 +237,7 @@ def test_a_busy_server_is_measured_at_once() -> None:
 
 
 @pytest.mark.once
-def test_throttled_requests_are_counted_by_their_limit() -> None:
+def test_throttled_requests_are_counted_by_their_limit():
     with (
         measured_server(THROTTLE_REGISTER="2/day") as server,
         httpx.Client(base_url=server.url) as http,
@@ -254,7 +249,7 @@ def test_throttled_requests_are_counted_by_their_limit() -> None:
 
 
 @pytest.mark.slow
-def test_outbox_and_audit_come_from_the_database(server: Server, http: httpx.Client) -> None:
+def test_outbox_and_audit_come_from_the_database(server, http):
     sign_up(http)
     assert total(server, "database_up") == 1
     assert total(server, "last_audit_timestamp_seconds") == 0
@@ -270,7 +265,7 @@ def test_outbox_and_audit_come_from_the_database(server: Server, http: httpx.Cli
 
 
 @pytest.mark.slow
-def test_a_missing_database_is_said_and_nothing_else_is_missing() -> None:
+def test_a_missing_database_is_said_and_nothing_else_is_missing():
     with measured_server() as server:
         httpx.get(server.url + TRIPS)
         url = server.environment["DATABASE_URL"]
@@ -287,7 +282,7 @@ def test_a_missing_database_is_said_and_nothing_else_is_missing() -> None:
 
 
 @pytest.mark.slow
-def test_a_database_that_is_not_migrated_counts_as_missing(server: Server) -> None:
+def test_a_database_that_is_not_migrated_counts_as_missing(server):
     url = server.environment["DATABASE_URL"]
     if url.startswith("sqlite"):
         pytest.skip("It reports a missing table like a missing database")
@@ -301,7 +296,7 @@ def test_a_database_that_is_not_migrated_counts_as_missing(server: Server) -> No
 
 
 @pytest.mark.slow
-def test_a_silent_database_delays_the_figures_for_seconds_only(server: Server) -> None:
+def test_a_silent_database_delays_the_figures_for_seconds_only(server):
     url = server.environment["DATABASE_URL"]
     if url.startswith("sqlite"):
         pytest.skip("SQLite has no connection")

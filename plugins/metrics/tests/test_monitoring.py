@@ -24,7 +24,7 @@ needs_promtool = pytest.mark.needs("promtool")
 METRIC = re.compile(r"\btripcompanion_[a-z0-9_]+")
 
 
-def promtool(*arguments: str, stdin: str = "") -> None:
+def promtool(*arguments, stdin=""):
     """Fail the test if promtool finds a fault."""
     done = subprocess.run(
         ["promtool", *arguments], input=stdin, capture_output=True, text=True, check=False
@@ -32,19 +32,19 @@ def promtool(*arguments: str, stdin: str = "") -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def named(path: Path) -> set[str]:
+def named(path):
     """The metrics that a file names; the guide names families."""
     return set(METRIC.findall(path.read_text()))
 
 
 @needs_promtool
-def test_promtool_accepts_rules_and_configuration() -> None:
+def test_promtool_accepts_rules_and_configuration():
     promtool("check", "rules", "--lint-fatal", str(ALERTS))
     promtool("check", "config", "--syntax-only", str(PROMETHEUS / "prometheus.yml"))
 
 
 @needs_promtool
-def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
+def test_alerts_fire_when_they_should(tmp_path):
     shutil.copy(ALERTS, tmp_path / "rules.yml")
     shutil.copy(Path(__file__).with_name("alerts.yml"), tmp_path)
     promtool("test", "rules", str(tmp_path / "alerts.yml"))
@@ -52,7 +52,7 @@ def test_alerts_fire_when_they_should(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_promtool
-def test_every_metric_that_is_named_is_measured() -> None:
+def test_every_metric_that_is_named_is_measured():
     limits = {"THROTTLE_REGISTER": "1/day"}
     with measured_server(**limits) as server, httpx.Client(base_url=server.url) as http:
         sign_up(http)
@@ -69,14 +69,14 @@ def test_every_metric_that_is_named_is_measured() -> None:
     assert documented == families
 
 
-def test_an_alert_says_what_is_wrong_and_how_urgent_it_is() -> None:
+def test_an_alert_says_what_is_wrong_and_how_urgent_it_is():
     [group] = yaml.safe_load(ALERTS.read_text())["groups"]
     for rule in group["rules"]:
         assert rule["labels"]["severity"] in {"critical", "warning"}
         assert rule["annotations"]["summary"].endswith(".")
 
 
-def test_every_panel_of_the_dashboard_asks_one_job_of_the_chosen_source() -> None:
+def test_every_panel_of_the_dashboard_asks_one_job_of_the_chosen_source():
     board = json.loads(DASHBOARD.read_text())
     variables = {variable["name"] for variable in board["templating"]["list"]}
     assert variables == {"datasource", "job"}
@@ -94,7 +94,7 @@ def test_every_panel_of_the_dashboard_asks_one_job_of_the_chosen_source() -> Non
 
 
 @needs_promtool
-def test_promtool_accepts_the_queries_of_the_dashboard(tmp_path: Path) -> None:
+def test_promtool_accepts_the_queries_of_the_dashboard(tmp_path):
     board = json.loads(DASHBOARD.read_text())
     queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     rules = [

@@ -1,8 +1,6 @@
 """The mails with notices: when one is sent, to whom, and what it says."""
 
-from collections.abc import Callable
 from datetime import timedelta
-from email.message import EmailMessage
 from typing import Any
 
 import pytest
@@ -13,20 +11,16 @@ from django.utils import timezone
 
 from plugins.notices.sending import PAUSE
 from plugins.notices.tests.waiting import waiting, wanting
-from tests.cast import Api
 from tests.factories import overwrite
 from tests.server import free_port
-from tests.splits.ledger import Ledger
 from trips.deletion import delete_account
-from trips.models import Member, Trip
-from users.models import Mail, User
+from trips.models import Member
+from users.models import Mail
 
 pytestmark = pytest.mark.either
 
 
-def test_between_two_mails_there_is_a_pause(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
+def test_between_two_mails_there_is_a_pause(ledger, olga, ed, delivered):
     wanting(ed)
     with time_machine.travel(timezone.now()) as clock:
         ledger.spend(olga, 60, olga, ed)
@@ -41,9 +35,7 @@ def test_between_two_mails_there_is_a_pause(
     assert waiting(ed) == []
 
 
-def test_all_notices_of_an_account_are_postponed_at_once(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
+def test_all_notices_of_an_account_are_postponed_at_once(ledger, olga, ed, delivered):
     """Otherwise the mails of others would wait for each of them."""
     wanting(ed)
     with time_machine.travel(timezone.now(), tick=False):
@@ -62,9 +54,7 @@ def test_all_notices_of_an_account_are_postponed_at_once(
     assert statements[0] == statements[1]
 
 
-def test_a_digest_comes_once_a_day(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
+def test_a_digest_comes_once_a_day(ledger, olga, ed, delivered):
     wanting(ed, mode="daily")
     with time_machine.travel("2026-05-14T09:00:00Z") as clock:
         expense = ledger.spend(olga, 60, olga, ed)
@@ -84,13 +74,8 @@ def test_a_digest_comes_once_a_day(
 
 
 def test_a_mail_has_links_and_nothing_that_a_user_typed(
-    ledger: Ledger,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    settings: Any,
-    delivered: Callable[[], list[EmailMessage]],
-) -> None:
+    ledger, trip, olga, ed, settings, delivered
+):
     """T163: A mail with notices contains no text that a user typed."""
     settings.FRONTEND_URL = "https://app.example.com"
     wanting(ed)
@@ -105,8 +90,8 @@ def test_a_mail_has_links_and_nothing_that_a_user_typed(
 
 
 def test_a_mail_is_in_the_language_in_which_notices_were_turned_on(
-    api: Api, ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
+    api, ledger, olga, ed, delivered
+):
     wanting(ed)
     api(ed).put(
         f"/api/users/{ed.pk}/profile",
@@ -122,14 +107,7 @@ def test_a_mail_is_in_the_language_in_which_notices_were_turned_on(
 @pytest.mark.parametrize(
     "change", ["off", "unconfirmed", "deactivated", "deleted", "event", "left"]
 )
-def test_who_wants_none_when_it_is_sent_gets_none(
-    ledger: Ledger,
-    olga: User,
-    ed: User,
-    vera: User,
-    change: str,
-    delivered: Callable[[], list[EmailMessage]],
-) -> None:
+def test_who_wants_none_when_it_is_sent_gets_none(ledger, olga, ed, vera, change, delivered):
     wanting(vera)
     ledger.spend(olga, 60, olga, vera)
     if change == "deleted":
@@ -148,9 +126,7 @@ def test_who_wants_none_when_it_is_sent_gets_none(
     assert not Mail.objects.exists()
 
 
-def test_what_is_deleted_is_not_reported(
-    ledger: Ledger, olga: User, ed: User, delivered: Callable[[], list[EmailMessage]]
-) -> None:
+def test_what_is_deleted_is_not_reported(ledger, olga, ed, delivered):
     wanting(ed)
     expense, other = ledger.spend(olga, 60, olga, ed), ledger.spend(olga, 60, olga, ed)
     ledger.delete(expense, olga)
@@ -159,9 +135,7 @@ def test_what_is_deleted_is_not_reported(
     assert f"/expenses/{expense['id']}\n" not in message.body
 
 
-def test_a_mail_that_could_not_be_sent_is_tried_again(
-    ledger: Ledger, olga: User, ed: User, settings: Any, delivered: Callable[[], list[Any]]
-) -> None:
+def test_a_mail_that_could_not_be_sent_is_tried_again(ledger, olga, ed, settings, delivered):
     wanting(ed)
     with time_machine.travel(timezone.now()) as clock:
         expense = ledger.spend(olga, 60, olga, ed)

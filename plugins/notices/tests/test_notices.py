@@ -1,25 +1,21 @@
 """Notices: the setting of an account, who is notified of what, and how many may wait."""
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from plugins.notices.queueing import MAX_WAITING
 from plugins.notices.tests.waiting import ALL, waiting, wanting
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import UserFactory, join, overwrite, spend
 from tests.splits.ledger import Ledger
-from trips.models import Trip
 from users.mail_templates import first_notices
-from users.models import Mail, User
+from users.models import Mail
 
 # -- The setting -----------------------------------------------------------------------------------
 
 
-def test_they_are_off_until_the_account_wants_them(api: Api, olga: User) -> None:
+def test_they_are_off_until_the_account_wants_them(api, olga):
     client = api(olga)
     at_first = client.get("/api/users/me").json()["notices"]
     assert at_first == {"email": "off", "events": first_notices().split()}
@@ -36,7 +32,7 @@ def test_they_are_off_until_the_account_wants_them(api: Api, olga: User) -> None
     }
 
 
-def test_others_do_not_see_it(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_others_do_not_see_it(api, trip, olga, ed):
     assert api(ed).get(f"/api/users/{olga.pk}").json()["notices"] is None
 
 
@@ -54,7 +50,7 @@ def test_others_do_not_see_it(api: Api, trip: Trip, olga: User, ed: User) -> Non
         [],
     ],
 )
-def test_what_is_no_setting_is_refused(api: Api, olga: User, notices: Any) -> None:
+def test_what_is_no_setting_is_refused(api, olga, notices):
     response = api(olga).put(f"/api/users/{olga.pk}/profile", {"notices": notices})
     assert "notices" in str(problem_of(response, 400)["errors"])
     olga.refresh_from_db()
@@ -64,9 +60,7 @@ def test_what_is_no_setting_is_refused(api: Api, olga: User, notices: Any) -> No
 # -- What is reported, and to whom -----------------------------------------------------------------
 
 
-def test_each_event_notifies_those_whom_it_concerns_but_not_who_did_it(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_each_event_notifies_those_whom_it_concerns_but_not_who_did_it(ledger, olga, ed, vera):
     for user in (olga, ed, vera):
         wanting(user)
     expense = ledger.spend(olga, 60, olga, ed)
@@ -81,23 +75,21 @@ def test_each_event_notifies_those_whom_it_concerns_but_not_who_did_it(
     assert waiting(ed) == ["EXPENSE_CREATED", "EXPENSE_CHANGED"]
 
 
-def test_a_change_that_changes_nothing_is_not_told(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_change_that_changes_nothing_is_not_told(ledger, olga, ed):
     wanting(ed)
     expense = ledger.spend(olga, 60, olga, ed)
     ledger.change(expense, olga, amount=60, notes=expense["notes"])
     assert waiting(ed) == ["EXPENSE_CREATED"]
 
 
-def test_who_pays_their_own_split_is_not_told(ledger: Ledger, olga: User, ed: User) -> None:
+def test_who_pays_their_own_split_is_not_told(ledger, olga, ed):
     wanting(ed)
     expense = ledger.spend(olga, 60, olga, ed)
     ledger.pay(ledger.split(expense, ed), by=ed)
     assert waiting(ed) == ["EXPENSE_CREATED"]
 
 
-def test_a_split_that_is_added_or_deleted_changes_the_expense(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_split_that_is_added_or_deleted_changes_the_expense(ledger, olga, ed):
     expense = ledger.spend(olga, 60, olga, ed)
     wanting(ed)
     ledger.delete_split(ledger.split(expense, ed), olga)
@@ -107,9 +99,7 @@ def test_a_split_that_is_added_or_deleted_changes_the_expense(
     assert waiting(ed) == ["EXPENSE_CHANGED"]
 
 
-def test_who_is_added_to_a_trip_is_told_but_not_who_joins_it(
-    api: Api, trip: Trip, olga: User, sam: User
-) -> None:
+def test_who_is_added_to_a_trip_is_told_but_not_who_joins_it(api, trip, olga, sam):
     nina = wanting(UserFactory())
     wanting(sam)
     api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk})
@@ -117,9 +107,7 @@ def test_who_is_added_to_a_trip_is_told_but_not_who_joins_it(
     assert (waiting(sam), waiting(nina)) == (["MEMBER_ADDED"], [])
 
 
-def test_nobody_is_told_who_does_not_want_it_or_may_not_get_mail(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_nobody_is_told_who_does_not_want_it_or_may_not_get_mail(ledger, trip, olga, ed, vera):
     off, unconfirmed, inactive, other = UserFactory.create_batch(4)
     for user in (off, unconfirmed, inactive, other):
         join(trip, user)
@@ -133,7 +121,7 @@ def test_nobody_is_told_who_does_not_want_it_or_may_not_get_mail(
         assert waiting(user) == []
 
 
-def test_who_left_the_trip_is_not_told(ledger: Ledger, olga: User, vera: User) -> None:
+def test_who_left_the_trip_is_not_told(ledger, olga, vera):
     wanting(vera)
     expense = ledger.spend(olga, 60, olga, vera)
     ledger.pay(ledger.split(expense, vera), by=vera)
@@ -143,7 +131,7 @@ def test_who_left_the_trip_is_not_told(ledger: Ledger, olga: User, vera: User) -
     assert waiting(vera) == []
 
 
-def test_a_command_that_fails_tells_nobody(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_command_that_fails_tells_nobody(ledger, olga, ed):
     wanting(ed)
     body = ledger.expense_body(60, olga, ed, payers=[{"userId": olga.pk, "amount": 1}])
     assert ledger.answer(olga, "post", "expenses", body).status_code == 400
@@ -153,9 +141,7 @@ def test_a_command_that_fails_tells_nobody(ledger: Ledger, olga: User, ed: User)
 # -- How much there may be -------------------------------------------------------------------------
 
 
-def test_the_same_notice_waits_once_and_their_number_is_limited(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_same_notice_waits_once_and_their_number_is_limited(ledger, trip, olga, ed):
     wanting(ed, mode="daily")
     expense = ledger.spend(olga, 60, olga, ed)
     for amount in (70, 80, 90):
@@ -167,15 +153,13 @@ def test_the_same_notice_waits_once_and_their_number_is_limited(
 
 
 @pytest.mark.parametrize("people", [1, 8])
-def test_notifying_one_or_many_takes_the_same_statements_and_nobody_none(
-    api: Api, trip: Trip, olga: User, people: int
-) -> None:
+def test_notifying_one_or_many_takes_the_same_statements_and_nobody_none(api, trip, olga, people):
     users = UserFactory.create_batch(people)
     for user in users:
         join(trip, user)
     client, body = api(olga), Ledger.expense_body(62.53, *users)
 
-    def statements() -> int:
+    def statements():
         with CaptureQueriesContext(connection) as captured:
             assert client.post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
         assert not [q for q in captured if "users_mail" in q["sql"]] or Mail.objects.exists()
@@ -189,12 +173,10 @@ def test_notifying_one_or_many_takes_the_same_statements_and_nobody_none(
     assert Mail.objects.count() == people
 
 
-def test_paying_takes_no_statement_more_if_notices_are_off(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_paying_takes_no_statement_more_if_notices_are_off(api, trip, olga, ed):
     client = api(olga)
 
-    def statements() -> int:
+    def statements():
         expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
         split = expense.splits.get(participant=ed)
         with CaptureQueriesContext(connection) as captured:

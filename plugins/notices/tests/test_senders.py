@@ -2,18 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import closing
-from email.message import EmailMessage
 
 import httpx
 import pytest
 
 from tests.locks import OtherProcess
 from tests.mail.test_outbox import sender
-from tests.mailserver import MailServer, mail_server
-from tests.server import Server, running_server
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.mailserver import mail_server
+from tests.server import running_server
+from tests.splits.journey import Journey, sign_up
 
 READERS = 6
 EXPENSES = 5
@@ -23,7 +21,7 @@ Told = Counter[tuple[str, int]]
 
 
 @pytest.fixture
-def notified() -> Iterator[tuple[Server, set[tuple[str, int]]]]:
+def notified():
     """A server with notices of each expense for each reader, and what they are about."""
     with (
         running_server() as server,
@@ -39,7 +37,7 @@ def notified() -> Iterator[tuple[Server, set[tuple[str, int]]]]:
         yield server, {(to, expense) for to in addresses for expense in expenses}
 
 
-def spend(owner: Traveller, readers: list[Traveller]) -> list[int]:
+def spend(owner, readers):
     """The ids of expenses that name all of them."""
     journey = Journey.start(owner)
     for reader in readers:
@@ -47,7 +45,7 @@ def spend(owner: Traveller, readers: list[Traveller]) -> list[int]:
     return [journey.spend(60, owner, *readers)["id"] for _number in range(EXPENSES)]
 
 
-def told(messages: list[EmailMessage]) -> Told:
+def told(messages):
     """How often each account was told of each expense."""
     return Counter(
         (message["To"], int(expense))
@@ -56,13 +54,13 @@ def told(messages: list[EmailMessage]) -> Told:
     )
 
 
-def send_by_many(server: Server, post: MailServer) -> None:
+def send_by_many(server, post):
     senders = [sender(server, post) for _number in range(SENDERS)]
     ends = [(process.communicate(timeout=60)[1], process.returncode) for process in senders]
     assert ends == [("", 0)] * SENDERS
 
 
-def send_all(server: Server, post: MailServer) -> None:
+def send_all(server, post):
     """Send until nothing waits, as if all pauses had passed each time.
 
     A notice that one sender claims while another writes to the same account waits for the next
@@ -79,7 +77,7 @@ def send_all(server: Server, post: MailServer) -> None:
 
 
 @pytest.mark.slow
-def test_senders_at_once_tell_everybody_once(notified: tuple[Server, set[tuple[str, int]]]) -> None:
+def test_senders_at_once_tell_everybody_once(notified):
     server, wanted = notified
     with mail_server() as post:
         send_all(server, post)
@@ -87,9 +85,7 @@ def test_senders_at_once_tell_everybody_once(notified: tuple[Server, set[tuple[s
 
 
 @pytest.mark.slow
-def test_a_sender_that_is_killed_before_the_mail_is_taken_loses_nothing(
-    notified: tuple[Server, set[tuple[str, int]]],
-) -> None:
+def test_a_sender_that_is_killed_before_the_mail_is_taken_loses_nothing(notified):
     server, wanted = notified
     with mail_server() as post:
         post.stalls = True

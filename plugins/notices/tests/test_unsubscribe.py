@@ -1,8 +1,6 @@
 """The link in a mail with notices, which turns them off without a log-in."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,16 +8,12 @@ from django.test import Client
 from plugins.notices.tests.waiting import waiting, wanting
 from tests.document import problem_of
 from tests.factories import overwrite
-from tests.splits.ledger import Ledger
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def link(
-    ledger: Ledger, olga: User, ed: User, settings: Any, delivered: Callable[[], list[Any]]
-) -> str:
+def link(ledger, olga, ed, settings, delivered):
     """The link to unsubscribe in a mail to Ed."""
     settings.PUBLIC_URL = "https://api.example.com"
     wanting(ed)
@@ -33,15 +27,15 @@ def link(
     return url.removeprefix("https://api.example.com")
 
 
-def mode_of(user: User) -> str:
+def mode_of(user):
     user.refresh_from_db()
     return user.notice_mode
 
 
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "multipart"])
 def test_one_click_unsubscribes_without_a_log_in_once_and_again(
-    link: str, ledger: Ledger, olga: User, ed: User, content_type: str
-) -> None:
+    link, ledger, olga, ed, content_type
+):
     ledger.spend(olga, 60, olga, ed)
     client = Client(enforce_csrf_checks=True)
     for _time in range(2):
@@ -54,7 +48,7 @@ def test_one_click_unsubscribes_without_a_log_in_once_and_again(
         assert (mode_of(ed), waiting(ed)) == ("off", [])
 
 
-def test_opening_the_link_only_asks(link: str, ed: User) -> None:
+def test_opening_the_link_only_asks(link, ed):
     client = Client()
     for method in (client.get, client.head):
         response = method(link)
@@ -67,9 +61,7 @@ def test_opening_the_link_only_asks(link: str, ed: User) -> None:
     assert ed.email not in page
 
 
-def test_a_token_is_of_one_account_and_address_and_cannot_be_made_up(
-    link: str, ed: User, olga: User
-) -> None:
+def test_a_token_is_of_one_account_and_address_and_cannot_be_made_up(link, ed, olga):
     """T164: The link to unsubscribe works for one account, and only for that."""
     client = Client()
     for token in ("", "x", link.partition("=")[2][:-1], "%00", "WzEsICJ4Il0:x:y"):
@@ -82,6 +74,6 @@ def test_a_token_is_of_one_account_and_address_and_cannot_be_made_up(
 
 
 @pytest.mark.django_db
-def test_the_form_of_a_stranger_is_short() -> None:
+def test_the_form_of_a_stranger_is_short():
     refused = Client().post("/unsubscribe", {"List-Unsubscribe": "a" * 16 * 1024})
     assert problem_of(refused, 413)["detail"] == "The body is larger than 16384 bytes."

@@ -1,7 +1,6 @@
 """With 100,000 mails a worker finds what is due as with a hundred."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.core.mail import get_connection
@@ -35,7 +34,7 @@ _MAILS = (
 )
 
 
-def fill(statement: tuple[str, str], *values: Any) -> None:
+def fill(statement, *values):
     """Insert rows; the first value is how many."""
     convert = connection.ops.adapt_datetimefield_value
     with connection.cursor() as cursor:
@@ -45,7 +44,7 @@ def fill(statement: tuple[str, str], *values: Any) -> None:
 
 
 @pytest.fixture
-def busy(transactional_db: None) -> tuple[Trip, User]:
+def busy(transactional_db):
     """A trip with a member who wants notices; others have some that are due tomorrow."""
     now = timezone.now()
     people = User.objects.bulk_create(UserFactory.build_batch(OTHERS))
@@ -62,13 +61,11 @@ def busy(transactional_db: None) -> tuple[Trip, User]:
 
 
 @pytest.mark.slow
-def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end(
-    busy: tuple[Trip, User],
-) -> None:
+def test_notices_are_queued_and_found_without_reading_the_outbox_from_end_to_end(busy):
     trip, reader = busy
     owner, turns = trip.members.get(role=TripRole.OWNER).user, Turns("address")
 
-    def work() -> None:
+    def work():
         notify("expense.changed", Q(pk=reader.pk), by=owner, trip_id=trip.pk)
         mail = turns.next(Mail.objects.due())
         mail.claim()

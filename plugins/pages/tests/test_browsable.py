@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from typing import Any
 
 import pytest
 from babel.messages import pofile
@@ -14,7 +13,6 @@ from django.utils.translation import override
 
 from plugins.pages.browsable import _title_of
 from splits.models import Expense
-from tests.cast import Api
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
 from tests.factories import TripFactory, UserFactory, join, settle, spend
@@ -24,30 +22,29 @@ from tripcompanion.api.url_map import routes_of
 from tripcompanion.plugin import Plugin, plugins
 from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.once
 
 JSON_FORM = re.compile(r'<textarea[^>]* data-override="content"[^>]*>\n(.*?)</textarea>', re.S)
 
 
-def forms_of(page: str) -> set[str]:
+def forms_of(page):
     """The methods of the forms on the page."""
     buttons = re.findall(r'title="Make an? (\w+) request', page)
     return set(buttons) - {"GET"}
 
 
-def bodies_of(page: str) -> list[dict[str, Any]]:
+def bodies_of(page):
     """What the forms on the page hold."""
     return [json.loads(html.unescape(body)) for body in JSON_FORM.findall(page)]
 
 
-def links_of(page: str) -> set[str]:
+def links_of(page):
     return set(re.findall(r'<a [^>]*href="(/api/[^"?]+)"', page))
 
 
 @pytest.fixture
-def expense(trip: Trip, olga: User, ed: User) -> Expense:
+def expense(trip, olga, ed):
     trip.title = "Lisbon in May"
     trip.save()
     return spend(trip, 6250, paid_by=ed, among=[olga, ed], description="Dinner in Alfama")
@@ -56,9 +53,7 @@ def expense(trip: Trip, olga: User, ed: User) -> Expense:
 # -- Names and links -------------------------------------------------------------------------------
 
 
-def test_titles_and_breadcrumbs_have_the_names_of_what_they_show(
-    olga: User, ed: User, trip: Trip, expense: Expense
-) -> None:
+def test_titles_and_breadcrumbs_have_the_names_of_what_they_show(olga, ed, trip, expense):
     settlement = settle(trip, ed, olga, 100)
     split = expense.splits.get(participant=ed)
     in_trip = "API / Trips / Lisbon in May / "
@@ -85,9 +80,7 @@ def test_titles_and_breadcrumbs_have_the_names_of_what_they_show(
         assert title.endswith("Trip Companion")
 
 
-def test_what_has_no_name_of_its_own_is_named_after_what_it_is_about(
-    api: Api, olga: User, ed: User, trip: Trip
-) -> None:
+def test_what_has_no_name_of_its_own_is_named_after_what_it_is_about(api, olga, ed, trip):
     names = {
         f"/api/trips/{trip.pk}/balances/{ed.pk}": "Ed Editor",
         f"/api/trips/{trip.pk}/guests/{ed.pk}": "Ed Editor",
@@ -96,7 +89,7 @@ def test_what_has_no_name_of_its_own_is_named_after_what_it_is_about(
         assert text_of(re.search(r"<h1>(.*?)</h1>", page_of(olga, path))[1]) == name
 
 
-def test_the_items_of_an_expense_are_no_list_of_rows(api: Api, olga: User, trip: Trip) -> None:
+def test_the_items_of_an_expense_are_no_list_of_rows(api, olga, trip):
     path = f"/api/trips/{trip.pk}/expenses"
     body = {"description": "Fish", "amount": 18, "expenseDate": "2026-05-14"}
     items = [{"name": "Sardines", "amount": 18, "shares": {str(olga.pk): 1}}]
@@ -107,9 +100,7 @@ def test_the_items_of_an_expense_are_no_list_of_rows(api: Api, olga: User, trip:
     assert re.findall(r'<a class="list-group-item"[^>]*>([^<]*)', page) == ["Olga Owner"]
 
 
-def test_each_resource_links_to_its_neighbours_and_its_rows(
-    olga: User, ed: User, trip: Trip, expense: Expense
-) -> None:
+def test_each_resource_links_to_its_neighbours_and_its_rows(olga, ed, trip, expense):
     split = expense.splits.get(participant=olga)
     in_trip = f"/api/trips/{trip.pk}"
     split_path = f"/api/expenses/{expense.pk}/splits/{split.pk}"
@@ -137,7 +128,7 @@ def test_each_resource_links_to_its_neighbours_and_its_rows(
         assert links <= links_of(page_of(olga, path)), path
 
 
-def test_the_pages_of_a_list_link_to_each_other(olga: User, trip: Trip, expense: Expense) -> None:
+def test_the_pages_of_a_list_link_to_each_other(olga, trip, expense):
     spend(trip, 100, paid_by=olga, among=[olga])
     path = f"/api/trips/{trip.pk}/expenses"
     first = page_of(olga, path, pageSize="1", paidBy="")
@@ -148,12 +139,12 @@ def test_the_pages_of_a_list_link_to_each_other(olga: User, trip: Trip, expense:
     assert 'class="pager"' not in page_of(olga, f"/api/trips/{trip.pk}")
 
 
-def test_the_json_has_no_links(api: Api, olga: User, trip: Trip, expense: Expense) -> None:
+def test_the_json_has_no_links(api, olga, trip, expense):
     path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
     assert b"/api/" not in api(olga).get(path).content
 
 
-def test_pages_are_in_spanish_and_fit_a_phone(olga: User, trip: Trip, expense: Expense) -> None:
+def test_pages_are_in_spanish_and_fit_a_phone(olga, trip, expense):
     page = page_of(olga, f"/api/trips/{trip.pk}", "es")
     assert {"Viajes", "Miembros", "Gastos"} <= set(text_of(page).split())
     assert 'name="viewport"' in page
@@ -166,7 +157,7 @@ def test_pages_are_in_spanish_and_fit_a_phone(olga: User, trip: Trip, expense: E
         assert 'type="application/json"' in inline
 
 
-def test_the_title_of_every_page_has_a_spanish_translation() -> None:
+def test_the_title_of_every_page_has_a_spanish_translation():
     pages = ((route, view) for route, view in routes_of(None) if hasattr(view, "actions"))
     words = {route.rpartition("/")[2] for route, view in pages if not view.initkwargs.get("name")}
     with override("en"):
@@ -180,9 +171,7 @@ def test_the_title_of_every_page_has_a_spanish_translation() -> None:
 # -- Forms -----------------------------------------------------------------------------------------
 
 
-def test_a_form_is_shown_for_what_the_path_supports(
-    olga: User, trip: Trip, expense: Expense
-) -> None:
+def test_a_form_is_shown_for_what_the_path_supports(olga, trip, expense):
     in_trip = f"/api/trips/{trip.pk}"
     paths = {
         in_trip: {"PUT", "PATCH", "DELETE"},
@@ -197,7 +186,7 @@ def test_a_form_is_shown_for_what_the_path_supports(
     assert forms_of(page_of(None, "/api/users/register")) == {"POST"}
 
 
-def test_a_scoped_token_learns_no_names(olga: User, trip: Trip, expense: Expense) -> None:
+def test_a_scoped_token_learns_no_names(olga, trip, expense):
     token = olga.scoped_tokens.model.issue(olga, name="Import", scopes=["expenses:read"])
     client = Client(headers={"Accept": "text/html", "Authorization": f"Bearer {token.token}"})
     for path in ("expenses", "expenses/preview", "settlements"):
@@ -206,7 +195,7 @@ def test_a_scoped_token_learns_no_names(olga: User, trip: Trip, expense: Expense
         assert forms_of(page) == set()
 
 
-def test_a_form_is_empty(olga: User, trip: Trip, expense: Expense) -> None:
+def test_a_form_is_empty(olga, trip, expense):
     """It has the names of all fields; sent as it is, it changes nothing."""
     client = Client(headers={"Accept": "text/html"})
     client.force_login(olga)
@@ -218,7 +207,7 @@ def test_a_form_is_empty(olga: User, trip: Trip, expense: Expense) -> None:
         assert method(path, body, "application/json").status_code == 400
 
 
-def test_a_form_needs_only_what_is_required(olga: User, trip: Trip) -> None:
+def test_a_form_needs_only_what_is_required(olga, trip):
     client = Client(headers={"Accept": "text/html"})
     client.force_login(olga)
     [body] = bodies_of(page_of(olga, "/api/trips"))
@@ -229,7 +218,7 @@ def test_a_form_needs_only_what_is_required(olga: User, trip: Trip) -> None:
     assert f'href="{made["Location"]}">Porto</a>' in made.content.decode()
 
 
-def test_a_refused_form_keeps_what_was_sent(olga: User, trip: Trip, expense: Expense) -> None:
+def test_a_refused_form_keeps_what_was_sent(olga, trip, expense):
     client = Client(headers={"Accept": "text/html"})
     client.force_login(olga)
     path = f"/api/trips/{trip.pk}/expenses"
@@ -247,7 +236,7 @@ def test_a_refused_form_keeps_what_was_sent(olga: User, trip: Trip, expense: Exp
     assert bodies_of(lost.content.decode()) == [{"tripCode": "AAAAAAAA"}]
 
 
-def test_the_filters_are_a_form_and_filter(olga: User, trip: Trip, expense: Expense) -> None:
+def test_the_filters_are_a_form_and_filter(olga, trip, expense):
     spend(trip, 100, paid_by=olga, among=[olga], description="Tram")
     path = f"/api/trips/{trip.pk}/expenses"
     page = page_of(olga, path)
@@ -280,9 +269,7 @@ QUERIES = {
 }
 
 
-def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(
-    olga: User, ed: User, trip: Trip
-) -> None:
+def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(olga, ed, trip):
     client = Client(headers={"Accept": "text/html"})
     client.force_login(olga)
     rounds = []
@@ -312,7 +299,7 @@ def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(
 # -- Large responses -------------------------------------------------------------------------------
 
 
-def test_a_page_links_to_a_large_response(api: Api, trip: Trip, olga: User) -> None:
+def test_a_page_links_to_a_large_response(api, trip, olga):
     """T192: A browsable page links to a large response in place of showing it."""
     for _number in range(100):
         dinner = spend(trip, 1000, paid_by=olga, among=[olga])

@@ -9,7 +9,6 @@ from django.test import Client
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from tests.test_docs_pages import assert_self_contained
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -24,9 +23,7 @@ pytestmark = pytest.mark.once
         ("?lang=xx", "es", "es", "quién debe a quién"),
     ],
 )
-def test_the_landing_page_follows_the_language(
-    client: Client, query: str, accepted: str, language: str, text: str
-) -> None:
+def test_the_landing_page_follows_the_language(client, query, accepted, language, text):
     response = client.get(f"/{query}", headers={"Accept-Language": accepted})
     page = response.content.decode()
     assert text in page
@@ -35,7 +32,7 @@ def test_the_landing_page_follows_the_language(
     assert "Accept-Language" in response["Vary"]
 
 
-def test_everything_that_the_landing_page_links_to_is_there(client: Client, db: None) -> None:
+def test_everything_that_the_landing_page_links_to_is_there(client, db):
     page = client.get("/").content.decode()
     links = set(re.findall(r'<a href="([^"]+)"', page))
     assert links == {"/api/docs", "/api", "/api/schema", "/admin", "/api/health", "/?lang=es"}
@@ -45,7 +42,7 @@ def test_everything_that_the_landing_page_links_to_is_there(client: Client, db: 
     assert_self_contained(client, "/", page)
 
 
-def test_the_landing_page_runs_nothing(client: Client, django_assert_num_queries: object) -> None:
+def test_the_landing_page_runs_nothing(client, django_assert_num_queries):
     response = client.get("/")
     policy = response["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'self'; img-src 'self'; ")
@@ -57,15 +54,13 @@ def test_the_landing_page_runs_nothing(client: Client, django_assert_num_queries
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_the_landing_page_refuses_a_wrong_method_like_everything_else(
-    client: Client, method: str
-) -> None:
+def test_the_landing_page_refuses_a_wrong_method_like_everything_else(client, method):
     response = client.generic(method, "/")
     problem_of(response, 405, "method_not_allowed")
     assert response["Allow"] == "GET, HEAD"
 
 
-def test_the_root_is_a_page_whose_links_can_be_clicked(olga: User) -> None:
+def test_the_root_is_a_page_whose_links_can_be_clicked(olga):
     browser = Client(headers={"Accept": "text/html"})
     browser.login(username=olga.email, password=PASSWORD)
     page = browser.get("/api").content.decode()

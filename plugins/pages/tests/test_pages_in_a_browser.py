@@ -1,14 +1,11 @@
 """The forms of the browsable API, and the page of the documentation, in headless Chromium."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from tests.chromium import Page, chromium
+from tests.chromium import chromium
 from tests.factories import PASSWORD
-from tests.server import Server
 
 pytestmark = [pytest.mark.once, pytest.mark.needs("chromium")]
 
@@ -17,7 +14,7 @@ NARROW = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 
 
 @pytest.fixture
-def tab(server: Server, tmp_path: Any) -> Iterator[Page]:
+def tab(server, tmp_path):
     """A tab of Nora's browser, registered and logged in by the pages' own forms."""
     email = f"nora{tmp_path.name}@example.com"
     with chromium(tmp_path, "--accept-lang=en", "--hide-scrollbars") as page:
@@ -32,7 +29,7 @@ def tab(server: Server, tmp_path: Any) -> Iterator[Page]:
         assert page.errors == []
 
 
-def submit(page: Page, button: str) -> None:
+def submit(page, button):
     """Click `button`, and wait for the page that answers, which fits its window."""
     page.run("document.body.id = 'sent'")
     page.click(button)
@@ -40,7 +37,7 @@ def submit(page: Page, button: str) -> None:
     assert page.run("document.documentElement.scrollWidth <= 390"), page.text
 
 
-def send(page: Page, method: str, **fields: Any) -> None:
+def send(page, method, **fields):
     """Fill in fields of the form for raw data, and send it by `method`."""
     area = "[data-override=content]"
     body = json.loads(page.run(f"document.querySelector('{area}').value"))
@@ -48,14 +45,14 @@ def send(page: Page, method: str, **fields: Any) -> None:
     submit(page, f"form:is([method={method}], [data-method={method}]) .form-actions button")
 
 
-def follow(page: Page, link: str) -> None:
+def follow(page, link):
     """Open the link with this text."""
     find = f"[...document.links].find((one) => one.innerText.trim().startsWith({json.dumps(link)}))"
     page.open(page.run(f"{find}.href"))
     assert page.run("document.documentElement.scrollWidth <= 390"), page.text
 
 
-def test_a_trip_is_recorded_and_settled_by_forms_alone(tab: Page) -> None:
+def test_a_trip_is_recorded_and_settled_by_forms_alone(tab):
     send(tab, "POST")
     assert "HTTP 400" in tab.text
     assert "may not be blank" in tab.text
@@ -96,9 +93,7 @@ def test_a_trip_is_recorded_and_settled_by_forms_alone(tab: Page) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_authorized_in_swagger_ui_stays_over_a_reload(
-    server: Server, tmp_path: Any
-) -> None:
+def test_what_was_authorized_in_swagger_ui_stays_over_a_reload(server, tmp_path):
     with chromium(tmp_path) as page:
         page.open(f"{server.url}/api/docs")
         page.wait_for("!!document.querySelector('button.authorize')")

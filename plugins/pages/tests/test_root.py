@@ -2,15 +2,10 @@
 
 import pytest
 from django.conf import settings
-from django.test import Client
-from rest_framework.test import APIClient
 
-from tests.cast import Api
 from tests.scoped import script_of
 from tests.users.logins import bearer
 from tests.walked import all_of
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -19,7 +14,7 @@ ACCOUNT = {"me", "sessions", "tokens", *all_of("LINKS")}
 DEBTS = {"pendingDebts", "totalDebt"}
 
 
-def links_of(client: APIClient) -> dict[str, str]:
+def links_of(client):
     response = client.get("/api")
     assert response.status_code == 200
     links = response.json()
@@ -27,9 +22,7 @@ def links_of(client: APIClient) -> dict[str, str]:
     return links
 
 
-def test_the_root_names_what_the_caller_may_use(
-    api: Api, olga: User, ada: User, trip: Trip
-) -> None:
+def test_the_root_names_what_the_caller_may_use(api, olga, ada, trip):
     user = OPEN | ACCOUNT | DEBTS | {"trips"}
     for client, names in (
         (api(None), OPEN | {"register", "login"}),
@@ -43,12 +36,12 @@ def test_the_root_names_what_the_caller_may_use(
 
 
 @pytest.mark.parametrize("header", ["Bearer stale", "Basic eDp5", "Bearer tc_none", "Bearer é"])
-def test_a_stale_token_at_the_root_is_ignored(client: Client, db: None, header: str) -> None:
+def test_a_stale_token_at_the_root_is_ignored(client, db, header):
     response = client.get("/api", headers={"Authorization": header.encode().decode("latin-1")})
     assert response.json().keys() == OPEN | {"version", "register", "login"}
 
 
-def test_every_link_of_the_root_is_there_and_may_be_followed(api: Api, olga: User) -> None:
+def test_every_link_of_the_root_is_there_and_may_be_followed(api, olga):
     client = api(olga)
     for name, url in links_of(client).items():
         assert url.startswith("http://testserver/api/")

@@ -1,25 +1,22 @@
 """Eight requests with one challenge in the same instant: one wins."""
 
-from collections.abc import Iterator
-
 import httpx
 import pytest
 
 from plugins.passkeys.tests.authenticator import Authenticator
-from tests.server import Server
-from tests.splits.journey import Traveller, at_once, sign_up
+from tests.splits.journey import at_once, sign_up
 
 ROUNDS = 4
 ADD, LOG_IN = "/users/me/passkeys", "/users/login/passkey"
 
 
 @pytest.fixture
-def traveller(server: Server) -> Iterator[Traveller]:
+def traveller(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield sign_up(client)
 
 
-def test_one_challenge_adds_one_passkey_and_starts_one_session(traveller: Traveller) -> None:
+def test_one_challenge_adds_one_passkey_and_starts_one_session(traveller):
     """T223: Of parallel requests with one challenge of a passkey, one has an effect."""
     for _round in range(ROUNDS):
         options = traveller.done("POST", f"{ADD}/options")

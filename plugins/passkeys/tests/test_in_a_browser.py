@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import httpx
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from tests.chromium import chromium, front_end
 from tests.document import ROOT
 from tests.passwords import PASSWORD
-from tests.server import Server
 from tests.splits.journey import fresh_email
 
 pytestmark = pytest.mark.once
@@ -35,9 +33,7 @@ const show = (promise) => promise.then(
 
 
 @pytest.mark.needs("chromium")
-def test_the_code_of_the_guide_adds_a_passkey_and_logs_in_with_it(
-    server: Server, tmp_path: Path
-) -> None:
+def test_the_code_of_the_guide_adds_a_passkey_and_logs_in_with_it(server, tmp_path):
     (code,) = re.findall(r"^```js\n(async function addPasskey.*?)^```$", GUIDE, re.M | re.S)
     api, email = f"{server.url}/api", fresh_email()
     account = {"name": "Olga", "email": email, "password": PASSWORD}

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,7 +24,7 @@ from tripcompanion.database.models import ThrottleCounter
 from trips.deletion import delete_account
 from users.apps import UsersConfig
 from users.mail_templates import MailTemplate
-from users.models import EmailToken, Mail, User
+from users.models import EmailToken, Mail
 
 pytestmark = pytest.mark.either
 
@@ -34,7 +33,7 @@ LOG_IN = "/api/users/login/passkey"
 
 
 @pytest.fixture
-def clock() -> Iterator[Any]:
+def clock():
     """A clock that stands still; `clock.shift(30)` moves it on."""
     with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
         yield traveller
@@ -43,31 +42,31 @@ def clock() -> Iterator[Any]:
 class Owner:
     """Somebody with an authenticator, who has just logged in with the password."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user):
         self.user, self.client = user, bearer(log_in(user)["token"])
         self.authenticator = Authenticator()
 
-    def options(self) -> dict[str, Any]:
+    def options(self):
         response = self.client.post(f"{OWN}/options")
         assert response.status_code == 200, response.content
         return response.json()
 
-    def create(self, **lies: Any) -> dict[str, Any]:
+    def create(self, **lies):
         return self.authenticator.create(self.options(), **lies)
 
-    def add(self, credential: dict[str, Any], name: str = "Phone") -> Any:
+    def add(self, credential, name="Phone"):
         return self.client.post(OWN, {"credential": credential, "name": name})
 
-    def log_in(self, options: Any = None, **lies: Any) -> Any:
+    def log_in(self, options=None, **lies):
         """The answer to a log-in with the passkey."""
         return use(self.authenticator.get(options or request_options(), **lies))
 
-    def rows(self) -> list[Any]:
+    def rows(self):
         return self.client.get(OWN).json()["items"]
 
 
 @pytest.fixture
-def owner(olga: User) -> Owner:
+def owner(olga):
     """Olga, with a passkey."""
     owner = Owner(olga)
     response = owner.add(owner.create())
@@ -75,33 +74,33 @@ def owner(olga: User) -> Owner:
     return owner
 
 
-def request_options() -> dict[str, Any]:
+def request_options():
     response = APIClient().post(f"{LOG_IN}/options")
     assert response.status_code == 200, response.content
     return response.json()
 
 
-def use(credential: dict[str, Any], **headers: Any) -> Any:
+def use(credential, **headers):
     return APIClient().post(LOG_IN, {"credential": credential}, **headers)
 
 
-def refused(response: Any) -> None:
+def refused(response):
     document = problem_of(response, 401, "bad_credentials")
     assert document["detail"] == "This passkey cannot log in here."
 
 
-def not_added(response: Any) -> None:
+def not_added(response):
     errors = problem_of(response, 400, "invalid")["errors"]
     assert {name.partition(".")[0] for name in errors} == {"credential"}
     assert not Passkey.objects.exists()
 
 
-def mails(user: User) -> list[str]:
+def mails(user):
     about = Mail.objects.filter(user=user, letter__startswith="PASSKEY").order_by("pk")
     return list(about.values_list("letter", flat=True))
 
 
-def test_a_passkey_logs_in_without_address_and_password(owner: Owner, olga: User) -> None:
+def test_a_passkey_logs_in_without_address_and_password(owner, olga):
     (shown,) = owner.rows()
     times = {"createdAt": shown["createdAt"], "lastUsedAt": None, "blockedAt": None}
     assert shown == {"id": shown["id"], "name": "Phone"} | times
@@ -114,7 +113,7 @@ def test_a_passkey_logs_in_without_address_and_password(owner: Owner, olga: User
     assert mails(olga) == ["PASSKEY_NEW"]
 
 
-def test_the_options_of_a_new_passkey_are_those_of_webauthn(owner: Owner, olga: User) -> None:
+def test_the_options_of_a_new_passkey_are_those_of_webauthn(owner, olga):
     options = owner.options()
     assert len(options.pop("challenge")) > 43
     assert options == {
@@ -138,7 +137,7 @@ def test_the_options_of_a_new_passkey_are_those_of_webauthn(owner: Owner, olga: 
     }
 
 
-def test_the_options_of_a_log_in_say_nothing_of_accounts(owner: Owner) -> None:
+def test_the_options_of_a_log_in_say_nothing_of_accounts(owner):
     first, second = request_options(), request_options()
     assert first.pop("challenge") != second.pop("challenge")
     assert first == {"timeout": 300_000, "rpId": "localhost", "userVerification": "required"}
@@ -147,7 +146,7 @@ def test_the_options_of_a_log_in_say_nothing_of_accounts(owner: Owner) -> None:
 
 
 @pytest.mark.parametrize("cose", [EdDSA, RS256])
-def test_other_algorithms_that_were_asked_for_are_verified_too(olga: User, cose: Any) -> None:
+def test_other_algorithms_that_were_asked_for_are_verified_too(olga, cose):
     owner = Owner(olga)
     made: Any = ed25519.Ed25519PrivateKey.generate()
     if cose is RS256:
@@ -194,20 +193,20 @@ NO_PASSKEYS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("lie", NO_PASSKEYS)
-def test_what_proves_nothing_is_not_added(olga: User, lie: str) -> None:
+def test_what_proves_nothing_is_not_added(olga, lie):
     """T217: A passkey is added for this site and account, by whoever was verified."""
     owner = Owner(olga)
     not_added(owner.add(owner.create(**NO_PASSKEYS[lie])))
     assert owner.add(owner.create()).status_code == 201
 
 
-def test_a_passkey_with_another_id_is_not_added(olga: User) -> None:
+def test_a_passkey_with_another_id_is_not_added(olga):
     owner = Owner(olga)
     not_added(owner.add(owner.create() | {"rawId": websafe_encode(b"another")}))
 
 
 @pytest.mark.parametrize("field", ["rawId", "response", "clientDataJSON", "attestationObject"])
-def test_an_incomplete_passkey_is_not_added(olga: User, field: str) -> None:
+def test_an_incomplete_passkey_is_not_added(olga, field):
     owner = Owner(olga)
     credential = owner.create()
     credential["response"].pop(field, None)
@@ -237,13 +236,13 @@ NO_LOG_INS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("lie", NO_LOG_INS)
-def test_what_proves_nothing_does_not_log_in(owner: Owner, lie: str) -> None:
+def test_what_proves_nothing_does_not_log_in(owner, lie):
     """T218: A passkey logs in the owner, who was verified for this site, and nobody else."""
     refused(owner.log_in(**NO_LOG_INS[lie]))
     assert owner.log_in().status_code == 200
 
 
-def test_the_passkey_of_one_account_does_not_log_in_to_another(owner: Owner, ed: User) -> None:
+def test_the_passkey_of_one_account_does_not_log_in_to_another(owner, ed):
     other = Owner(ed)
     assert other.add(other.create()).status_code == 201
     credential = other.authenticator.get(request_options())
@@ -254,13 +253,13 @@ def test_the_passkey_of_one_account_does_not_log_in_to_another(owner: Owner, ed:
 
 
 @pytest.mark.parametrize("field", ["authenticatorData", "signature", "userHandle"])
-def test_an_incomplete_log_in_is_refused(owner: Owner, field: str) -> None:
+def test_an_incomplete_log_in_is_refused(owner, field):
     credential = owner.authenticator.get(request_options())
     del credential["response"][field]
     refused(use(credential))
 
 
-def test_a_challenge_works_once(owner: Owner) -> None:
+def test_a_challenge_works_once(owner):
     """T219: A challenge of a passkey works once, within five minutes, for what it was made for."""
     options = request_options()
     credential = owner.authenticator.get(options)
@@ -274,7 +273,7 @@ def test_a_challenge_works_once(owner: Owner) -> None:
     assert owner.log_in().status_code == 200
 
 
-def test_a_challenge_works_for_what_it_was_made_for(owner: Owner, ed: User) -> None:
+def test_a_challenge_works_for_what_it_was_made_for(owner, ed):
     creation, request = owner.options(), request_options()
     refused(owner.log_in(request | {"challenge": creation["challenge"]}))
     other = Owner(ed)
@@ -283,9 +282,7 @@ def test_a_challenge_works_for_what_it_was_made_for(owner: Owner, ed: User) -> N
 
 
 @pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (302, False)])
-def test_a_challenge_lasts_five_minutes(
-    olga: User, clock: Any, seconds: int, is_good: bool
-) -> None:
+def test_a_challenge_lasts_five_minutes(olga, clock, seconds, is_good):
     owner = Owner(olga)
     assert owner.add(owner.create()).status_code == 201
     creation, request = owner.options(), request_options()
@@ -295,7 +292,7 @@ def test_a_challenge_lasts_five_minutes(
     assert owner.log_in(request).status_code == (200 if is_good else 401)
 
 
-def test_only_used_challenges_are_stored_until_they_end(olga: User, clock: Any) -> None:
+def test_only_used_challenges_are_stored_until_they_end(olga, clock):
     owner = Owner(olga)
     assert owner.add(owner.create()).status_code == 201
     for _time in range(20):
@@ -309,7 +306,7 @@ def test_only_used_challenges_are_stored_until_they_end(olga: User, clock: Any) 
     assert not used.exists()
 
 
-def test_a_counter_that_goes_back_blocks_the_passkey(owner: Owner, olga: User) -> None:
+def test_a_counter_that_goes_back_blocks_the_passkey(owner, olga):
     """T220: A copy of a passkey is noticed by its counter, and neither logs in any more."""
     assert owner.log_in(count=7).status_code == 200
     for count in (7, 8, 0):
@@ -322,21 +319,21 @@ def test_a_counter_that_goes_back_blocks_the_passkey(owner: Owner, olga: User) -
     assert owner.log_in(count=8).status_code == 200
 
 
-def test_an_authenticator_need_not_count(owner: Owner) -> None:
+def test_an_authenticator_need_not_count(owner):
     for count in (0, 0, 1):
         assert owner.log_in(count=count).status_code == 200
     refused(owner.log_in(count=0))
 
 
-def test_no_other_factor_is_asked_for(owner: Owner, monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(*_about: Any) -> None:
+def test_no_other_factor_is_asked_for(owner, monkeypatch):
+    def ask(*_about):
         pytest.fail("It was asked for.")
 
     monkeypatch.setattr(UsersConfig, "require_log_in", ask)
     assert owner.log_in().status_code == 200
 
 
-def test_a_passkey_is_added_soon_after_a_log_in(olga: User, clock: Any) -> None:
+def test_a_passkey_is_added_soon_after_a_log_in(olga, clock):
     """T221: A stolen token does not add a passkey, ten minutes after the log-in."""
     owner = Owner(olga)
     clock.shift(590)
@@ -347,7 +344,7 @@ def test_a_passkey_is_added_soon_after_a_log_in(olga: User, clock: Any) -> None:
     assert not Passkey.objects.exists()
 
 
-def test_an_account_has_at_most_twenty(owner: Owner, olga: User) -> None:
+def test_an_account_has_at_most_twenty(owner, olga):
     credential = Authenticator().create(owner.options())
     Passkey.objects.bulk_create(
         Passkey(user=olga, name="Phone", digest=str(at), credential=b"", sign_count=0)
@@ -358,7 +355,7 @@ def test_an_account_has_at_most_twenty(owner: Owner, olga: User) -> None:
     assert owner.add(credential).status_code == 201
 
 
-def test_names_need_not_differ_and_can_be_left_out(owner: Owner) -> None:
+def test_names_need_not_differ_and_can_be_left_out(owner):
     for name in ("Phone", "x" * 100):
         assert owner.add(Authenticator().create(owner.options()), name).status_code == 201
     too_long = owner.add(Authenticator().create(owner.options()), "x" * 101)
@@ -367,13 +364,13 @@ def test_names_need_not_differ_and_can_be_left_out(owner: Owner) -> None:
     assert owner.client.post(OWN, unnamed).json()["name"] == "Passkey"
 
 
-def test_a_passkey_is_added_to_one_account(owner: Owner, ed: User) -> None:
+def test_a_passkey_is_added_to_one_account(owner, ed):
     other = Owner(ed)
     problem_of(other.add(owner.authenticator.create(other.options())), 400, "invalid")
     assert other.rows() == []
 
 
-def test_log_ins_count_as_those_with_a_password(owner: Owner, limits: Callable[..., None]) -> None:
+def test_log_ins_count_as_those_with_a_password(owner, limits):
     limits(login="2/hour")
     assert owner.log_in().status_code == 200
     refused(owner.log_in(handle=b"1000000"))
@@ -386,7 +383,7 @@ def test_log_ins_count_as_those_with_a_password(owner: Owner, limits: Callable[.
 
 
 @pytest.mark.parametrize("end", ["deactivated", "deleted"])
-def test_an_account_that_ends_is_logged_in_to_no_more(owner: Owner, olga: User, end: str) -> None:
+def test_an_account_that_ends_is_logged_in_to_no_more(owner, olga, end):
     if end == "deactivated":
         olga.deactivate(by=None)
     else:
@@ -395,9 +392,7 @@ def test_an_account_that_ends_is_logged_in_to_no_more(owner: Owner, olga: User, 
     refused(owner.log_in())
 
 
-def test_who_reclaims_an_account_finds_no_passkey_of_somebody_else(
-    owner: Owner, olga: User
-) -> None:
+def test_who_reclaims_an_account_finds_no_passkey_of_somebody_else(owner, olga):
     """T222: A passkey from before the address was confirmed does not outlive a reset."""
     for has_passkey in (False, True):
         with olga.locked(by=None) as account:
@@ -407,7 +402,7 @@ def test_who_reclaims_an_account_finds_no_passkey_of_somebody_else(
         Passkey.objects.get_or_create(user=olga, name="Phone", credential=b"", sign_count=0)
 
 
-def test_the_export_names_them_without_keys(owner: Owner) -> None:
+def test_the_export_names_them_without_keys(owner):
     export = owner.client.get("/api/users/me/export").json()
     (shown,) = export["passkeys"]
     assert shown.keys() == {"id", "name", "createdAt", "lastUsedAt", "blockedAt"}
@@ -437,25 +432,21 @@ BAD = [
 
 
 @pytest.mark.parametrize(("rp_id", "origins", "front_end", "used"), GOOD)
-def test_passkeys_belong_to_the_front_end(
-    settings: Any, rp_id: str, origins: list[str], front_end: str, used: str
-) -> None:
+def test_passkeys_belong_to_the_front_end(settings, rp_id, origins, front_end, used):
     settings.PASSKEY_RP_ID, settings.PASSKEY_ORIGINS = rp_id, origins
     settings.FRONTEND_URL = front_end
     assert relying_party().rp.id == used
 
 
 @pytest.mark.parametrize(("rp_id", "origins"), BAD)
-def test_the_service_does_not_start_with_settings_that_cannot_work(
-    settings: Any, rp_id: str, origins: list[str]
-) -> None:
+def test_the_service_does_not_start_with_settings_that_cannot_work(settings, rp_id, origins):
     settings.PASSKEY_RP_ID, settings.PASSKEY_ORIGINS = rp_id, origins
     with pytest.raises(SystemExit, match=r"^Configuration error: PASSKEY_RP_ID must .*\.$"):
         relying_party()
 
 
 @pytest.mark.once
-def test_the_start_is_refused_with_one_line() -> None:
+def test_the_start_is_refused_with_one_line():
     started = subprocess.run(
         [sys.executable, "manage.py", "check"],
         cwd=ROOT,
@@ -468,9 +459,7 @@ def test_the_start_is_refused_with_one_line() -> None:
 
 
 @pytest.mark.parametrize("front_end", ["http://example.com", "https://10.0.0.1", "http://[::1]"])
-def test_without_settings_a_front_end_that_cannot_have_passkeys_has_none(
-    settings: Any, front_end: str
-) -> None:
+def test_without_settings_a_front_end_that_cannot_have_passkeys_has_none(settings, front_end):
     assert APIClient().get("/api/users/login/methods").json()["passkey"] is True
     settings.FRONTEND_URL = front_end
     assert relying_party() is None

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.db.models import Model
-from rest_framework.test import APIClient
 
 from plugins.personal_data.export import personal_data
 from plugins.personal_data.ledger import (
@@ -17,12 +16,10 @@ from plugins.personal_data.ledger import (
     ExportedSplit,
 )
 from splits.models import Expense, Payer, Settlement, Split
-from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
 from tests.walked import all_of
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.plugin import plugins
-from trips.models import Trip
 from trips.roles import TripRole
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
@@ -33,7 +30,7 @@ Limits = Callable[..., None]
 
 
 @pytest.fixture
-def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+def ledgers(trip, olga, ed, vera):
     """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
     spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
     spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
@@ -42,15 +39,13 @@ def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
     return trip
 
 
-def export(client: APIClient) -> Any:
+def export(client):
     response = client.get("/api/users/me/export")
     assert response.status_code == 200
     return json.loads(response.content)
 
 
-def test_it_is_a_file_of_everything_about_the_caller(
-    api: Api, ledgers: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_it_is_a_file_of_everything_about_the_caller(api, ledgers, olga, ed, vera):
     response = api(ed).get("/api/users/me/export")
     assert response["Content-Type"] == "application/json"
     assert response["Content-Disposition"] == 'attachment; filename="trip-companion.json"'
@@ -78,8 +73,8 @@ def test_it_is_a_file_of_everything_about_the_caller(
 
 
 def test_an_expense_in_another_currency_has_its_rate_and_the_amount_of_the_trip(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+    api, trip, olga, ed
+):
     spend(trip, 3000, paid_by=ed, among=[olga], currency="USD", exchange_rate=Decimal("0.5"))
     held = export(api(ed))
     [expense], [payment] = held["expenses"], held["payments"]
@@ -90,9 +85,7 @@ def test_an_expense_in_another_currency_has_its_rate_and_the_amount_of_the_trip(
     assert expense.keys().isdisjoint({"paidBy", "payers", "splits"})
 
 
-def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(
-    api: Api, ledgers: Trip, ed: User
-) -> None:
+def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(api, ledgers, ed):
     EmailToken.make(ed, MailTemplate.RESET)
     text = api(ed).get("/api/users/me/export").content.decode()
     for other in ("olga@example.com", "vera@example.com"):
@@ -104,7 +97,7 @@ def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(
         assert secret not in text
 
 
-def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> None:
+def test_what_is_of_others_is_not_in_it(api, ledgers, sam):
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
@@ -112,7 +105,7 @@ def test_what_is_of_others_is_not_in_it(api: Api, ledgers: Trip, sam: User) -> N
     assert len(empty) == len(lists) - 1
 
 
-def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: User) -> None:
+def test_a_former_member_still_gets_what_is_theirs(api, olga, ed):
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
     join(trip, ed)
@@ -121,7 +114,7 @@ def test_a_former_member_still_gets_what_is_theirs(api: Api, olga: User, ed: Use
     assert membership["leftAt"] is not None
 
 
-def test_it_is_limited_per_user(api: Api, limits: Limits, olga: User, ed: User) -> None:
+def test_it_is_limited_per_user(api, limits, olga, ed):
     limits(export="2/hour")
     client = api(olga)
     statuses = [client.get("/api/users/me/export").status_code for _time in range(3)]
@@ -130,7 +123,7 @@ def test_it_is_limited_per_user(api: Api, limits: Limits, olga: User, ed: User) 
     assert client.get("/api/users/me").status_code == 200
 
 
-def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed: User) -> None:
+def test_every_table_that_names_people_is_in_it_or_known_to_need_no_place(ed):
     """A model that comes to hold something about people must be thought of here."""
     shown = {rows.of(ed).model._meta.label for rows in personal_data()}
     naming = {
@@ -164,21 +157,19 @@ SHOWN: Mapping[type[Model], tuple[type[Any], set[str], set[str]]] = {
 
 
 @pytest.mark.parametrize("model", SHOWN)
-def test_every_column_is_shown_or_left_out_on_purpose(model: type[Model]) -> None:
+def test_every_column_is_shown_or_left_out_on_purpose(model):
     serializer, more, left_out = SHOWN[model]
     shown = {str(field.source).split(".")[0] for field in serializer().fields.values()} | more
     columns = {field.name: {field.name, field.attname} for field in model._meta.concrete_fields}
     assert {name for name, names in columns.items() if not names & shown} == left_out
 
 
-def test_it_has_what_every_app_keeps(api: Api, olga: User) -> None:
+def test_it_has_what_every_app_keeps(api, olga):
     lists = {camel_case(rows.name) for app in plugins() for rows in app.personal_data()}
     assert lists <= export(api(olga)).keys()
 
 
-def test_it_has_what_is_still_stored_of_a_deleted_trip(
-    api: Api, ledgers: Trip, olga: User, ed: User
-) -> None:
+def test_it_has_what_is_still_stored_of_a_deleted_trip(api, ledgers, olga, ed):
     assert api(olga).delete(f"/api/trips/{ledgers.pk}").status_code == 204
     held = export(api(ed))
     [membership] = held["memberships"]
@@ -187,6 +178,6 @@ def test_it_has_what_is_still_stored_of_a_deleted_trip(
     assert len(held["splits"]) == 2
 
 
-def test_it_says_when_the_address_was_confirmed(api: Api, olga: User) -> None:
+def test_it_says_when_the_address_was_confirmed(api, olga):
     olga.verify_email()
     assert export(api(olga))["account"]["emailVerifiedAt"] is not None

@@ -1,18 +1,14 @@
 """What is kept of polls: races, anonymous votes, guests, files, and what a list costs."""
 
-from typing import Any
-
 import pytest
 
 from plugins.invitations.models import Invitation
 from plugins.polls.models import Poll, Vote
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
-from tests.cast import Api
 from tests.factories import PASSWORD, add_guest
 from tests.own_data import own_data
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
 from trips.roles import TripRole
 from users.models import User
 from users.scopes import all_scopes
@@ -22,9 +18,7 @@ pytestmark = pytest.mark.either
 __all__ = ["ask", "polls"]
 
 
-def test_nobody_learns_who_voted_in_an_anonymous_poll(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User, ada: User
-) -> None:
+def test_nobody_learns_who_voted_in_an_anonymous_poll(api, ask, trip, olga, ed, vera, ada):
     path = ask(anonymous=True)
     mine = vote(api(vera), path, 2).json()
     assert (counts(mine), voters(mine), mine["myOptionIds"]) == ([0, 1], [None, None], [2])
@@ -40,9 +34,7 @@ def test_nobody_learns_who_voted_in_an_anonymous_poll(
     assert own_data(vera)["votes"] == []
 
 
-def test_an_account_that_ends_takes_its_anonymous_choice_along(
-    api: Api, ask: Any, olga: User, vera: User
-) -> None:
+def test_an_account_that_ends_takes_its_anonymous_choice_along(api, ask, olga, vera):
     secret, shown = ask(anonymous=True), ask()
     for path in (secret, shown):
         vote(api(vera), path, 1)
@@ -52,9 +44,7 @@ def test_an_account_that_ends_takes_its_anonymous_choice_along(
     assert voters(api(olga).get(shown).json()) == [["Deleted user"], []]
 
 
-def test_votes_go_with_a_guest_who_becomes_a_member(
-    api: Api, ask: Any, trip: Trip, olga: User, vera: User, ed: User
-) -> None:
+def test_votes_go_with_a_guest_who_becomes_a_member(api, ask, trip, olga, vera, ed):
     path, other = ask(), ask()
     guest = add_guest(trip)
     for pk in (int(path.rpartition("/")[2]), int(other.rpartition("/")[2])):
@@ -70,9 +60,7 @@ def test_votes_go_with_a_guest_who_becomes_a_member(
     assert voters(api(ed).get(other).json()) == [["Vera Viewer"], []]
 
 
-def test_a_guest_is_claimed_with_their_votes(
-    api: Api, ask: Any, trip: Trip, olga: User, sam: User
-) -> None:
+def test_a_guest_is_claimed_with_their_votes(api, ask, trip, olga, sam):
     path, guest = ask(), add_guest(trip)
     poll = Poll.objects.get()
     Vote(trip=trip, poll=poll, created_by=guest, option_words="1").save()
@@ -83,9 +71,7 @@ def test_a_guest_is_claimed_with_their_votes(
     assert voters(api(olga).get(path).json()) == [[sam.name], []]
 
 
-def test_a_file_brings_polls_and_votes(
-    api: Api, ask: Any, trip: Trip, olga: User, vera: User, sam: User
-) -> None:
+def test_a_file_brings_polls_and_votes(api, ask, trip, olga, vera, sam):
     shown, secret = ask(multiple=True), ask(anonymous=True, question="Who cooks?")
     vote(api(vera), shown, 1, 2)
     vote(api(olga), shown, 2)
@@ -103,15 +89,13 @@ def test_a_file_brings_polls_and_votes(
     assert [option["id"] for option in added["options"]] == [1, 2, 3]
 
 
-def test_a_file_shows_no_votes_that_members_do_not_see(
-    api: Api, ask: Any, trip: Trip, olga: User, vera: User, ed: User
-) -> None:
+def test_a_file_shows_no_votes_that_members_do_not_see(api, ask, trip, olga, vera, ed):
     """T242: A file has no votes that members do not see."""
     later, secret = ask(showsVotes="after_vote"), ask(showsVotes="after_close", anonymous=True)
     for path in (later, secret):
         vote(api(vera), path, 2)
 
-    def exported() -> Any:
+    def exported():
         return api(ed).get(f"/api/trips/{trip.pk}/export?format=json").json()
 
     nothing = {"1": {"text": "Sea", "votes": 0}, "2": {"text": "Hills", "votes": 0}}
@@ -123,9 +107,7 @@ def test_a_file_shows_no_votes_that_members_do_not_see(
     assert [found["createdById"] for found in exported()["votes"]] == [vera.pk]
 
 
-def test_a_token_brings_polls_only_with_the_scope_for_them(
-    api: Api, ask: Any, trip: Trip, olga: User, sam: User
-) -> None:
+def test_a_token_brings_polls_only_with_the_scope_for_them(api, ask, trip, olga, sam):
     ask()
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
     for missing, status in (("polls:write", 403), ("messages:write", 200)):
@@ -135,8 +117,8 @@ def test_a_token_brings_polls_only_with_the_scope_for_them(
 
 
 def test_a_file_with_too_many_choices_in_a_vote_counts_those_that_it_keeps(
-    api: Api, ask: Any, trip: Trip, olga: User, vera: User, sam: User
-) -> None:
+    api, ask, trip, olga, vera, sam
+):
     path = ask()
     vote(api(olga), path, 1)
     vote(api(vera), path, 1)
@@ -149,9 +131,7 @@ def test_a_file_with_too_many_choices_in_a_vote_counts_those_that_it_keeps(
     assert (counts(poll), voters(poll)) == ([1, 0], [["Olga Owner"], []])
 
 
-def test_who_is_added_again_and_removed_keeps_what_they_wrote(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User
-) -> None:
+def test_who_is_added_again_and_removed_keeps_what_they_wrote(api, ask, trip, olga, ed):
     """T241: Nobody gets what others wrote by adding them again."""
     secret, shown = ask(anonymous=True), ask()
     for path in (secret, shown):
@@ -164,9 +144,7 @@ def test_who_is_added_again_and_removed_keeps_what_they_wrote(
     assert voters(api(olga).get(shown).json()) == [[], [ed.name]]
 
 
-def test_no_vote_in_an_anonymous_poll_goes_to_whoever_takes_a_place(
-    api: Api, ask: Any, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_no_vote_in_an_anonymous_poll_goes_to_whoever_takes_a_place(api, ask, trip, olga, ed, vera):
     """T240: Whoever takes somebody's place does not see their vote in an anonymous poll."""
     path = ask(anonymous=True)
     vote(api(ed), path, 2)
@@ -183,7 +161,7 @@ def test_no_vote_in_an_anonymous_poll_goes_to_whoever_takes_a_place(
     assert api(vera).get(path).json()["myOptionIds"] == []
 
 
-def plain(options: list[Any]) -> list[Any]:
+def plain(options):
     return [{"id": option["id"], "text": option["text"]} for option in options]
 
 
@@ -200,9 +178,7 @@ def plain(options: list[Any]) -> list[Any]:
     ],
     ids=str,
 )
-def test_a_file_that_lies_is_refused(
-    api: Api, ask: Any, trip: Trip, olga: User, sam: User, change: Any
-) -> None:
+def test_a_file_that_lies_is_refused(api, ask, trip, olga, sam, change):
     ask()
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
     file["polls"][0] |= change
@@ -212,7 +188,7 @@ def test_a_file_that_lies_is_refused(
     assert (planned.status_code, planned.json()["code"]) == (400, "unreadable")
 
 
-def test_members_who_want_it_get_a_mail_about_a_new_poll(api: Api, ask: Any, vera: User) -> None:
+def test_members_who_want_it_get_a_mail_about_a_new_poll(api, ask, vera):
     User.objects.filter(pk=vera.pk).update(
         notice_mode="each", notice_events="poll.created", email_verified_at=vera.created_at
     )
@@ -221,8 +197,8 @@ def test_members_who_want_it_get_a_mail_about_a_new_poll(api: Api, ask: Any, ver
     assert mail.letter == "POLL_CREATED"
 
 
-def test_assistants_ask_and_vote(api: Api, trip: Trip, ed: User, polls: str) -> None:
-    def call(name: str, **arguments: Any) -> Any:
+def test_assistants_ask_and_vote(api, trip, ed, polls):
+    def call(name, **arguments):
         params = {"name": name, "arguments": {"trip": trip.title, **arguments}}
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return api(ed).post("/api/mcp", body).json()["result"]
@@ -234,9 +210,7 @@ def test_assistants_ask_and_vote(api: Api, trip: Trip, ed: User, polls: str) -> 
     assert call("vote", poll="Where to?", optionIds=[2])["isError"] is True
 
 
-def test_the_admin_site_shows_numbers_and_no_voters(
-    api: Api, ask: Any, ada: User, vera: User, client: Any
-) -> None:
+def test_the_admin_site_shows_numbers_and_no_voters(api, ask, ada, vera, client):
     path = ask(anonymous=True)
     vote(api(vera), path, 1)
     client.force_login(ada)

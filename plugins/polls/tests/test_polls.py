@@ -9,20 +9,15 @@ from django.utils import timezone
 
 from plugins.polls.models import Poll, Vote
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
-from tests.cast import Api
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 __all__ = ["ask", "polls"]
 
 
-def test_a_poll_is_asked_answered_and_closed(
-    api: Api, ask: Any, polls: str, olga: User, ed: User, vera: User
-) -> None:
+def test_a_poll_is_asked_answered_and_closed(api, ask, polls, olga, ed, vera):
     path = ask()
     poll = api(vera).get(path).json()
     assert (poll["state"], poll["myOptionIds"], poll["showsVotes"]) == ("open", [], "always")
@@ -43,14 +38,14 @@ def test_a_poll_is_asked_answered_and_closed(
     assert voters(listed) == [["Olga Owner"], ["Vera Viewer"]]
 
 
-def test_several_options_only_where_the_poll_says_so(api: Api, ask: Any, vera: User) -> None:
+def test_several_options_only_where_the_poll_says_so(api, ask, vera):
     refused = vote(api(vera), ask(), 1, 2)
     assert refused.json()["errors"] == {"optionIds": ["Choose one option."]}
     assert counts(vote(api(vera), ask(multiple=True), 1, 2, 1).json()) == [1, 1]
 
 
 @pytest.mark.parametrize("option", [3, 0, "x", True, None, 1.5, [1]])
-def test_a_vote_names_options_of_the_poll(api: Api, ask: Any, vera: User, option: Any) -> None:
+def test_a_vote_names_options_of_the_poll(api, ask, vera, option):
     assert vote(api(vera), ask(), option).status_code == 400
     assert not Vote.objects.exists()
 
@@ -59,9 +54,7 @@ def test_a_vote_names_options_of_the_poll(api: Api, ask: Any, vera: User, option
     ("shows", "before", "after"),
     [("always", True, True), ("after_vote", False, True), ("after_close", False, False)],
 )
-def test_votes_are_shown_when_the_poll_says_so(
-    api: Api, ask: Any, vera: User, olga: User, ed: User, shows: str, before: bool, after: bool
-) -> None:
+def test_votes_are_shown_when_the_poll_says_so(api, ask, vera, olga, ed, shows, before, after):
     path = ask(showsVotes=shows)
     vote(api(olga), path, 1)
     poll = api(vera).get(path).json()
@@ -72,7 +65,7 @@ def test_votes_are_shown_when_the_poll_says_so(
     assert counts(api(vera).get(path).json()) == [2, 0]
 
 
-def test_a_poll_closes_in_time(api: Api, ask: Any, vera: User, ed: User) -> None:
+def test_a_poll_closes_in_time(api, ask, vera, ed):
     path = ask(closesAt=(timezone.now() + timedelta(hours=1)).isoformat())
     assert vote(api(vera), path, 1).status_code == 200
     Poll.objects.update(closes_at=timezone.now())
@@ -105,15 +98,13 @@ BAD: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("name", "value"), BAD, ids=str)
-def test_a_bad_body_is_refused_by_its_field(
-    api: Api, polls: str, ed: User, name: str, value: Any
-) -> None:
+def test_a_bad_body_is_refused_by_its_field(api, polls, ed, name, value):
     refused = api(ed).post(polls, {**QUESTION, name: value})
     assert refused.status_code == 400
     assert not Poll.objects.exists()
 
 
-def test_what_people_voted_for_stays_as_it_is(api: Api, ask: Any, ed: User, vera: User) -> None:
+def test_what_people_voted_for_stays_as_it_is(api, ask, ed, vera):
     path, client = ask(), api(ed)
     two = [{"id": 1, "text": "Sea"}, {"id": 2, "text": "Woods"}, {"text": "City"}]
     assert client.patch(path, {"options": two, "anonymous": True}).status_code == 200
@@ -136,9 +127,7 @@ def test_what_people_voted_for_stays_as_it_is(api: Api, ask: Any, ed: User, vera
     assert client.patch(path, client.get(path).json() | {"options": less}).status_code in {200, 409}
 
 
-def test_a_deleted_poll_is_restored_with_its_votes(
-    api: Api, ask: Any, polls: str, ed: User, vera: User
-) -> None:
+def test_a_deleted_poll_is_restored_with_its_votes(api, ask, polls, ed, vera):
     path = ask()
     vote(api(vera), path, 1)
     assert api(ed).post(f"{path}/restore").json()["code"] == "not_restorable"
@@ -152,9 +141,7 @@ def test_a_deleted_poll_is_restored_with_its_votes(
     assert api(vera).get(path).json()["myOptionIds"] == [1]
 
 
-def test_a_poll_that_was_deleted_a_month_ago_is_gone(
-    api: Api, ask: Any, polls: str, ed: User
-) -> None:
+def test_a_poll_that_was_deleted_a_month_ago_is_gone(api, ask, polls, ed):
     path = ask()
     api(ed).delete(path)
     Poll.objects.update(deleted_at=timezone.now() - timedelta(days=settings.DELETED_ENTRY_DAYS))
@@ -162,9 +149,7 @@ def test_a_poll_that_was_deleted_a_month_ago_is_gone(
     assert api(ed).post(f"{path}/restore").status_code == 404
 
 
-def test_the_history_tells_what_happened(
-    api: Api, ask: Any, trip: Trip, ed: User, vera: User
-) -> None:
+def test_the_history_tells_what_happened(api, ask, trip, ed, vera):
     path = ask()
     vote(api(vera), path, 1)
     vote(api(vera), path, 1)
@@ -181,9 +166,7 @@ def test_the_history_tells_what_happened(
     assert rows[2]["changes"] == {}
 
 
-def test_clients_read_the_poll_as_they_may_see_it(
-    api: Api, ask: Any, olga: User, vera: User
-) -> None:
+def test_clients_read_the_poll_as_they_may_see_it(api, ask, olga, vera):
     path = ask(showsVotes="after_vote")
     cursor = api(vera).get("/api/changes").json()["cursor"]
     vote(api(olga), path, 1)
@@ -193,9 +176,7 @@ def test_clients_read_the_poll_as_they_may_see_it(
     assert counts(news["state"]) == [None, None]
 
 
-def test_a_new_client_gets_the_polls_of_the_trip(
-    api: Api, ask: Any, trip: Trip, vera: User, olga: User, sam: User
-) -> None:
+def test_a_new_client_gets_the_polls_of_the_trip(api, ask, trip, vera, olga, sam):
     ask()
     cursor = api(sam).get("/api/changes").json()["cursor"]
     api(sam).post("/api/trips/join", {"tripCode": trip.code})
@@ -207,9 +188,7 @@ def test_a_new_client_gets_the_polls_of_the_trip(
     assert found.count("poll") == 1
 
 
-def test_a_token_without_the_scope_learns_nothing_of_polls(
-    api: Api, ask: Any, trip: Trip, olga: User
-) -> None:
+def test_a_token_without_the_scope_learns_nothing_of_polls(api, ask, trip, olga):
     client = bearer(script_of(olga, "trips:read", "expenses:read", "polls:write").token)
     cursor = client.get("/api/changes").json()["cursor"]
     path = ask()
@@ -220,15 +199,13 @@ def test_a_token_without_the_scope_learns_nothing_of_polls(
     assert vote(client, path, 1).status_code == 200
 
 
-def test_the_trip_has_at_most_so_many_polls(
-    api: Api, ask: Any, polls: str, ed: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_trip_has_at_most_so_many_polls(api, ask, polls, ed, monkeypatch):
     monkeypatch.setattr(Poll, "limit", 1)
     ask()
     assert api(ed).post(polls, QUESTION).json()["code"] == "limit_reached"
 
 
-def test_an_account_votes_only_so_often(api: Api, ask: Any, vera: User, limits: Any) -> None:
+def test_an_account_votes_only_so_often(api, ask, vera, limits):
     """T248: Nobody uses up the changes of a trip by voting."""
     limits(vote="2/hour")
     path = ask()

@@ -1,38 +1,36 @@
 """Votes in the same instant against the real server: one for each person, none after the end."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import httpx
 import pytest
 
 from plugins.polls.tests.asking import QUESTION
-from tests.server import Server
-from tests.splits.journey import Journey, Traveller, answers_at_once, at_once, sign_up
+from tests.splits.journey import Journey, answers_at_once, at_once, sign_up
 
 ROUNDS = 4
 
 
 @pytest.fixture(scope="module")
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
 
 
 @pytest.fixture
-def travellers(http: httpx.Client) -> list[Traveller]:
+def travellers(http):
     return [sign_up(http) for _number in range(4)]
 
 
 @pytest.fixture
-def polls(travellers: list[Traveller]) -> str:
+def polls(travellers):
     journey = Journey.start(travellers[0])
     for traveller in travellers[1:]:
         journey.admit(traveller)
     return f"/trips/{journey.id}/polls"
 
 
-def test_votes_of_one_person_at_once_are_one_vote(travellers: list[Traveller], polls: str) -> None:
+def test_votes_of_one_person_at_once_are_one_vote(travellers, polls):
     owner, voter, *_others = travellers
     path = f"{polls}/{owner.done('POST', polls, QUESTION)['id']}"
     bodies = [{"optionIds": [1]}, {"optionIds": [2]}] * 5
@@ -45,9 +43,7 @@ def test_votes_of_one_person_at_once_are_one_vote(travellers: list[Traveller], p
     ]
 
 
-def test_what_is_counted_was_given_before_the_poll_was_closed(
-    travellers: list[Traveller], polls: str
-) -> None:
+def test_what_is_counted_was_given_before_the_poll_was_closed(travellers, polls):
     owner, *voters = travellers
     body = {"optionIds": [1]}
     for _round in range(ROUNDS):

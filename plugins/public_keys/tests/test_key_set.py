@@ -4,12 +4,10 @@ import base64
 import json
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import httpx
 import jwt
 import pytest
-from django.test import Client
 
 from tests.document import problem_of
 from tests.server import running_server
@@ -27,12 +25,12 @@ Ring = Callable[..., None]
 
 
 @pytest.fixture
-def ring(monkeypatch: pytest.MonkeyPatch) -> Ring:
+def ring(monkeypatch):
     """`ring(new, old)` restarts the service with these keys; the first one signs."""
     return partial(use_keys, monkeypatch)
 
 
-def published(client: Client) -> list[dict[str, Any]]:
+def published(client):
     response = client.get(KEY_SET)
     assert response["Content-Type"] == "application/jwk-set+json"
     document = response.json()
@@ -42,7 +40,7 @@ def published(client: Client) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRIVATE)
-def test_a_service_verifies_tokens_with_the_published_keys_alone(name: str) -> None:
+def test_a_service_verifies_tokens_with_the_published_keys_alone(name):
     with (
         running_server(JWT_SIGNING_KEY=PRIVATE[name]) as server,
         httpx.Client(base_url=server.url) as http,
@@ -60,7 +58,7 @@ def test_a_service_verifies_tokens_with_the_published_keys_alone(name: str) -> N
         assert (claims["sub"], claims["token_type"]) == (str(login["user"]["id"]), "access")
 
 
-def test_public_keys_are_published_once_and_nothing_secret(client: Client, ring: Ring) -> None:
+def test_public_keys_are_published_once_and_nothing_secret(client, ring):
     """T156: The published key set contains public keys only."""
     ring(PRIVATE["EdDSA"], NEW, PRIVATE["RS256"], PUBLIC["ES256"], PUBLIC["EdDSA"], OLD)
     keys = published(client)
@@ -74,12 +72,12 @@ def test_public_keys_are_published_once_and_nothing_secret(client: Client, ring:
         assert not [form for form in (secret, encoded, SigningKey.read(secret).kid) if form in text]
 
 
-def test_secrets_alone_publish_nothing(client: Client, ring: Ring) -> None:
+def test_secrets_alone_publish_nothing(client, ring):
     ring(NEW, OLD)
     assert published(client) == []
 
 
-def test_caches_keep_the_keys_until_they_change(client: Client, ring: Ring) -> None:
+def test_caches_keep_the_keys_until_they_change(client, ring):
     ring(PRIVATE["ES256"])
     first = client.get(KEY_SET)
     assert first["Cache-Control"] == "public, max-age=300"
@@ -94,7 +92,7 @@ def test_caches_keep_the_keys_until_they_change(client: Client, ring: Ring) -> N
 
 
 @pytest.mark.parametrize("header", [None, "Bearer stale", "Basic eDp5"])
-def test_the_keys_are_open_to_everybody_and_read_only(client: Client, header: str | None) -> None:
+def test_the_keys_are_open_to_everybody_and_read_only(client, header):
     headers = {"Authorization": header} if header else {}
     assert client.get(KEY_SET, headers=headers).status_code == 200
     assert client.head(KEY_SET, headers=headers).status_code == 200

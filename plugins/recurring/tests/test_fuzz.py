@@ -5,7 +5,6 @@
 
 from datetime import date, timedelta
 from itertools import islice
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -13,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.recurring.rules import MAX_YEARS, dates_of
-from tests.splits.ledger import Ledger
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -38,7 +35,7 @@ _values = st.one_of(
 )
 
 
-def _sensible(name: str, least: int, most: int) -> st.SearchStrategy[str]:
+def _sensible(name, least, most):
     numbers = st.lists(st.integers(least, most).filter(bool).map(str), min_size=1, max_size=4)
     return numbers.map(lambda found: f"{name}={','.join(found)}")
 
@@ -65,9 +62,7 @@ _starts = st.integers(-400, 3700) | st.text(max_size=10) | st.none()
 @pytest.mark.soak
 @settings(max_examples=150)
 @given(_rules | st.text(max_size=40), _starts, st.booleans())
-def test_a_rule_is_refused_or_has_few_dates(
-    ledger: Ledger, olga: User, rule: str, starts: Any, is_preview: bool
-) -> None:
+def test_a_rule_is_refused_or_has_few_dates(ledger, olga, rule, starts, is_preview):
     expense = ledger.expense_body(10, olga)
     del expense["expenseDate"]
     today = timezone.now().date()

@@ -1,7 +1,6 @@
 """Expenses that are recorded on each date of a rule."""
 
 import re
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from io import StringIO
@@ -17,28 +16,25 @@ from django.utils import timezone
 from plugins.recurring import models
 from plugins.recurring.models import Recurrence
 from splits.models import DailyRate, Expense
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import add_guest, overwrite
 from tests.pages import page_of, text_of
-from tests.server import Server
 from tests.splits.journey import Journey, sign_up
-from tests.splits.ledger import Ledger
 from tests.splits.test_audit import audit
 from trips.models import Member, Trip
 from trips.signals import person_replaced
-from users.models import Mail, User
+from users.models import Mail
 
 Json = dict[str, Any]
 
 
-def day(days: int) -> str:
+def day(days):
     """So many days from today, in UTC."""
     return (timezone.now().date() + timedelta(days=days)).isoformat()
 
 
 @pytest.fixture
-def rent(ledger: Ledger, olga: User, ed: User) -> Json:
+def rent(ledger, olga, ed):
     """Olga's rent of the last three days, with Ed."""
     body = ledger.expense_body(850.5, olga, ed)
     del body["expenseDate"]
@@ -46,35 +42,33 @@ def rent(ledger: Ledger, olga: User, ed: User) -> Json:
 
 
 @pytest.fixture
-def post(ledger: Ledger) -> Callable[..., Any]:
+def post(ledger):
     """`post(olga, "", body)` to the recurring expenses of the trip."""
 
-    def send(user: User, path: str = "", body: Any = None, method: str = "post") -> Any:
+    def send(user, path="", body=None, method="post"):
         return ledger.answer(user, method, f"recurring{path}", body)
 
     return send
 
 
-def made(post: Callable[..., Any], user: User, body: Json) -> Json:
+def made(post, user, body):
     answer = post(user, "", body)
     assert answer.status_code == 201, answer.content
     return answer.json()
 
 
-def run() -> str:
+def run():
     out = StringIO()
     call_command("record_recurring", stdout=out)
     return out.getvalue()
 
 
-def recorded() -> list[str]:
+def recorded():
     days = Expense.objects.order_by("expense_date").values_list("expense_date", flat=True)
     return [one.isoformat() for one in days]
 
 
-def test_each_date_that_has_come_is_recorded_once(
-    post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_each_date_that_has_come_is_recorded_once(post, rent, olga, ed):
     """T203: A recurring expense is recorded once for each date."""
     started = made(post, olga, rent)
     assert started["next"] == [day(-2), day(-1), day(0)]
@@ -91,19 +85,19 @@ def test_each_date_that_has_come_is_recorded_once(
     assert audit() == ""
 
 
-def test_the_database_has_each_date_once(post: Any, rent: Json, olga: User, trip: Trip) -> None:
+def test_the_database_has_each_date_once(post, rent, olga, trip):
     started = Recurrence.objects.get(pk=made(post, olga, rent)["id"])
     run()
     with pytest.raises(IntegrityError, match=r"occurrence_once|UNIQUE"), transaction.atomic():
         started.occurrences.create(trip=trip, day=day(0))
 
 
-def test_tomorrow_is_not_recorded_today(post: Any, rent: Json, olga: User) -> None:
+def test_tomorrow_is_not_recorded_today(post, rent, olga):
     made(post, olga, rent | {"startsOn": day(1)})
     assert run() == "0 expenses recorded.\n"
 
 
-def test_a_day_begins_in_its_time_zone(post: Any, rent: Json, olga: User) -> None:
+def test_a_day_begins_in_its_time_zone(post, rent, olga):
     zone = {"timeZone": "Pacific/Kiritimati", "startsOn": "2026-11-20", "rule": "FREQ=DAILY"}
     started = made(post, olga, rent | zone | {"startsOn": day(10)})
     due_at = Recurrence.objects.get(pk=started["id"]).due_at
@@ -112,7 +106,7 @@ def test_a_day_begins_in_its_time_zone(post: Any, rent: Json, olga: User) -> Non
     assert midnight - due_at == timedelta(hours=14)
 
 
-def test_a_rule_that_ends_in_utc_ends_in_its_time_zone(post: Any, rent: Json, olga: User) -> None:
+def test_a_rule_that_ends_in_utc_ends_in_its_time_zone(post, rent, olga):
     first, end = day(10), f"{day(11)}T060000Z".replace("-", "")
     body = rent | {"rule": f"FREQ=DAILY;UNTIL={end}", "startsOn": first}
     for zone, dates in (
@@ -123,9 +117,7 @@ def test_a_rule_that_ends_in_utc_ends_in_its_time_zone(post: Any, rent: Json, ol
         assert post(olga, "/preview", body | {"timeZone": zone}).json()["next"] == dates
 
 
-def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(
-    post: Any, rent: Json, olga: User
-) -> None:
+def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(post, rent, olga):
     body = rent | {"rule": "FREQ=MONTHLY;BYMONTHDAY=-1", "startsOn": day(0)}
     shown = post(olga, "/preview", body)
     assert shown.status_code == 200, shown.content
@@ -190,9 +182,7 @@ def test_a_preview_has_the_dates_and_the_division_and_stores_nothing(
         ({"expense": {}}, "expense.amount"),
     ],
 )
-def test_what_makes_no_sense_is_refused(
-    post: Any, rent: Json, olga: User, change: Json, field: str
-) -> None:
+def test_what_makes_no_sense_is_refused(post, rent, olga, change, field):
     for path in ("", "/preview"):
         refused = post(olga, path, rent | change)
         assert refused.status_code == 400, refused.content
@@ -200,9 +190,7 @@ def test_what_makes_no_sense_is_refused(
     assert not Recurrence.objects.exists()
 
 
-def test_the_expense_is_checked_as_when_it_is_recorded(
-    post: Any, rent: Json, olga: User, sam: User
-) -> None:
+def test_the_expense_is_checked_as_when_it_is_recorded(post, rent, olga, sam):
     for wrong, field in (
         ({"amount": 0}, "amount"),
         ({"participantUserIds": [sam.pk]}, "participantUserIds"),
@@ -215,7 +203,7 @@ def test_the_expense_is_checked_as_when_it_is_recorded(
         assert [*refused.json()["errors"]] == [f"expense.{field}"]
 
 
-def test_a_date_is_skipped_and_the_next_ones_move_up(post: Any, rent: Json, olga: User) -> None:
+def test_a_date_is_skipped_and_the_next_ones_move_up(post, rent, olga):
     started = made(post, olga, rent)
     for _again in range(2):
         skipped = post(olga, f"/{started['id']}/skip", {"date": day(-1)}).json()
@@ -226,9 +214,7 @@ def test_a_date_is_skipped_and_the_next_ones_move_up(post: Any, rent: Json, olga
     assert recorded() == [day(-2), day(0)]
 
 
-def test_nothing_is_recorded_while_it_is_paused_and_what_passed_is_left_out(
-    post: Any, rent: Json, olga: User
-) -> None:
+def test_nothing_is_recorded_while_it_is_paused_and_what_passed_is_left_out(post, rent, olga):
     path = f"/{made(post, olga, rent | {'rule': 'FREQ=DAILY'})['id']}"
     assert post(olga, f"{path}/pause").json()["state"] == "paused"
     assert run() == "0 expenses recorded.\n"
@@ -238,7 +224,7 @@ def test_nothing_is_recorded_while_it_is_paused_and_what_passed_is_left_out(
     assert recorded() == [day(0)]
 
 
-def test_a_change_is_for_all_that_follow(post: Any, rent: Json, olga: User, ed: User) -> None:
+def test_a_change_is_for_all_that_follow(post, rent, olga, ed):
     path = f"/{made(post, olga, rent | {'rule': 'FREQ=DAILY;COUNT=2'})['id']}"
     run()
     changed = post(olga, path, {"expense": {"amount": 900}, "rule": "FREQ=DAILY;COUNT=3"}, "patch")
@@ -254,7 +240,7 @@ def test_a_change_is_for_all_that_follow(post: Any, rent: Json, olga: User, ed: 
     assert "splitAmounts" not in equal["expense"]
 
 
-def test_another_rule_records_nothing_of_the_past(post: Any, rent: Json, olga: User) -> None:
+def test_another_rule_records_nothing_of_the_past(post, rent, olga):
     path = f"/{made(post, olga, rent | {'rule': 'FREQ=YEARLY', 'startsOn': day(-300)})['id']}"
     run()
     for rule, following in (
@@ -272,9 +258,7 @@ def test_another_rule_records_nothing_of_the_past(post: Any, rent: Json, olga: U
     assert post(olga, path, {"startsOn": day(-299)}, "patch").json()["next"][0] == day(1)
 
 
-def test_another_rule_leaves_out_what_could_not_be_recorded(
-    post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_another_rule_leaves_out_what_could_not_be_recorded(post, rent, olga, ed):
     """It would be recorded by the new rule, whose dates are others."""
     expense = rent["expense"] | {"paidByUserId": ed.pk}
     path = f"/{made(post, olga, rent | {'expense': expense})['id']}"
@@ -285,17 +269,13 @@ def test_another_rule_leaves_out_what_could_not_be_recorded(
     assert (changed["state"], changed["next"][:2]) == ("paused", [day(0), day(2)])
 
 
-def test_another_rule_of_what_has_not_begun_leaves_its_start_open(
-    post: Any, rent: Json, olga: User
-) -> None:
+def test_another_rule_of_what_has_not_begun_leaves_its_start_open(post, rent, olga):
     path = f"/{made(post, olga, rent | {'startsOn': day(5)})['id']}"
     assert post(olga, path, {"rule": "FREQ=WEEKLY"}, "patch").json()["next"][0] == day(5)
     assert post(olga, path, {"startsOn": day(-21)}, "patch").json()["next"][0] == day(-21)
 
 
-def test_what_is_shown_may_be_sent_back_also_years_later(
-    ledger: Ledger, post: Any, rent: Json, olga: User
-) -> None:
+def test_what_is_shown_may_be_sent_back_also_years_later(ledger, post, rent, olga):
     path = f"/{made(post, olga, rent | {'rule': 'FREQ=MONTHLY', 'startsOn': day(-366)})['id']}"
     Recurrence.objects.update(starts_on=day(-800), done_through=day(-1))
     shown = post(olga, path, method="get").json()
@@ -306,7 +286,7 @@ def test_what_is_shown_may_be_sent_back_also_years_later(
         assert post(olga, path, {"startsOn": start}, "patch").status_code == 400
 
 
-def test_a_rule_without_dates_takes_the_place_of_none(post: Any, rent: Json, olga: User) -> None:
+def test_a_rule_without_dates_takes_the_place_of_none(post, rent, olga):
     before = made(post, olga, rent)
     for rule in ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;UNTIL=20200101"):
         refused = post(olga, f"/{before['id']}", {"rule": rule}, "patch")
@@ -314,7 +294,7 @@ def test_a_rule_without_dates_takes_the_place_of_none(post: Any, rent: Json, olg
     assert post(olga, f"/{before['id']}", method="get").json() == before
 
 
-def test_who_has_left_is_left_out(post: Any, rent: Json, olga: User, ed: User, vera: User) -> None:
+def test_who_has_left_is_left_out(post, rent, olga, ed, vera):
     people = {"participantUserIds": [olga.pk, ed.pk, vera.pk]}
     started = made(post, olga, rent | {"expense": rent["expense"] | people})
     Member.objects.filter(user=vera).update(left_at=timezone.now())
@@ -328,8 +308,8 @@ def test_who_has_left_is_left_out(post: Any, rent: Json, olga: User, ed: User, v
 
 
 def test_who_records_it_is_told_once_who_was_left_out_and_that_it_was_paused(
-    post: Any, rent: Json, olga: User, ed: User, vera: User
-) -> None:
+    post, rent, olga, ed, vera
+):
     overwrite(olga, email_verified_at=timezone.now())
     people = {"participantUserIds": [olga.pk, ed.pk, vera.pk]}
     expense = rent["expense"] | people | {"paidByUserId": ed.pk}
@@ -345,18 +325,14 @@ def test_who_records_it_is_told_once_who_was_left_out_and_that_it_was_paused(
     assert Mail.objects.filter(letter="RECURRENCE", user=olga).count() == 2
 
 
-def test_an_address_that_nobody_confirmed_gets_no_mail(
-    post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_an_address_that_nobody_confirmed_gets_no_mail(post, rent, olga, ed):
     made(post, olga, rent | {"expense": rent["expense"] | {"paidByUserId": ed.pk}})
     Member.objects.filter(user=ed).update(left_at=timezone.now())
     assert run() == "0 expenses recorded.\n"
     assert not Mail.objects.exists()
 
 
-def test_each_date_has_the_last_rate_before_it_also_if_the_worker_comes_late(
-    post: Any, rent: Json, olga: User
-) -> None:
+def test_each_date_has_the_last_rate_before_it_also_if_the_worker_comes_late(post, rent, olga):
     for days, per_euro in ((-3, 2), (-2, 4), (0, 8)):
         DailyRate.objects.create(
             currency="USD", per_euro=per_euro, day=date.fromisoformat(day(days))
@@ -372,8 +348,8 @@ def test_each_date_has_the_last_rate_before_it_also_if_the_worker_comes_late(
 
 
 def test_it_is_paused_with_a_reason_if_it_cannot_be_recorded_and_goes_on_where_it_stopped(
-    post: Any, rent: Json, olga: User, ed: User
-) -> None:
+    post, rent, olga, ed
+):
     DailyRate.objects.create(currency="USD", per_euro=2, day=date(2020, 1, 1))
     dollars = rent["expense"] | {"currency": "USD"}
     path = f"/{made(post, olga, rent | {'expense': dollars})['id']}"
@@ -390,8 +366,8 @@ def test_it_is_paused_with_a_reason_if_it_cannot_be_recorded_and_goes_on_where_i
 
 
 def test_a_rate_to_the_former_currency_of_the_trip_is_dropped_and_pauses_it(
-    post: Any, rent: Json, ledger: Ledger, olga: User
-) -> None:
+    post, rent, ledger, olga
+):
     for currency, per_euro in (("USD", 2), ("JPY", 150)):
         DailyRate.objects.create(
             currency=currency, per_euro=per_euro, day=date.fromisoformat(day(-3))
@@ -412,9 +388,7 @@ def test_a_rate_to_the_former_currency_of_the_trip_is_dropped_and_pauses_it(
     assert set(Expense.objects.values_list("amount_minor", flat=True)) == {750}
 
 
-def test_sums_that_do_not_fit_pause_it_as_the_api_refuses_them(
-    ledger: Ledger, post: Any, rent: Json, olga: User
-) -> None:
+def test_sums_that_do_not_fit_pause_it_as_the_api_refuses_them(ledger, post, rent, olga):
     path = f"/{made(post, olga, rent)['id']}"
     Member.objects.filter(user=olga).update(paid_minor=2**63 - 10, share_minor=2**63 - 10)
     refused = ledger.answer(olga, "post", "expenses", rent["expense"] | {"expenseDate": day(0)})
@@ -430,7 +404,7 @@ def test_sums_that_do_not_fit_pause_it_as_the_api_refuses_them(
     assert run() == "3 expenses recorded.\n"
 
 
-def test_an_unexpected_error_with_one_delays_no_other(post: Any, rent: Json, olga: User) -> None:
+def test_an_unexpected_error_with_one_delays_no_other(post, rent, olga):
     broken, _other = made(post, olga, rent), made(post, olga, rent)
     rows = Recurrence.objects.filter(pk=broken["id"])
     readable = rows.get().stored_expense
@@ -444,9 +418,7 @@ def test_an_unexpected_error_with_one_delays_no_other(post: Any, rent: Json, olg
         assert run() == "3 expenses recorded.\n"
 
 
-def test_it_is_paused_if_who_paid_or_who_records_has_left(
-    post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_it_is_paused_if_who_paid_or_who_records_has_left(post, rent, olga, ed):
     of_ed = rent | {"expense": rent["expense"] | {"paidByUserId": ed.pk}}
     by_olga, by_ed = made(post, olga, of_ed), made(post, ed, of_ed)
     Member.objects.filter(user=ed).update(left_at=timezone.now())
@@ -465,7 +437,7 @@ def test_it_is_paused_if_who_paid_or_who_records_has_left(
     assert run() == "3 expenses recorded.\n"
 
 
-def test_a_role_that_was_lost_pauses_it(post: Any, rent: Json, olga: User, ed: User) -> None:
+def test_a_role_that_was_lost_pauses_it(post, rent, olga, ed):
     path = f"/{made(post, ed, rent)['id']}"
     Member.objects.filter(user=ed).update(role="VIEWER")
     run()
@@ -475,9 +447,7 @@ def test_a_role_that_was_lost_pauses_it(post: Any, rent: Json, olga: User, ed: U
     assert not Expense.objects.exists()
 
 
-def test_a_deleted_trip_records_nothing_until_it_is_restored(
-    ledger: Ledger, trip: Trip, post: Any, rent: Json, olga: User
-) -> None:
+def test_a_deleted_trip_records_nothing_until_it_is_restored(ledger, trip, post, rent, olga):
     made(post, olga, rent)
     assert ledger.answer(olga, "delete", ledger.url).status_code == 204
     assert run() == "0 expenses recorded.\n"
@@ -485,9 +455,7 @@ def test_a_deleted_trip_records_nothing_until_it_is_restored(
     assert run() == "3 expenses recorded.\n"
 
 
-def test_a_merge_renames_the_guest(
-    ledger: Ledger, trip: Trip, post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_a_merge_renames_the_guest(ledger, trip, post, rent, olga, ed):
     guest = add_guest(trip)
     shares = {
         "participantUserIds": [olga.pk, guest.pk],
@@ -504,9 +472,7 @@ def test_a_merge_renames_the_guest(
     assert run() == "3 expenses recorded.\n"
 
 
-def test_what_a_guest_created_goes_on_when_an_account_takes_their_place(
-    trip: Trip, post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_what_a_guest_created_goes_on_when_an_account_takes_their_place(trip, post, rent, olga, ed):
     guest = add_guest(trip)
     service_paused, paused_by_hand = (made(post, olga, rent)["id"] for _each in range(2))
     post(olga, f"/{paused_by_hand}/pause")
@@ -523,9 +489,7 @@ def test_what_a_guest_created_goes_on_when_an_account_takes_their_place(
 
 
 @pytest.mark.parametrize("split_type", ["MANUAL", "ITEMIZED", "ADJUSTMENT", "PERCENTAGE"])
-def test_a_merge_of_two_who_are_both_named_adds_up(
-    ledger: Ledger, trip: Trip, post: Any, rent: Json, olga: User, ed: User, split_type: str
-) -> None:
+def test_a_merge_of_two_who_are_both_named_adds_up(ledger, trip, post, rent, olga, ed, split_type):
     """What is recorded already names each of them, so that it could not be merged."""
     guest = add_guest(trip)
     figures = {str(olga.pk): 20, str(guest.pk): 30, str(ed.pk): 50}
@@ -548,16 +512,14 @@ def test_a_merge_of_two_who_are_both_named_adds_up(
     assert audit() == ""
 
 
-def test_a_trip_has_only_so_many(
-    post: Any, rent: Json, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trip_has_only_so_many(post, rent, olga, monkeypatch):
     monkeypatch.setattr(models, "MAX_RECURRENCES", 1)
     made(post, olga, rent)
     refused = post(olga, "", rent)
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many_recurrences")
 
 
-def test_two_workers_record_each_date_once(server: Server) -> None:
+def test_two_workers_record_each_date_once(server):
     with httpx.Client(base_url=server.url, timeout=30, trust_env=False) as http:
         owner = sign_up(http)
         journey = Journey.start(owner)
@@ -581,7 +543,7 @@ def test_two_workers_record_each_date_once(server: Server) -> None:
     assert days == sorted(2 * [day(-number) for number in range(30)])
 
 
-def test_a_change_of_nothing_loses_nothing(post: Any, rent: Json, olga: User) -> None:
+def test_a_change_of_nothing_loses_nothing(post, rent, olga):
     rent["expense"] |= {"notes": "To the landlord", "splitType": "SHARES"}
     rent["expense"]["splitAmounts"] = dict.fromkeys(
         map(str, rent["expense"]["participantUserIds"]), 1
@@ -599,9 +561,7 @@ def test_a_change_of_nothing_loses_nothing(post: Any, rent: Json, olga: User) ->
     assert post(olga, path, method="get").json() == before
 
 
-def test_another_division_replaces_the_figures_of_the_former_one(
-    post: Any, rent: Json, olga: User, ed: User
-) -> None:
+def test_another_division_replaces_the_figures_of_the_former_one(post, rent, olga, ed):
     items = [{"name": "Flat", "amount": 850.5, "shares": {str(olga.pk): 1, str(ed.pk): 2}}]
     equal = rent["expense"]
     rent["expense"] = equal | {"splitType": "ITEMIZED", "items": items}
@@ -613,7 +573,7 @@ def test_another_division_replaces_the_figures_of_the_former_one(
         assert post(olga, path, {"expense": refused}, "patch").status_code == 400
 
 
-def test_accounts_take_turns(post: Any, rent: Json, ledger: Ledger, olga: User, ed: User) -> None:
+def test_accounts_take_turns(post, rent, ledger, olga, ed):
     for _many in range(3):
         made(post, olga, rent)
     made(post, ed, rent | {"rule": "FREQ=DAILY;COUNT=1", "startsOn": day(0)})
@@ -622,7 +582,7 @@ def test_accounts_take_turns(post: Any, rent: Json, ledger: Ledger, olga: User, 
     assert creators.index(ed.pk) == 1
 
 
-def test_a_page_is_named_after_the_expense(api: Api, olga: User, ed: User, trip: Trip) -> None:
+def test_a_page_is_named_after_the_expense(api, olga, ed, trip):
     expense = {"description": "Rent", "amount": 850, "splitType": "EQUAL"}
     expense["participantUserIds"] = [ed.pk]
     path = f"/api/trips/{trip.pk}/recurring"
@@ -632,7 +592,7 @@ def test_a_page_is_named_after_the_expense(api: Api, olga: User, ed: User, trip:
     assert text_of(re.search(r"<h1>(.*?)</h1>", page_of(olga, rent))[1]) == "Rent"
 
 
-def dinner(user: User, **fields: Any) -> dict[str, Any]:
+def dinner(user, **fields):
     return {
         "description": "Dinner",
         "amount": 10,
@@ -643,7 +603,7 @@ def dinner(user: User, **fields: Any) -> dict[str, Any]:
     }
 
 
-def test_a_recurring_expense_has_no_date_of_its_own(api: Api, trip: Trip, olga: User) -> None:
+def test_a_recurring_expense_has_no_date_of_its_own(api, trip, olga):
     rule = {"rule": "FREQ=DAILY", "startsOn": "2026-11-28", "expense": dinner(olga)}
     document = problem_of(api(olga).post(f"/api/trips/{trip.pk}/recurring", rule), 400)
     assert document["errors"].keys() == {"expense.expenseDate"}

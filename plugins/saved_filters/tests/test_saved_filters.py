@@ -1,7 +1,6 @@
 """Filters of the list of expenses that an account has saved."""
 
 from types import SimpleNamespace
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -21,9 +20,7 @@ from tests.document import problem_of
 from tests.factories import PASSWORD, add_guest
 from tests.own_data import own_data
 from tests.scoped import script_of
-from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
-from users.models import User
 from users.scopes import Scope
 
 pytestmark = pytest.mark.either
@@ -31,18 +28,18 @@ pytestmark = pytest.mark.either
 FILTERS = "/api/users/me/filters"
 
 
-def save(ledger: Ledger, user: User, query: str, name: str = "Open food") -> Any:
+def save(ledger, user, query, name="Open food"):
     return ledger.answer(user, "post", FILTERS, {"name": name, "query": query})
 
 
 @pytest.fixture
-def names(ledger: Ledger, olga: User, ed: User) -> Any:
+def names(ledger, olga, ed):
     """The descriptions that a query finds among these expenses."""
     ledger.spend(olga, 9, olga, description="Tram", category="TRANSPORT", tags=["sea"])
     ledger.spend(olga, 30, olga, ed, description="Soup", category="FOOD", tags=["sea", "fish"])
     ledger.spend(ed, 45, ed, description="Tarts", category="FOOD", expenseDate="2026-05-13")
 
-    def find(query: str, user: User = olga) -> list[str]:
+    def find(query, user=olga):
         response = ledger.answer(user, "get", f"expenses?{query}")
         assert response.status_code == 200, response.content
         return [expense["description"] for expense in response.json()["items"]]
@@ -50,7 +47,7 @@ def names(ledger: Ledger, olga: User, ed: User) -> Any:
     return find
 
 
-def test_a_filter_is_saved_replaced_and_deleted(ledger: Ledger, olga: User) -> None:
+def test_a_filter_is_saved_replaced_and_deleted(ledger, olga):
     response = save(ledger, olga, "paid=false&category=FOOD&search=&tag=b&tag=a%20%C3%A4&tag=")
     saved = response.json()
     assert (response.status_code, response["Location"]) == (201, f"{FILTERS}/{saved['id']}")
@@ -69,9 +66,7 @@ def test_a_filter_is_saved_replaced_and_deleted(ledger: Ledger, olga: User) -> N
     assert all(ledger.answer(olga, name, url).status_code == 404 for name in ("get", "delete"))
 
 
-def test_a_saved_filter_narrows_the_list_by_name_and_by_id(
-    ledger: Ledger, olga: User, names: Any
-) -> None:
+def test_a_saved_filter_narrows_the_list_by_name_and_by_id(ledger, olga, names):
     saved = save(ledger, olga, "category=FOOD", "Olga's food").json()
     for called in (saved["id"], quote("Olga's food")):
         assert names(f"filter={called}") == ["Soup", "Tarts"]
@@ -96,15 +91,13 @@ def test_a_saved_filter_narrows_the_list_by_name_and_by_id(
         ("payer={ed}", "paidBy={olga}", ["Soup", "Tram"]),
     ],
 )
-def test_parameters_of_the_request_replace_saved_ones(
-    ledger: Ledger, olga: User, ed: User, names: Any, saved: str, sent: str, found: list[str]
-) -> None:
+def test_parameters_of_the_request_replace_saved_ones(ledger, olga, ed, names, saved, sent, found):
     ids = {"olga": olga.pk, "ed": ed.pk}
     assert save(ledger, olga, saved.format(**ids), "x").status_code == 201
     assert names(f"filter=x&{sent.format(**ids)}") == found
 
 
-def test_a_name_is_used_once_by_an_account(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_name_is_used_once_by_an_account(ledger, olga, ed):
     saved = save(ledger, olga, "paid=true").json()
     other = save(ledger, olga, "paid=true", "other").json()
     assert save(ledger, ed, "paid=true").status_code == 201
@@ -116,9 +109,7 @@ def test_a_name_is_used_once_by_an_account(ledger: Ledger, olga: User, ed: User)
     assert ledger.answer(olga, "put", f"{FILTERS}/{saved['id']}", body).status_code == 200
 
 
-def test_filters_of_others_are_as_if_there_were_none(
-    ledger: Ledger, olga: User, ed: User, names: Any
-) -> None:
+def test_filters_of_others_are_as_if_there_were_none(ledger, olga, ed, names):
     saved = save(ledger, olga, "category=FOOD").json()
     url = f"{FILTERS}/{saved['id']}"
     body = {"name": "a", "query": "paid=true"}
@@ -142,9 +133,7 @@ def test_filters_of_others_are_as_if_there_were_none(
         *("search=" + "\U0001f9f3" * 200, "paid=true&" * 250, "to=2026-05-14&to=2026-05-15"),
     ],
 )
-def test_what_the_list_would_refuse_or_ignore_is_not_saved(
-    ledger: Ledger, olga: User, query: Any
-) -> None:
+def test_what_the_list_would_refuse_or_ignore_is_not_saved(ledger, olga, query):
     refused = save(ledger, olga, query)
     assert (refused.status_code, [*refused.json()["errors"]]) == (400, ["query"])
     assert not SavedFilter.objects.exists()
@@ -162,9 +151,7 @@ def test_what_the_list_would_refuse_or_ignore_is_not_saved(
     )
 )
 @settings(max_examples=40)
-def test_what_is_saved_can_be_used_and_saved_again(
-    ledger: Ledger, olga: User, pairs: list[tuple[str, str]]
-) -> None:
+def test_what_is_saved_can_be_used_and_saved_again(ledger, olga, pairs):
     SavedFilter.objects.all().delete()
     query = "&".join(f"{name}={value}" for name, value in pairs)
     response = save(ledger, olga, query, "x")
@@ -176,7 +163,7 @@ def test_what_is_saved_can_be_used_and_saved_again(
         assert save(ledger, olga, stored, "y").json()["query"] == stored
 
 
-def test_an_account_has_at_most_so_many(ledger: Ledger, olga: User) -> None:
+def test_an_account_has_at_most_so_many(ledger, olga):
     SavedFilter.objects.bulk_create(
         SavedFilter(user=olga, name=f"{at}", query="paid=true") for at in range(MAX_FILTERS)
     )
@@ -189,9 +176,7 @@ def test_an_account_has_at_most_so_many(ledger: Ledger, olga: User) -> None:
     assert save(ledger, olga, "paid=true").status_code == 201
 
 
-def test_a_script_uses_saved_filters_but_does_not_manage_them(
-    ledger: Ledger, olga: User, names: Any
-) -> None:
+def test_a_script_uses_saved_filters_but_does_not_manage_them(ledger, olga, names):
     save(ledger, olga, "category=FOOD", "food")
     scopes = (Scope.EXPENSES_READ, Scope.EXPENSES_WRITE, Scope.TRIPS_READ, Scope.TRIPS_WRITE)
     script = bearer(script_of(olga, *scopes).token)
@@ -200,9 +185,7 @@ def test_a_script_uses_saved_filters_but_does_not_manage_them(
     assert [row["description"] for row in page["items"]] == ["Soup", "Tarts"]
 
 
-def test_a_filter_costs_one_query_however_many_there_are(
-    ledger: Ledger, olga: User, names: Any
-) -> None:
+def test_a_filter_costs_one_query_however_many_there_are(ledger, olga, names):
     counts = []
     for number in range(3):
         save(ledger, olga, "category=FOOD", f"food {number}")
@@ -215,9 +198,7 @@ def test_a_filter_costs_one_query_however_many_there_are(
     assert counts == [plain, plain + 1] * 3
 
 
-def test_export_and_deletion_of_an_account_know_its_filters(
-    ledger: Ledger, olga: User, sam: User
-) -> None:
+def test_export_and_deletion_of_an_account_know_its_filters(ledger, olga, sam):
     save(ledger, olga, "paid=true", "mine")
     save(ledger, sam, "paid=false", "his")
     assert [row["name"] for row in own_data(sam)["filters"]] == ["his"]
@@ -226,9 +207,7 @@ def test_export_and_deletion_of_an_account_know_its_filters(
 
 
 @pytest.mark.parametrize("way", ["merge", "claim"])
-def test_a_filter_finds_who_took_the_place_of_a_guest(
-    ledger: Ledger, olga: User, ed: User, sam: User, way: str
-) -> None:
+def test_a_filter_finds_who_took_the_place_of_a_guest(ledger, olga, ed, sam, way):
     guest = add_guest(ledger.trip)
     ledger.spend(olga, 9, guest, description="Tram")
     ledger.spend(olga, 30, olga, description="Soup")
@@ -251,19 +230,19 @@ def test_a_filter_finds_who_took_the_place_of_a_guest(
     assert kept == expected
 
 
-def test_every_parameter_that_names_a_person_is_known() -> None:
+def test_every_parameter_that_names_a_person_is_known():
     filters = ExpenseFilter.base_filters.items()
     assert {name for name, one in filters if isinstance(one, IdFilter)} == {*PERSON_PARAMETERS}
 
 
 @pytest.mark.parametrize("is_deleted", [True, False])
 def test_a_filter_that_is_changed_during_a_merge_stays_changed(
-    ledger: Ledger, olga: User, monkeypatch: pytest.MonkeyPatch, is_deleted: bool
-) -> None:
+    ledger, olga, monkeypatch, is_deleted
+):
     guest = add_guest(ledger.trip)
     save(ledger, olga, f"participant={guest.pk}")
 
-    def interfering(_template: str, query: str) -> str:
+    def interfering(_template, query):
         rows = SavedFilter.objects.all()
         _changed = rows.delete() if is_deleted else rows.update(query="category=FOOD")
         return query

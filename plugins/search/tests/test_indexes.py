@@ -9,12 +9,9 @@ from plugins.search.indexes import make_indexes, wanted_indexes
 from splits.models import Expense
 from tests import citus
 from tests.bulk import analyse
-from tests.cast import Api
 from tests.factories import TripFactory, join, spend
 from tests.test_plans import plan_of, scans_of
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no such indexes"),
@@ -29,13 +26,13 @@ _FOUND = """
 """
 
 
-def found() -> dict[str, bool]:
+def found():
     with connection.cursor() as cursor:
         cursor.execute(_FOUND)
         return dict(cursor.fetchall())
 
 
-def copy(of: Expense) -> None:
+def copy(of):
     """Copies of an expense in other trips, a hundred to each word."""
     first, *_others = [trip.pk for trip in TripFactory.create_batch(TRIPS)]
     columns = {field.column: field.column for field in Expense._meta.concrete_fields}
@@ -54,10 +51,10 @@ def copy(of: Expense) -> None:
         )
 
 
-def statements_of(call: Any) -> list[tuple[str, Any]]:
+def statements_of(call):
     written: list[tuple[str, Any]] = []
 
-    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
+    def note(execute, sql, values, many, context):
         written.append((sql, values))
         return execute(sql, values, many, context)
 
@@ -66,9 +63,7 @@ def statements_of(call: Any) -> list[tuple[str, Any]]:
     return [(sql, values) for sql, values in written if "to_tsquery" in sql]
 
 
-def test_a_search_reads_an_index_or_what_the_caller_may_see(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+def test_a_search_reads_an_index_or_what_the_caller_may_see(api, trip, olga, ada):
     make_indexes()
     other = TripFactory()
     join(other, ada, TripRole.OWNER)
@@ -80,7 +75,7 @@ def test_a_search_reads_an_index_or_what_the_caller_may_see(
     for user, q in ((olga, "boat"), (olga, "w7x bo"), (ada, "w7x bo"), (ada, "zebra")):
         path = f"/api/search?q={q}&type=expense"
 
-        def ask(user: User = user, path: str = path) -> None:
+        def ask(user=user, path=path):
             answers[user.pk, path[14:]] = api(user).get(path).json()["total"]
 
         assert not scans_of(ask, {"splits_expense"}), (user, q)
@@ -92,14 +87,12 @@ def test_a_search_reads_an_index_or_what_the_caller_may_see(
     assert mine.description == "Boat w7x"
 
 
-def test_a_search_in_one_trip_does_not_read_all_trips_backwards(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_search_in_one_trip_does_not_read_all_trips_backwards(api, trip, olga):
     spend(trip, 100, paid_by=olga, among=[olga], description="Boat")
     path = f"/api/search?q=boat&type=expense&tripId={trip.pk}"
     plans = []
 
-    def ask() -> None:
+    def ask():
         # Otherwise a table with one row is read as a whole.
         with connection.cursor() as cursor:
             cursor.execute("SET enable_seqscan = off")
@@ -116,7 +109,7 @@ def test_a_search_in_one_trip_does_not_read_all_trips_backwards(
     assert not any("Backward using splits_expense_pkey" in text for text in plans), plans
 
 
-def test_missing_and_unfinished_indexes_are_made_and_others_dropped() -> None:
+def test_missing_and_unfinished_indexes_are_made_and_others_dropped():
     make_indexes()
     wanted = dict.fromkeys(wanted_indexes(), True)
     assert found() == wanted

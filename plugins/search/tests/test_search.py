@@ -11,17 +11,14 @@ from hypothesis import given, settings, strategies
 
 from plugins.search.serializers import MAX_WORDS
 from plugins.search.words import KEPT_CODES, MAX_SNIPPET_CHARS, separators, snippet, words_of
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, add_guest, join, settle, spend
 from tests.scoped import ALL, script_of
 from tests.trips.unanswered import add, new_trip
 from tests.users.logins import bearer
 from tripcompanion.plugin import plugins
-from trips.models import Trip
 from trips.models.events import trip_objects
 from trips.roles import TripRole
-from users.models import User
 
 #: By the type of an object: the path below the trip where it is made, its body with a word, and a
 #: body that changes this word.
@@ -36,10 +33,10 @@ MADE = {kind: made for kind, made in MADE.items() if kind in trip_objects()}
 
 
 @pytest.fixture
-def find(api: Api, olga: User) -> Any:
+def find(api, olga):
     """What somebody finds: `type` and `id`, sorted."""
 
-    def find(q: str, user: User = olga, client: Any = None, **query: Any) -> list[tuple[str, int]]:
+    def find(q, user=olga, client=None, **query):
         pairs = "".join(f"&{name}={value}" for name, value in query.items())
         answer = (client or api(user)).get(f"/api/search?q={quote(q)}{pairs}")
         assert answer.status_code == 200, answer.content
@@ -74,9 +71,7 @@ def find(api: Api, olga: User) -> Any:
         ("NEAR AND OR NOT", 'near AND "or" not*', True),
     ],
 )
-def test_words_are_found_by_their_beginnings(
-    trip: Trip, olga: User, find: Any, text: str, q: str, is_found: bool
-) -> None:
+def test_words_are_found_by_their_beginnings(trip, olga, find, text, q, is_found):
     expense = spend(trip, 100, paid_by=olga, among=[olga], description=text)
     assert find(q, type="expense") == [("expense", expense.pk)] * is_found
 
@@ -84,12 +79,12 @@ def test_words_are_found_by_their_beginnings(
 @pytest.mark.parametrize(
     "q", ["", " ", "!", "'\"*():&|<->", "%", "_", "\U0001f35c", "a\0b", "a" * 256, "x" * 10_000]
 )
-def test_without_a_word_it_is_refused(api: Api, olga: User, q: str) -> None:
+def test_without_a_word_it_is_refused(api, olga, q):
     for query in (f"q={quote(q)}", ""):
         assert [*problem_of(api(olga).get(f"/api/search?{query}"), 400)["errors"]] == ["q"]
 
 
-def test_a_query_has_ten_words_at_most(api: Api, olga: User, find: Any) -> None:
+def test_a_query_has_ten_words_at_most(api, olga, find):
     """T247: A search compares few words, whatever somebody has written."""
     words = [chr(ord("a") + at) for at in range(MAX_WORDS)]
     assert find(" ".join([*words, *words])) == []
@@ -99,7 +94,7 @@ def test_a_query_has_ten_words_at_most(api: Api, olga: User, find: Any) -> None:
 
 @given(q=strategies.text(min_size=1, max_size=255))
 @settings(max_examples=60)
-def test_no_query_breaks_it(api: Api, trip: Trip, olga: User, q: str) -> None:
+def test_no_query_breaks_it(api, trip, olga, q):
     try:
         sent = quote(q)
     except UnicodeEncodeError:
@@ -107,9 +102,7 @@ def test_no_query_breaks_it(api: Api, trip: Trip, olga: User, q: str) -> None:
     assert api(olga).get(f"/api/search?q={sent}").status_code in {200, 400}
 
 
-def test_every_type_of_object_is_found_as_it_is_now(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User, ada: User, find: Any
-) -> None:
+def test_every_type_of_object_is_found_as_it_is_now(api, trip, olga, ed, sam, ada, find):
     path = f"/api/trips/{trip.pk}"
     api(olga).patch(path, {"description": "Zebras live there"})
     guest = api(olga).post(f"{path}/guests", {"name": "Zebra keeper"}).json()["user"]
@@ -145,15 +138,13 @@ def test_every_type_of_object_is_found_as_it_is_now(
 
 
 @pytest.mark.skipif("activity" not in MADE, reason="without itinerary")
-def test_an_activity_is_found_by_its_link(api: Api, trip: Trip, olga: User, find: Any) -> None:
+def test_an_activity_is_found_by_its_link(api, trip, olga, find):
     body = {"title": "See", "url": "https://zebra.example/tickets?day=2"}
     made = api(olga).post(f"/api/trips/{trip.pk}/activities", body).json()
     assert find("zebra tick") == [("activity", made["id"])]
 
 
-def test_a_deleted_expense_is_found_again_once_it_is_restored(
-    api: Api, trip: Trip, olga: User, find: Any
-) -> None:
+def test_a_deleted_expense_is_found_again_once_it_is_restored(api, trip, olga, find):
     expense = spend(trip, 100, paid_by=olga, among=[olga], description="Zebra")
     path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
     for one in (path, f"/api/trips/{trip.pk}"):
@@ -163,9 +154,7 @@ def test_a_deleted_expense_is_found_again_once_it_is_restored(
         assert find("zebra") == [("expense", expense.pk)]
 
 
-def test_a_former_member_finds_nothing_and_a_merged_guest_is_gone(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, find: Any
-) -> None:
+def test_a_former_member_finds_nothing_and_a_merged_guest_is_gone(api, trip, olga, ed, vera, find):
     guest = add_guest(trip, "Zebra")
     expense = spend(trip, 100, paid_by=olga, among=[olga], description="Zebra")
     assert find("zebra", vera) == [("expense", expense.pk), ("member", guest.pk)]
@@ -176,9 +165,7 @@ def test_a_former_member_finds_nothing_and_a_merged_guest_is_gone(
     assert find("zebra", ed) == [("expense", expense.pk)]
 
 
-def test_a_trip_of_a_stranger_is_found_once_the_reader_has_answered(
-    api: Api, trip: Trip, sam: User, vera: User, find: Any
-) -> None:
+def test_a_trip_of_a_stranger_is_found_once_the_reader_has_answered(api, trip, sam, vera, find):
     """T245: A stranger cannot fill what somebody finds."""
     theirs = new_trip(api, sam)
     expense = spend(theirs, 100, paid_by=sam, among=[sam], description="Zebra")
@@ -193,7 +180,7 @@ def test_a_trip_of_a_stranger_is_found_once_the_reader_has_answered(
 
 
 @pytest.mark.either
-def test_a_scoped_token_finds_what_it_may_read(api: Api, trip: Trip, olga: User, find: Any) -> None:
+def test_a_scoped_token_finds_what_it_may_read(api, trip, olga, find):
     other = TripFactory(title="Zebra crossing")
     join(other, olga, TripRole.OWNER)
     expense = spend(trip, 100, paid_by=olga, among=[olga], description="Zebra")
@@ -210,7 +197,7 @@ def test_a_scoped_token_finds_what_it_may_read(api: Api, trip: Trip, olga: User,
     assert bearer(script_of(olga, "expenses:read").token).get("/api/search?q=a").status_code == 403
 
 
-def test_pages_have_the_newest_first(api: Api, trip: Trip, olga: User) -> None:
+def test_pages_have_the_newest_first(api, trip, olga):
     rows = [
         spend(trip, 100, paid_by=olga, among=[olga], description=f"Tram {at}") for at in range(5)
     ]
@@ -225,13 +212,13 @@ def test_pages_have_the_newest_first(api: Api, trip: Trip, olga: User) -> None:
     assert item == item | {"type": "expense", "tripId": trip.pk, "title": "Tram 4", "text": ""}
 
 
-def test_what_has_no_title_has_that_of_its_trip(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_what_has_no_title_has_that_of_its_trip(api, trip, olga, ed):
     settle(trip, ed, olga, 100, note="For the\nzebra & <b>more</b>")
     (item,) = api(olga).get("/api/search?q=zebra").json()["items"]
     assert (item["title"], item["text"]) == (trip.title, "For the zebra & <b>more</b>")
 
 
-def test_it_costs_as_many_queries_whatever_is_found(api: Api, trip: Trip, olga: User) -> None:
+def test_it_costs_as_many_queries_whatever_is_found(api, trip, olga):
     counts = []
     for _round in range(2):
         spend(trip, 100, paid_by=olga, among=[olga], description="Tram")
@@ -255,7 +242,7 @@ def test_it_costs_as_many_queries_whatever_is_found(api: Api, trip: Trip, olga: 
         ("\u0301 " * 100 + "zebra", "zebra", "… " + "\u0301 " * 20 + "zebra"),
     ],
 )
-def test_a_snippet_is_short_and_shows_the_word(text: str, words: str, shown: str) -> None:
+def test_a_snippet_is_short_and_shows_the_word(text, words, shown):
     found = snippet(text, words_of(words))
     assert len(found) <= MAX_SNIPPET_CHARS
     if not text.startswith("x"):
@@ -263,14 +250,14 @@ def test_a_snippet_is_short_and_shows_the_word(text: str, words: str, shown: str
 
 
 @pytest.mark.either
-def test_it_remembers_few_characters() -> None:
+def test_it_remembers_few_characters():
     for code in range(0, sys.maxunicode + 1, 5):
         words_of(chr(code))
     assert len(separators) <= KEPT_CODES
 
 
 @pytest.mark.either
-def test_every_app_with_searched_objects_is_tested() -> None:
+def test_every_app_with_searched_objects_is_tested():
     searched = {
         name for app in plugins() for name, shape in app.objects().items() if shape.searched
     }

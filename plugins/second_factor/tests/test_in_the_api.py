@@ -1,9 +1,7 @@
 """The second factor of everybody, over the API: set up, asked for, refused and removed."""
 
 from base64 import b32decode
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 import time_machine
@@ -27,7 +25,7 @@ WRONG = "000000"
 
 
 @pytest.fixture
-def clock() -> Iterator[Any]:
+def clock():
     """A clock that stands still; `clock.shift(30)` moves it on."""
     with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
         yield traveller
@@ -36,22 +34,22 @@ def clock() -> Iterator[Any]:
 class Phone:
     """An authenticator app, which knows the secret and the time alone."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user):
         self.user, self.client = user, bearer(log_in(user)["token"])
         self.offered = self.client.post(OWN).json()
         self.codes: list[str] = []
 
-    def shown(self) -> str:
+    def shown(self):
         return f"{TOTP(b32decode(self.offered['secret'])).token():06}"
 
-    def confirm(self) -> Any:
+    def confirm(self):
         answer = self.client.post(f"{OWN}/confirm", {"code": self.shown()}, format="json")
         self.codes = answer.json().get("recoveryCodes", [])
         return answer
 
 
 @pytest.fixture
-def phone(olga: User, clock: Any) -> Phone:
+def phone(olga, clock):
     """Olga's app, turned on; the clock has moved on to its next code."""
     phone = Phone(olga)
     assert phone.confirm().status_code == 200
@@ -59,18 +57,18 @@ def phone(olga: User, clock: Any) -> Phone:
     return phone
 
 
-def challenge_of(user: User, password: str = PASSWORD) -> str:
+def challenge_of(user, password=PASSWORD):
     document = problem_of(try_to_log_in(user.email, password), 401, "second_factor_required")
     assert document["methods"] == ["totp", "recovery_code"]
     return document["challenge"]
 
 
-def answer(challenge: str, code: str, **headers: Any) -> Any:
+def answer(challenge, code, **headers):
     body = {"challenge": challenge, "code": code}
     return APIClient().post("/api/users/login/second-factor", body, format="json", **headers)
 
 
-def test_a_log_in_asks_for_a_code_once_there_is_an_app(phone: Phone, olga: User) -> None:
+def test_a_log_in_asks_for_a_code_once_there_is_an_app(phone, olga):
     challenge = challenge_of(olga)
     response = answer(challenge, f" {phone.shown()[:3]}-{phone.shown()[3:]} ")
     assert response.status_code == 200
@@ -80,7 +78,7 @@ def test_a_log_in_asks_for_a_code_once_there_is_an_app(phone: Phone, olga: User)
     problem_of(answer(challenge_of(olga), phone.shown()), 401, "wrong_code")
 
 
-def test_an_offered_app_changes_nothing_until_it_is_confirmed(olga: User, clock: Any) -> None:
+def test_an_offered_app_changes_nothing_until_it_is_confirmed(olga, clock):
     first, second = Phone(olga), Phone(olga)
     assert second.offered["uri"].startswith("otpauth://totp/Trip%20Companion")
     assert f"secret={second.offered['secret']}" in second.offered["uri"]
@@ -95,7 +93,7 @@ def test_an_offered_app_changes_nothing_until_it_is_confirmed(olga: User, clock:
     problem_of(second.confirm(), 409, "no_second_factor")
 
 
-def test_no_answer_with_a_secret_is_repeated_by_an_idempotency_key(olga: User, clock: Any) -> None:
+def test_no_answer_with_a_secret_is_repeated_by_an_idempotency_key(olga, clock):
     """An app that is offered again takes the place of the first one, and a code works once."""
     phone, key = Phone(olga), {"HTTP_IDEMPOTENCY_KEY": "app"}
     first, again = (phone.client.post(OWN, **key) for _time in range(2))
@@ -108,16 +106,14 @@ def test_no_answer_with_a_secret_is_repeated_by_an_idempotency_key(olga: User, c
     problem_of(repeated, 409, "no_second_factor")
 
 
-def test_a_recovery_code_works_once(phone: Phone, olga: User) -> None:
+def test_a_recovery_code_works_once(phone, olga):
     code = phone.codes[0]
     assert answer(challenge_of(olga), code).status_code == 200
     problem_of(answer(challenge_of(olga), code), 401, "wrong_code")
     assert phone.client.get(OWN).json()["recoveryCodesLeft"] == 9
 
 
-def test_a_challenge_ends_with_the_fifth_wrong_code(
-    phone: Phone, olga: User, clock: Any, limits: Callable[..., None]
-) -> None:
+def test_a_challenge_ends_with_the_fifth_wrong_code(phone, olga, clock, limits):
     limits(login="")
     challenge = challenge_of(olga)
     for _time in range(5):
@@ -134,9 +130,7 @@ def test_a_challenge_ends_with_the_fifth_wrong_code(
     assert answer(again, phone.shown()).status_code == 200
 
 
-def test_whoever_has_the_password_does_not_lock_the_owner_out_for_long(
-    phone: Phone, olga: User, clock: Any, limits: Callable[..., None]
-) -> None:
+def test_whoever_has_the_password_does_not_lock_the_owner_out_for_long(phone, olga, clock, limits):
     limits(login="")
     for _time in range(20):
         assert AuthenticatorApp.accepts(olga, WRONG) is None
@@ -148,16 +142,14 @@ def test_whoever_has_the_password_does_not_lock_the_owner_out_for_long(
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(299, 200), (300, 401)])
-def test_a_challenge_lasts_five_minutes(
-    phone: Phone, olga: User, clock: Any, seconds: int, status: int
-) -> None:
+def test_a_challenge_lasts_five_minutes(phone, olga, clock, seconds, status):
     challenge = challenge_of(olga)
     clock.shift(seconds)
     assert answer(challenge, phone.shown()).status_code == status
 
 
 @pytest.mark.parametrize("change", ["password", "deactivated", "logged out"])
-def test_a_challenge_ends_with_what_ends_sessions(phone: Phone, olga: User, change: str) -> None:
+def test_a_challenge_ends_with_what_ends_sessions(phone, olga, change):
     challenge = challenge_of(olga)
     match change:
         case "password":
@@ -169,16 +161,14 @@ def test_a_challenge_ends_with_what_ends_sessions(phone: Phone, olga: User, chan
     problem_of(answer(challenge, phone.shown()), 401, "challenge_ended")
 
 
-def test_codes_count_as_log_in_attempts(
-    phone: Phone, olga: User, limits: Callable[..., None]
-) -> None:
+def test_codes_count_as_log_in_attempts(phone, olga, limits):
     challenge = challenge_of(olga)
     limits(login="1/hour")
     problem_of(answer(challenge, WRONG), 401, "wrong_code")
     assert answer(challenge, phone.shown()).status_code == 429
 
 
-def test_it_is_removed_with_a_code(phone: Phone, olga: User) -> None:
+def test_it_is_removed_with_a_code(phone, olga):
     refused = phone.client.delete(OWN, {"code": WRONG}, format="json")
     assert [*problem_of(refused, 400, "invalid")["errors"]] == ["code"]
     assert phone.client.delete(OWN, {"code": phone.codes[3]}, format="json").status_code == 204
@@ -187,15 +177,13 @@ def test_it_is_removed_with_a_code(phone: Phone, olga: User) -> None:
     assert phone.client.delete(OWN, {"code": WRONG}, format="json").status_code == 404
 
 
-def test_a_stolen_token_sets_nothing_up(olga: User, clock: Any) -> None:
+def test_a_stolen_token_sets_nothing_up(olga, clock):
     client = bearer(log_in(olga)["token"])
     clock.shift(601)
     problem_of(client.post(OWN), 403, "log_in_again")
 
 
-def test_who_reclaims_an_account_finds_no_second_factor_of_somebody_else(
-    phone: Phone, olga: User, clock: Any
-) -> None:
+def test_who_reclaims_an_account_finds_no_second_factor_of_somebody_else(phone, olga, clock):
     """A second factor that was set up before the address was confirmed does not last."""
     User.objects.filter(pk=olga.pk).update(email_verified_at=None)
     for is_asked in (False, True):
@@ -212,9 +200,7 @@ def test_who_reclaims_an_account_finds_no_second_factor_of_somebody_else(
             phone.confirm()
 
 
-def test_a_new_address_whose_owner_resets_all_needs_a_log_in_with_a_code(
-    phone: Phone, olga: User, clock: Any
-) -> None:
+def test_a_new_address_whose_owner_resets_all_needs_a_log_in_with_a_code(phone, olga, clock):
     clock.shift(600)
     body = {"email": "thief@example.com", "currentPassword": PASSWORD}
     path = f"/api/users/{olga.pk}/profile"
@@ -225,14 +211,14 @@ def test_a_new_address_whose_owner_resets_all_needs_a_log_in_with_a_code(
     assert fresh.put(path, body, format="json").status_code == 200
 
 
-def test_the_export_has_no_secret(phone: Phone, olga: User) -> None:
+def test_the_export_has_no_secret(phone, olga):
     held = own_data(olga)
     text = str(held)
     assert held["authenticatorApps"]
     assert phone.offered["secret"] not in text
 
 
-def test_old_challenges_are_pruned(phone: Phone, olga: User, clock: Any) -> None:
+def test_old_challenges_are_pruned(phone, olga, clock):
     challenge_of(olga)
     clock.shift(301)
     call_command("prune")

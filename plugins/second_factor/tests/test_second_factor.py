@@ -2,10 +2,8 @@
 
 import re
 from base64 import b32decode
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from io import StringIO
-from typing import Any
 
 import pytest
 import time_machine
@@ -13,7 +11,6 @@ from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext, modify_settings
 from django_otp.oath import TOTP
@@ -40,7 +37,7 @@ HALF_A_MINUTE = 30
 
 
 @pytest.fixture
-def clock() -> Iterator[Any]:
+def clock():
     """A clock that stands still; `clock.shift(30)` moves it on."""
     with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
         yield traveller
@@ -49,21 +46,21 @@ def clock() -> Iterator[Any]:
 class Browser:
     """A browser, and the authenticator app and the recovery codes of who uses it."""
 
-    def __init__(self, user: User) -> None:
+    def __init__(self, user):
         self.client, self.user = Client(), user
         self.seed, self.codes = b"", list[str]()
 
-    def password(self, path: str = LOG_INS[0], **query: str) -> HttpResponse:
+    def password(self, path=LOG_INS[0], **query):
         """Log in with the password, and follow to the page that comes then."""
         form = {"username": self.user.email, "password": PASSWORD, "next": "/admin/", **query}
         return self.client.post(path, form, follow=True)
 
-    def log_in(self) -> None:
+    def log_in(self):
         """Be where the right password leads, without the time that it takes to check it."""
         self.user.refresh_from_db()
         self.client.force_login(self.user)
 
-    def set_up(self, code: str = "", password: str = PASSWORD) -> HttpResponse:
+    def set_up(self, code="", password=PASSWORD):
         """Scan the picture, enter what the app shows, and note the recovery codes."""
         page = text(self.client.get(SET_UP))
         self.seed = b32decode(re.search(r"<code>([A-Z2-7 ]{32,})</code>", page)[1].replace(" ", ""))
@@ -72,14 +69,14 @@ class Browser:
         self.codes = re.findall(r"<li><code>([0-9-]{13,})</code></li>", text(answer))
         return answer
 
-    def shown(self) -> str:
+    def shown(self):
         """What the app shows now; it knows the seed and the time, and nothing of the service."""
         return f"{TOTP(self.seed).token():06}"
 
-    def code(self, code: str, **query: str) -> HttpResponse:
+    def code(self, code, **query):
         return self.client.post(CODE, {"code": code, **query})
 
-    def is_inside(self) -> bool:
+    def is_inside(self):
         """Whether the admin site, and the browsable API, know who this is; both or neither."""
         answers = (self.client.get(PAGE), self.client.get("/api/users/me"))
         assert [answer.status_code for answer in answers] in ([200, 200], [302, 401])
@@ -87,7 +84,7 @@ class Browser:
 
 
 @pytest.fixture
-def browser(ada: User, clock: Any) -> Browser:
+def browser(ada, clock):
     """Ada's browser, logged in with an app; the clock has moved on to the app's next code."""
     browser = Browser(ada)
     browser.log_in()
@@ -96,20 +93,18 @@ def browser(ada: User, clock: Any) -> Browser:
     return browser
 
 
-def text(page: HttpResponse) -> str:
+def text(page):
     return page.content.decode()
 
 
-def messages_of(ada: User) -> list[str]:
+def messages_of(ada):
     entries = LogEntry.objects.filter(object_id=str(ada.pk)).order_by("pk")
     assert {entry.object_repr for entry in entries} <= {f"#{ada.pk}"}
     return [entry.get_change_message() for entry in entries]
 
 
 @pytest.mark.parametrize("path", LOG_INS)
-def test_a_log_in_asks_for_the_code_and_leads_to_where_it_was_going(
-    browser: Browser, ada: User, path: str
-) -> None:
+def test_a_log_in_asks_for_the_code_and_leads_to_where_it_was_going(browser, ada, path):
     again = Browser(ada)
     asked = again.password(path, next="/api/users/me")
     assert asked.request["PATH_INFO"] == CODE
@@ -122,7 +117,7 @@ def test_a_log_in_asks_for_the_code_and_leads_to_where_it_was_going(
     assert again.client.get(CODE).headers["Location"] == "/admin/"
 
 
-def test_a_password_alone_opens_nothing(browser: Browser, ada: User, trip: Any) -> None:
+def test_a_password_alone_opens_nothing(browser, ada, trip):
     """T144: With a second factor, the password alone gives no access to the admin site."""
     half = Browser(ada)
     half.log_in()
@@ -137,7 +132,7 @@ def test_a_password_alone_opens_nothing(browser: Browser, ada: User, trip: Any) 
     assert half.client.post("/admin/password_change/", {}).status_code == 302
 
 
-def test_a_code_works_once_in_any_session(browser: Browser, ada: User, clock: Any) -> None:
+def test_a_code_works_once_in_any_session(browser, ada, clock):
     """T145: A code of the second factor works once, in any session."""
     first, second = Browser(ada), Browser(ada)
     for each in (first, second):
@@ -151,7 +146,7 @@ def test_a_code_works_once_in_any_session(browser: Browser, ada: User, clock: An
     assert second.is_inside()
 
 
-def test_the_code_that_set_the_app_up_does_not_log_in(ada: User, clock: Any) -> None:
+def test_the_code_that_set_the_app_up_does_not_log_in(ada, clock):
     browser, again = Browser(ada), Browser(ada)
     browser.log_in()
     code = browser.set_up() and browser.shown()
@@ -159,9 +154,7 @@ def test_the_code_that_set_the_app_up_does_not_log_in(ada: User, clock: Any) -> 
     assert WRONG in text(again.code(code))
 
 
-def test_wrong_codes_are_slowed_down_whatever_the_address(
-    browser: Browser, ada: User, clock: Any, limits: Callable[..., None]
-) -> None:
+def test_wrong_codes_are_slowed_down_whatever_the_address(browser, ada, clock, limits):
     limits(login="")
     again = Browser(ada)
     again.log_in()
@@ -175,9 +168,7 @@ def test_wrong_codes_are_slowed_down_whatever_the_address(
     assert again.code(browser.shown()).status_code == 302
 
 
-def test_codes_count_as_log_in_attempts(
-    browser: Browser, ada: User, limits: Callable[..., None]
-) -> None:
+def test_codes_count_as_log_in_attempts(browser, ada, limits):
     again = Browser(ada)
     again.log_in()
     limits(login="1/hour")
@@ -187,16 +178,14 @@ def test_codes_count_as_log_in_attempts(
 
 
 @pytest.mark.parametrize("code", ["", "12345", "1234567", "١٢٣٤٥٦", "-12345", "0x1234", "\x00" * 6])
-def test_what_is_no_code_is_refused(browser: Browser, ada: User, code: str) -> None:
+def test_what_is_no_code_is_refused(browser, ada, code):
     again = Browser(ada)
     again.log_in()
     assert again.code(code).status_code in {200, 400}
     assert not again.is_inside()
 
 
-def test_a_recovery_code_works_once_and_new_ones_replace_the_rest(
-    browser: Browser, ada: User
-) -> None:
+def test_a_recovery_code_works_once_and_new_ones_replace_the_rest(browser, ada):
     old = browser.codes
     assert len(set(old)) == 10
     for code, is_good in ((old[0], True), (old[0], False)):
@@ -215,7 +204,7 @@ def test_a_recovery_code_works_once_and_new_ones_replace_the_rest(
     assert messages_of(ada)[1:] == ["Recovery code used.", "New recovery codes."]
 
 
-def test_the_database_contains_neither_seed_nor_recovery_codes(browser: Browser) -> None:
+def test_the_database_contains_neither_seed_nor_recovery_codes(browser):
     """T146: The database contains neither the seed of an app nor a code."""
     device = TOTPDevice.objects.get()
     assert f"{TOTP(device.bin_key).token():06}" != browser.shown()
@@ -225,7 +214,7 @@ def test_the_database_contains_neither_seed_nor_recovery_codes(browser: Browser)
     assert not stored & {code.replace("-", "") for code in browser.codes}
 
 
-def test_an_app_is_set_up_with_its_code_and_the_password(ada: User, clock: Any) -> None:
+def test_an_app_is_set_up_with_its_code_and_the_password(ada, clock):
     browser = Browser(ada)
     browser.log_in()
     page = text(browser.client.get(SET_UP))
@@ -243,7 +232,7 @@ def test_an_app_is_set_up_with_its_code_and_the_password(ada: User, clock: Any) 
     assert TOTPDevice.objects.count() == 1
 
 
-def test_another_session_needs_the_code_as_soon_as_there_is_an_app(ada: User, clock: Any) -> None:
+def test_another_session_needs_the_code_as_soon_as_there_is_an_app(ada, clock):
     before, browser = Browser(ada), Browser(ada)
     for each in (before, browser):
         each.log_in()
@@ -258,9 +247,7 @@ def test_another_session_needs_the_code_as_soon_as_there_is_an_app(ada: User, cl
     assert browser.is_inside()
 
 
-def test_a_request_that_saw_no_app_does_not_replace_one_that_was_set_up_meanwhile(
-    browser: Browser, ada: User
-) -> None:
+def test_a_request_that_saw_no_app_does_not_replace_one_that_was_set_up_meanwhile(browser, ada):
     app = AuthenticatorApp.of(ada)
     with pytest.raises(NotAuthenticated):
         AuthenticatorApp.set_up(ada, app.key, browser.shown(), instead_of=None)
@@ -270,7 +257,7 @@ def test_a_request_that_saw_no_app_does_not_replace_one_that_was_set_up_meanwhil
             change(ada)
 
 
-def test_it_is_turned_off_with_the_password_only(browser: Browser, ada: User) -> None:
+def test_it_is_turned_off_with_the_password_only(browser, ada):
     assert browser.client.post(TURN_OFF, {"password": "wrong"}).status_code == 200
     assert TOTPDevice.objects.exists()
     browser.client.post(TURN_OFF, {"password": PASSWORD})
@@ -283,8 +270,8 @@ def test_it_is_turned_off_with_the_password_only(browser: Browser, ada: User) ->
 
 
 def test_when_it_is_required_an_administrator_sets_it_up_before_anything_else(
-    ada: User, olga: User, clock: Any, settings: Any
-) -> None:
+    ada, olga, clock, settings
+):
     browser = Browser(ada)
     browser.log_in()
     assert browser.is_inside()
@@ -301,7 +288,7 @@ def test_when_it_is_required_an_administrator_sets_it_up_before_anything_else(
     assert user.client.get(SET_UP).headers["Location"].startswith("/admin/login/")
 
 
-def test_tokens_that_were_issued_do_not_need_it(ada: User, clock: Any, settings: Any) -> None:
+def test_tokens_that_were_issued_do_not_need_it(ada, clock, settings):
     settings.REQUIRE_SECOND_FACTOR = True
     pair, browser = log_in(ada), Browser(ada)
     browser.log_in()
@@ -311,7 +298,7 @@ def test_tokens_that_were_issued_do_not_need_it(ada: User, clock: Any, settings:
     assert bearer(token.token).get("/api/trips").status_code == 200
 
 
-def test_the_browser_asks_everybody_who_has_an_app(browser: Browser, ada: User, olga: User) -> None:
+def test_the_browser_asks_everybody_who_has_an_app(browser, ada, olga):
     TOTPDevice.objects.update(user=olga)
     user = Browser(olga)
     user.password(LOG_INS[1])
@@ -320,7 +307,7 @@ def test_the_browser_asks_everybody_who_has_an_app(browser: Browser, ada: User, 
     assert user.client.get("/api/users/me").status_code == 200
 
 
-def test_an_operator_resets_it_and_ends_the_sessions(browser: Browser, ada: User) -> None:
+def test_an_operator_resets_it_and_ends_the_sessions(browser, ada):
     half = Browser(ada)
     half.log_in()
     out = StringIO()
@@ -335,7 +322,7 @@ def test_an_operator_resets_it_and_ends_the_sessions(browser: Browser, ada: User
     assert browser.is_inside()
 
 
-def test_the_service_does_not_start_without_what_asks_for_it(browser: Browser, ada: User) -> None:
+def test_the_service_does_not_start_without_what_asks_for_it(browser, ada):
     with modify_settings(INSTALLED_APPS={"remove": "plugins.second_factor"}):
         with pytest.raises(SystemCheckError, match="no plugin asks for it"):
             call_command("migrate", skip_checks=False)
@@ -343,7 +330,7 @@ def test_the_service_does_not_start_without_what_asks_for_it(browser: Browser, a
         call_command("check", tags=["database"], databases=["default"])
 
 
-def test_a_half_authenticated_session_can_log_out(browser: Browser, ada: User) -> None:
+def test_a_half_authenticated_session_can_log_out(browser, ada):
     half = Browser(ada)
     half.log_in()
     half.client.post("/api/session/logout?next=/admin/login/")
@@ -352,20 +339,20 @@ def test_a_half_authenticated_session_can_log_out(browser: Browser, ada: User) -
 
 
 @pytest.mark.parametrize("next_url", ["https://evil.example/", "//evil.example", "javascript:1"])
-def test_it_leads_to_no_other_site(browser: Browser, ada: User, next_url: str) -> None:
+def test_it_leads_to_no_other_site(browser, ada, next_url):
     again = Browser(ada)
     again.password(next=next_url)
     assert again.code(browser.shown(), next=next_url).headers["Location"] == "/admin/"
 
 
-def test_a_deleted_account_leaves_no_second_factor(browser: Browser, ada: User) -> None:
+def test_a_deleted_account_leaves_no_second_factor(browser, ada):
     User.register("other@example.com", PASSWORD, role="ADMIN")
     delete_account(ada, by=None)
     assert not TOTPDevice.objects.exists()
     assert not StaticToken.objects.exists()
 
 
-def test_it_costs_an_administrators_page_one_query(ada: User, clock: Any) -> None:
+def test_it_costs_an_administrators_page_one_query(ada, clock):
     browser = Browser(ada)
     browser.log_in()
     browser.set_up()
@@ -378,9 +365,7 @@ def test_it_costs_an_administrators_page_one_query(ada: User, clock: Any) -> Non
 
 
 @pytest.mark.parametrize("path", [PAGE, SET_UP, TURN_OFF, NEW_CODES, CODE])
-def test_its_pages_speak_spanish_and_are_never_stored(
-    browser: Browser, ada: User, path: str
-) -> None:
+def test_its_pages_speak_spanish_and_are_never_stored(browser, ada, path):
     if path == CODE:
         browser = Browser(ada)
         browser.log_in()

@@ -1,14 +1,12 @@
 """Linking accounts of providers to one's own account, and removing them."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from rest_framework.test import APIClient
 
 from plugins.sign_in.models import Identity
 from plugins.sign_in.tests.provider import EXAMPLE, OTHER, learn, linked, token_of
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import PASSWORD
 from trips.deletion import delete_account
@@ -20,21 +18,21 @@ OWN = "/api/users/me/identities"
 
 
 @pytest.fixture(autouse=True)
-def provider(settings: Any) -> None:
+def provider(settings):
     settings.OIDC_PROVIDERS = [EXAMPLE, OTHER]
     learn()
     learn(provider=OTHER)
 
 
-def body(key: str = "example", **claims: Any) -> dict[str, str]:
+def body(key="example", **claims):
     return {"provider": key, "idToken": token_of(OTHER if key == "other" else EXAMPLE, **claims)}
 
 
-def log_in(**claims: Any) -> Any:
+def log_in(**claims):
     return APIClient().post("/api/users/login/oidc", body(**claims))
 
 
-def test_a_linked_account_logs_in(api: Api, olga: User) -> None:
+def test_a_linked_account_logs_in(api, olga):
     made = api(olga).post(OWN, body(email=None))
     assert made.status_code == 201
     identity = made.json()
@@ -45,14 +43,14 @@ def test_a_linked_account_logs_in(api: Api, olga: User) -> None:
     assert row["usedAt"] is not None
 
 
-def test_its_owner_is_told(api: Api, olga: User) -> None:
+def test_its_owner_is_told(api, olga):
     api(olga).post(OWN, body())
     assert [(row.letter, row.address) for row in Mail.objects.all()] == [
         ("LOG_IN_LINKED", olga.email)
     ]
 
 
-def test_an_account_is_linked_once(api: Api, olga: User, ed: User) -> None:
+def test_an_account_is_linked_once(api, olga, ed):
     api(olga).post(OWN, body())
     problem_of(api(ed).post(OWN, body()), 409, "identity_taken")
     problem_of(api(olga).post(OWN, body()), 409, "identity_taken")
@@ -61,7 +59,7 @@ def test_an_account_is_linked_once(api: Api, olga: User, ed: User) -> None:
     assert api(olga).post(OWN, body("other")).status_code == 201
 
 
-def test_a_token_that_linked_does_not_log_in(api: Api, olga: User) -> None:
+def test_a_token_that_linked_does_not_log_in(api, olga):
     used = body()
     api(olga).post(OWN, used)
     refused = APIClient().post("/api/users/login/oidc", used)
@@ -70,7 +68,7 @@ def test_a_token_that_linked_does_not_log_in(api: Api, olga: User) -> None:
     assert problem["errors"].keys() == {"idToken"}
 
 
-def test_a_stolen_token_adds_and_removes_no_way_in(api: Api, olga: User) -> None:
+def test_a_stolen_token_adds_and_removes_no_way_in(api, olga):
     """T237: A token that is older than ten minutes links and removes no provider."""
     client, identity = api(olga), linked(olga)
     for session in Session.objects.filter(user=olga):
@@ -81,7 +79,7 @@ def test_a_stolen_token_adds_and_removes_no_way_in(api: Api, olga: User) -> None
     assert [*Identity.objects.all()] == [identity]
 
 
-def test_the_last_way_in_stays_until_there_is_a_password(api: Api) -> None:
+def test_the_last_way_in_stays_until_there_is_a_password(api):
     made = log_in().json()["user"]["id"]
     user, identity = User.objects.get(pk=made), Identity.objects.get()
     client = api(user)
@@ -95,7 +93,7 @@ def test_the_last_way_in_stays_until_there_is_a_password(api: Api) -> None:
     problem_of(log_in(email="x"), 409, "link_first")
 
 
-def test_a_provider_that_is_gone_is_no_way_in(api: Api, settings: Any) -> None:
+def test_a_provider_that_is_gone_is_no_way_in(api, settings):
     user = User.objects.get(pk=log_in().json()["user"]["id"])
     linked(user, provider=OTHER)
     settings.OIDC_PROVIDERS = [EXAMPLE]
@@ -104,7 +102,7 @@ def test_a_provider_that_is_gone_is_no_way_in(api: Api, settings: Any) -> None:
     problem_of(api(user).delete(f"{OWN}/{own.pk}"), 409, "last_way_in")
 
 
-def test_a_deleted_account_takes_them_along(api: Api, sam: User) -> None:
+def test_a_deleted_account_takes_them_along(api, sam):
     linked(sam)
     exported = api(sam).get("/api/users/me/export").json()
     [row] = exported["identities"]
@@ -115,7 +113,7 @@ def test_a_deleted_account_takes_them_along(api: Api, sam: User) -> None:
     assert log_in().status_code == 201
 
 
-def test_an_account_without_a_password_sets_one_to_be_deleted(api: Api) -> None:
+def test_an_account_without_a_password_sets_one_to_be_deleted(api):
     user = User.objects.get(pk=log_in().json()["user"]["id"])
     problem_of(api(user).delete("/api/users/me", {"password": PASSWORD}), 400, "invalid")
     user.change(by=None, password=PASSWORD)

@@ -1,7 +1,6 @@
 """The keys of a provider are fetched by its discovery document, rarely and within limits."""
 
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 from typing import Any
@@ -16,7 +15,6 @@ from plugins.sign_in.providers import Provider
 from plugins.sign_in.tests.provider import (
     DISCOVERY,
     JWKS,
-    LocalProvider,
     answers,
     dripping,
     huge,
@@ -26,7 +24,6 @@ from plugins.sign_in.tests.provider import (
     shows,
     token_of,
 )
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import UserFactory
 from tripcompanion.database.lending import returning
@@ -36,33 +33,31 @@ pytestmark = [pytest.mark.either, pytest.mark.django_db]
 
 
 @pytest.fixture
-def server(monkeypatch: Any) -> Iterator[LocalProvider]:
+def server(monkeypatch):
     monkeypatch.setattr(keys, "FETCH_SECONDS", 0.6)
     with serving() as server:
         yield server
 
 
-def send(server: LocalProvider, **options: Any) -> Any:
+def send(server, **options):
     body = {"provider": "local", "idToken": token_of(server.provider, **options)}
     return APIClient().post("/api/users/login/oidc", body)
 
 
-def test_keys_are_fetched_once(server: LocalProvider) -> None:
+def test_keys_are_fetched_once(server):
     assert send(server).status_code == 201
     assert send(server, algorithm="RS256").status_code == 200
     assert server.asked == [DISCOVERY, JWKS]
 
 
-def test_an_issuer_may_have_a_path(server: LocalProvider) -> None:
+def test_an_issuer_may_have_a_path(server):
     provider = server.provider._replace(issuer=f"{server.url}/realms/trips/")
     about = {"issuer": provider.issuer, "jwks_uri": server.url + JWKS}
     server.answers[f"/realms/trips{DISCOVERY}"] = shows(about)
     assert keys.keys_of(provider).find("ES256")
 
 
-def test_a_new_key_is_found_within_a_minute_and_forged_ones_ask_nobody(
-    server: LocalProvider,
-) -> None:
+def test_a_new_key_is_found_within_a_minute_and_forged_ones_ask_nobody(server):
     send(server)
     new = ec.generate_private_key(ec.SECP256R1())
     server.publish(jwk_of("ES256", new, kid="new"))
@@ -75,7 +70,7 @@ def test_a_new_key_is_found_within_a_minute_and_forged_ones_ask_nobody(
     problem_of(send(server), 401, "bad_credentials")
 
 
-def test_a_key_that_is_withdrawn_ends_after_an_hour(server: LocalProvider) -> None:
+def test_a_key_that_is_withdrawn_ends_after_an_hour(server):
     send(server)
     server.publish(jwk_of("RS256"))
     assert send(server).status_code == 200
@@ -101,9 +96,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("path", "answer"), BROKEN.values(), ids=BROKEN)
-def test_a_provider_that_misbehaves_is_503_and_not_asked_again_at_once(
-    server: LocalProvider, path: str, answer: Any
-) -> None:
+def test_a_provider_that_misbehaves_is_503_and_not_asked_again_at_once(server, path, answer):
     """T235: A provider that is silent, slow or huge costs a log-in five seconds, and is 503."""
     server.answers[path] = answer
     started = time.monotonic()
@@ -117,7 +110,7 @@ def test_a_provider_that_misbehaves_is_503_and_not_asked_again_at_once(
     assert not User.objects.exists()
 
 
-def test_it_works_again_after_a_pause(server: LocalProvider) -> None:
+def test_it_works_again_after_a_pause(server):
     right = server.answers.pop(DISCOVERY)
     problem_of(send(server), 503, "provider_unavailable")
     server.answers[DISCOVERY] = right
@@ -125,19 +118,19 @@ def test_it_works_again_after_a_pause(server: LocalProvider) -> None:
     assert send(server).status_code == 201
 
 
-def test_a_key_that_is_no_object_is_left_out(server: LocalProvider) -> None:
+def test_a_key_that_is_no_object_is_left_out(server):
     server.publish(7, "x", jwk_of("RS256", use="enc"), jwk_of("ES256"))
     assert send(server).status_code == 201
     problem_of(send(server, algorithm="RS256"), 401, "bad_credentials")
 
 
 @contextmanager
-def lending(server: LocalProvider) -> Iterator[list[int]]:
+def lending(server):
     """How many documents the provider was asked for, when a connection is given back and taken."""
     asked: list[int] = []
 
     @contextmanager
-    def give_back() -> Iterator[None]:
+    def give_back():
         asked.append(len(server.asked))
         yield
         asked.append(len(server.asked))
@@ -150,14 +143,14 @@ def lending(server: LocalProvider) -> Iterator[list[int]]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_waiting_for_a_provider_holds_no_connection(server: LocalProvider) -> None:
+def test_waiting_for_a_provider_holds_no_connection(server):
     with lending(server) as asked:
         assert send(server).status_code == 201
     assert asked == [0, 2]
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nor_does_a_request_that_can_be_repeated(server: LocalProvider, api: Api) -> None:
+def test_nor_does_a_request_that_can_be_repeated(server, api):
     body = {"provider": "local", "idToken": token_of(server.provider)}
     with lending(server) as asked:
         caller = api(UserFactory.create())
@@ -165,7 +158,7 @@ def test_nor_does_a_request_that_can_be_repeated(server: LocalProvider, api: Api
     assert (linked.status_code, asked) == (201, [0, 2])
 
 
-def test_threads_wait_for_one_that_fetches(server: LocalProvider) -> None:
+def test_threads_wait_for_one_that_fetches(server):
     found: list[Any] = []
     cache = keys.KeyCache(server.provider)
     threads = [Thread(target=lambda: found.append(cache.find("ES256"))) for _each in range(8)]
@@ -180,19 +173,19 @@ def test_threads_wait_for_one_that_fetches(server: LocalProvider) -> None:
 @pytest.mark.parametrize(
     "url", ["http://accounts.example.com/", "https://127.0.0.1/", "https://169.254.169.254/", "x"]
 )
-def test_keys_come_from_the_public_internet_over_tls(url: str) -> None:
+def test_keys_come_from_the_public_internet_over_tls(url):
     """T236: The keys of a provider are not fetched from networks behind the firewall."""
     with pytest.raises(NotAnswered) as refused:
         get(url, max_bytes=10, allow_private=False, seconds=1)
     assert refused.value.reason == "address"
 
 
-def test_a_public_provider_cannot_lead_inside(monkeypatch: Any, server: LocalProvider) -> None:
+def test_a_public_provider_cannot_lead_inside(monkeypatch, server):
     provider = Provider("public", "Public", "https://accounts.example.com", "x")
     about = b'{"issuer": "https://accounts.example.com", "jwks_uri": "%s"}'
     asked: list[tuple[str, bool]] = []
 
-    def answer(url: str, *, allow_private: bool, **_options: Any) -> bytes:
+    def answer(url, *, allow_private, **_options):
         asked.append((url, allow_private))
         return about % f"{server.url}/keys".encode()
 

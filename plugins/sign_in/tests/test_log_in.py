@@ -1,7 +1,5 @@
 """Logging in with an identity token: whom it lets in, and what it makes."""
 
-from typing import Any
-
 import pytest
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.test import APIClient
@@ -20,17 +18,17 @@ PATH = "/api/users/login/oidc"
 
 
 @pytest.fixture(autouse=True)
-def provider(settings: Any) -> None:
+def provider(settings):
     settings.OIDC_PROVIDERS = [EXAMPLE]
     learn()
 
 
-def send(token: str | None = None, **claims: Any) -> Any:
+def send(token=None, **claims):
     body = {"provider": "example", "idToken": token or token_of(EXAMPLE, **claims)}
     return APIClient().post(PATH, body)
 
 
-def test_a_front_end_finds_out_how_people_log_in() -> None:
+def test_a_front_end_finds_out_how_people_log_in():
     shown = {
         "provider": "example",
         "name": "Example",
@@ -41,14 +39,14 @@ def test_a_front_end_finds_out_how_people_log_in() -> None:
     assert (answer["password"], answer["oidc"]) == (True, [shown])
 
 
-def test_without_a_provider_there_is_none(settings: Any) -> None:
+def test_without_a_provider_there_is_none(settings):
     settings.OIDC_PROVIDERS = []
     assert APIClient().get("/api/users/login/methods").json()["oidc"] == []
     assert problem_of(send(), 400, "invalid")["errors"].keys() == {"provider"}
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA"])
-def test_the_first_log_in_makes_an_account_without_a_password(algorithm: str) -> None:
+def test_the_first_log_in_makes_an_account_without_a_password(algorithm):
     nonce = APIClient().post(f"{PATH}/nonce").json()
     assert nonce["expiresIn"] == 600
     answer = send(token_of(EXAMPLE, algorithm, nonce=nonce["nonce"]))
@@ -63,7 +61,7 @@ def test_the_first_log_in_makes_an_account_without_a_password(algorithm: str) ->
     assert not Mail.objects.exists()
 
 
-def test_the_next_one_finds_it_by_its_subject() -> None:
+def test_the_next_one_finds_it_by_its_subject():
     made = send().json()
     again = send(email="other@example.com", name="Somebody Else")
     assert again.status_code == 200
@@ -73,7 +71,7 @@ def test_the_next_one_finds_it_by_its_subject() -> None:
     assert Identity.objects.get().used_at is not None
 
 
-def test_an_address_that_the_provider_has_not_verified_makes_no_account() -> None:
+def test_an_address_that_the_provider_has_not_verified_makes_no_account():
     for verified in (False, None, "false", 1, "yes", []):
         problem_of(send(email_verified=verified), 409, "link_first")
     for email in (None, "nora", "ñora@example.com", ["nora@example.com"], 7):
@@ -81,12 +79,12 @@ def test_an_address_that_the_provider_has_not_verified_makes_no_account() -> Non
     assert not User.objects.exists()
 
 
-def test_a_verified_address_may_be_marked_by_a_text() -> None:
+def test_a_verified_address_may_be_marked_by_a_text():
     assert send(email_verified="true").status_code == 201
 
 
 @pytest.mark.parametrize("is_confirmed", [True, False])
-def test_an_address_alone_leads_into_no_account(is_confirmed: bool) -> None:
+def test_an_address_alone_leads_into_no_account(is_confirmed):
     """T230: An identity token opens no account of its address, however it was made."""
     nora = UserFactory(email="nora@example.com")
     if is_confirmed:
@@ -97,7 +95,7 @@ def test_an_address_alone_leads_into_no_account(is_confirmed: bool) -> None:
     assert not Identity.objects.exists()
 
 
-def test_a_token_that_was_refused_for_that_can_still_link(api: Any) -> None:
+def test_a_token_that_was_refused_for_that_can_still_link(api):
     nora = UserFactory(email="nora@example.com")
     token = token_of(EXAMPLE)
     problem_of(send(token), 409, "link_first")
@@ -106,7 +104,7 @@ def test_a_token_that_was_refused_for_that_can_still_link(api: Any) -> None:
     assert send().json()["user"]["id"] == nora.pk
 
 
-def test_another_issuer_under_the_same_name_opens_no_account(settings: Any) -> None:
+def test_another_issuer_under_the_same_name_opens_no_account(settings):
     nora = send().json()["user"]["id"]
     moved = EXAMPLE._replace(issuer="https://login.example.net")
     settings.OIDC_PROVIDERS = [moved]
@@ -116,7 +114,7 @@ def test_another_issuer_under_the_same_name_opens_no_account(settings: Any) -> N
     assert answer.json()["user"]["id"] != nora
 
 
-def test_a_deactivated_account_stays_closed() -> None:
+def test_a_deactivated_account_stays_closed():
     send()
     User.objects.get().deactivate(by=None)
     problem_of(send(), 401, "bad_credentials")
@@ -134,11 +132,11 @@ def test_a_deactivated_account_stays_closed() -> None:
         ({"given": "Nora"}, "nora"),
     ],
 )
-def test_the_name_is_the_one_of_the_provider_if_it_can_be_one(claim: Any, name: str) -> None:
+def test_the_name_is_the_one_of_the_provider_if_it_can_be_one(claim, name):
     assert send(name=claim).json()["user"]["name"] == name
 
 
-def test_a_second_factor_is_asked_for_here_too(api: Any) -> None:
+def test_a_second_factor_is_asked_for_here_too(api):
     pytest.importorskip("plugins.second_factor")
     made = send().json()["user"]["id"]
     user = User.objects.get(pk=made)
@@ -147,7 +145,7 @@ def test_a_second_factor_is_asked_for_here_too(api: Any) -> None:
     assert problem["challenge"]
 
 
-def test_the_account_sets_a_password_by_a_reset() -> None:
+def test_the_account_sets_a_password_by_a_reset():
     send()
     user = User.objects.get()
     token = EmailToken.make(user, MailTemplate.RESET)
@@ -158,14 +156,14 @@ def test_the_account_sets_a_password_by_a_reset() -> None:
     assert send().status_code == 200
 
 
-def test_no_password_opens_an_account_without_one() -> None:
+def test_no_password_opens_an_account_without_one():
     send()
     for password in ("", "!", PASSWORD, User.objects.get().password):
         body = {"email": "nora@example.com", "password": password or " "}
         problem_of(APIClient().post("/api/users/login", body), 401, "bad_credentials")
 
 
-def test_whoever_reclaims_an_address_removes_what_was_linked_before() -> None:
+def test_whoever_reclaims_an_address_removes_what_was_linked_before():
     """T231: Whoever proves to own an address gets rid of providers that somebody else linked."""
     squatter = UserFactory(email="nora@example.com")
     linked(squatter)
@@ -175,7 +173,7 @@ def test_whoever_reclaims_an_address_removes_what_was_linked_before() -> None:
     assert not Identity.objects.exists()
 
 
-def test_new_accounts_count_as_registrations(limits: Any) -> None:
+def test_new_accounts_count_as_registrations(limits):
     limits(register="2/hour")
     for number in range(2):
         assert send(sub=str(number), email=f"n{number}@example.com").status_code == 201

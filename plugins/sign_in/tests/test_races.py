@@ -2,14 +2,12 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import httpx
 import pytest
 
-from plugins.sign_in.tests.provider import LocalProvider, serving, token_of
+from plugins.sign_in.tests.provider import serving, token_of
 from plugins.sign_in.tests.test_real_provider import signing_in
 from tests.server import running_server
 
@@ -17,13 +15,13 @@ TIMES = 8
 
 
 @pytest.fixture(scope="module")
-def provider() -> Iterator[LocalProvider]:
+def provider():
     with serving() as provider:
         yield provider
 
 
 @pytest.fixture(scope="module")
-def http(provider: LocalProvider) -> Iterator[httpx.Client]:
+def http(provider):
     """A client of a server with two processes, which knows the provider as `own`."""
     with (
         running_server(OIDC_PROVIDERS=signing_in(provider.url)) as server,
@@ -33,11 +31,11 @@ def http(provider: LocalProvider) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def token(http: httpx.Client, provider: LocalProvider) -> Any:
+def token(http, provider):
     """Makes tokens of somebody new."""
     email = f"{secrets.token_hex(8)}@example.com"
 
-    def make(**claims: Any) -> str:
+    def make(**claims):
         nonce = http.post("/api/users/login/oidc/nonce").json()["nonce"]
         claims = {"sub": email, "email": email, "nonce": nonce} | claims
         return token_of(provider.provider, **claims)
@@ -45,10 +43,10 @@ def token(http: httpx.Client, provider: LocalProvider) -> Any:
     return make
 
 
-def at_once(http: httpx.Client, tokens: list[str]) -> tuple[Counter[int], set[int]]:
+def at_once(http, tokens):
     """The statuses of log-ins that are sent at the same time, and whom they let in."""
 
-    def send(token: str) -> httpx.Response:
+    def send(token):
         return http.post("/api/users/login/oidc", json={"provider": "own", "idToken": token})
 
     with ThreadPoolExecutor(TIMES) as pool:
@@ -57,7 +55,7 @@ def at_once(http: httpx.Client, tokens: list[str]) -> tuple[Counter[int], set[in
     return Counter(answer.status_code for answer in answers), users
 
 
-def test_of_many_uses_of_a_token_one_logs_in(http: httpx.Client, token: Any) -> None:
+def test_of_many_uses_of_a_token_one_logs_in(http, token):
     """T238: An identity token that is sent many times at once logs in once."""
     first, users = at_once(http, [token()] * TIMES)
     assert first == {201: 1, 401: TIMES - 1}
@@ -65,14 +63,12 @@ def test_of_many_uses_of_a_token_one_logs_in(http: httpx.Client, token: Any) -> 
         assert at_once(http, [token()] * TIMES) == ({200: 1, 401: TIMES - 1}, users)
 
 
-def test_a_newcomer_who_logs_in_many_times_at_once_gets_one_account(
-    http: httpx.Client, token: Any
-) -> None:
+def test_a_newcomer_who_logs_in_many_times_at_once_gets_one_account(http, token):
     statuses, users = at_once(http, [token() for _time in range(TIMES)])
     assert (statuses, len(users)) == ({201: 1, 200: TIMES - 1}, 1)
 
 
-def test_several_people_with_one_address_get_one_account(http: httpx.Client, token: Any) -> None:
+def test_several_people_with_one_address_get_one_account(http, token):
     tokens = [token(sub=secrets.token_hex(8)) for _time in range(TIMES)]
     statuses, users = at_once(http, tokens)
     assert (statuses, len(users)) == ({201: 1, 409: TIMES - 1}, 1)

@@ -4,7 +4,6 @@ import base64
 import json
 import secrets
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +13,7 @@ import httpx
 import pytest
 
 from tests.programs import do_without
-from tests.server import ROOT, Server, free_port, running_server
+from tests.server import ROOT, free_port, running_server
 from tests.splits.journey import fresh_email
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -25,7 +24,7 @@ CLIENT, CALLBACK = "trip-companion", "https://app.example.com/callback"
 
 
 @contextmanager
-def provider(algorithm: str) -> Iterator[str]:
+def provider(algorithm):
     """A provider that signs with this algorithm; its issuer."""
     if not LIBRARY.exists():
         do_without("clients/node_modules is missing; `make clients` installs it")
@@ -42,7 +41,7 @@ def provider(algorithm: str) -> Iterator[str]:
             process.kill()
 
 
-def id_token(issuer: str, subject: str, nonce: str) -> str:
+def id_token(issuer, subject, nonce):
     """What a front end gets after somebody has logged in there: a code, and for it a token."""
     verifier = secrets.token_urlsafe(48)
     challenge = base64.urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
@@ -73,19 +72,19 @@ def id_token(issuer: str, subject: str, nonce: str) -> str:
         return browser.post(about["token_endpoint"], data=body).json()["id_token"]
 
 
-def signing_in(issuer: str) -> str:
+def signing_in(issuer):
     row = {"provider": "own", "name": "Own", "issuer": issuer, "clientId": CLIENT}
     return json.dumps([row])
 
 
-def log_in(server: Server, issuer: str, subject: str) -> httpx.Response:
+def log_in(server, issuer, subject):
     nonce = httpx.post(f"{server.url}/api/users/login/oidc/nonce").json()["nonce"]
     body = {"provider": "own", "idToken": id_token(issuer, subject, nonce)}
     return httpx.post(f"{server.url}/api/users/login/oidc", json=body)
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA"])
-def test_somebody_logs_in_with_a_provider(algorithm: str) -> None:
+def test_somebody_logs_in_with_a_provider(algorithm):
     with provider(algorithm) as issuer, running_server(OIDC_PROVIDERS=signing_in(issuer)) as server:
         [shown] = httpx.get(f"{server.url}/api/users/login/methods").json()["oidc"]
         assert shown["issuer"] == issuer

@@ -1,11 +1,10 @@
 """`OIDC_PROVIDERS` stops the start with one line that says what is wrong."""
 
 import json
-from typing import Any
 
 import pytest
 
-from plugins.sign_in.providers import Provider, read_providers
+from plugins.sign_in.providers import read_providers
 
 pytestmark = pytest.mark.once
 
@@ -17,14 +16,14 @@ GOOD = {
 }
 
 
-def read(value: Any, *, debug: bool = False) -> list[Provider]:
+def read(value, *, debug=False):
     text = value if isinstance(value, str) else json.dumps(value)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEBUG", str(debug).lower())
         return read_providers(text)
 
 
-def test_it_is_read() -> None:
+def test_it_is_read():
     other = GOOD | {"provider": "own", "issuer": "https://login.example.com/realms/trips"}
     first, second = read([GOOD, other])
     assert (first.provider, first.client_id) == ("google", GOOD["clientId"])
@@ -33,7 +32,7 @@ def test_it_is_read() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost:9000", "127.0.0.1", "[::1]:9000"])
-def test_http_is_for_this_machine_in_development(host: str) -> None:
+def test_http_is_for_this_machine_in_development(host):
     local = [GOOD | {"issuer": f"http://{host}"}]
     assert read(local, debug=True)[0].issuer
     with pytest.raises(SystemExit):
@@ -61,7 +60,7 @@ def test_http_is_for_this_machine_in_development(host: str) -> None:
         ([GOOD, {**GOOD, "provider": "other"}], "same issuer"),
     ],
 )
-def test_what_is_wrong_stops_the_start(value: Any, reason: str) -> None:
+def test_what_is_wrong_stops_the_start(value, reason):
     with pytest.raises(SystemExit) as stopped:
         read(value, debug=True)
     [line] = str(stopped.value).splitlines()

@@ -1,7 +1,7 @@
 """A slow statement is logged with its route and its placeholders, but without values."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -10,7 +10,6 @@ from django.conf import settings as given_settings
 from django.db import OperationalError, connection
 
 from plugins.slow_statements.timing import MAX_CHARS, log_slow_statements
-from tests.cast import Api
 from tests.compiled_only import compiled_only
 from tests.locks import answer_after
 from tests.logs import production_log
@@ -18,8 +17,6 @@ from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 from tripcompanion.compiled import fetch_all
 from tripcompanion.database.postgresql.cursors import PreparingCursor
-from trips.models import Trip
-from users.models import User
 
 Lines = Callable[[], list[dict[str, Any]]]
 IS_POSTGRESQL = given_settings.DATABASE_URL.startswith("postgres")
@@ -27,7 +24,7 @@ MEMBERS_ROUTE = "/api/trips/<id:trip_id>/members"
 
 
 @pytest.fixture
-def statements(db: None, settings: Any) -> Iterator[Lines]:
+def statements(db, settings):
     """The lines of statements, all of which are slow."""
     settings.SLOW_STATEMENT_MS = 0
     wrappers = list(connection.execute_wrappers)
@@ -40,9 +37,7 @@ def statements(db: None, settings: Any) -> Iterator[Lines]:
     connection.execute_wrappers[:] = wrappers
 
 
-def test_every_kind_of_statement_is_logged_with_its_route(
-    api: Api, olga: User, vera: User, trip: Trip, statements: Lines
-) -> None:
+def test_every_kind_of_statement_is_logged_with_its_route(api, olga, vera, trip, statements):
     client = api(olga)
     before = len(statements())
     client.get(f"/api/trips/{trip.pk}/members")
@@ -56,7 +51,7 @@ def test_every_kind_of_statement_is_logged_with_its_route(
     assert all(f"for a statement of {line['route']}: " in line["message"] for line in lines)
 
 
-def test_no_line_contains_a_value(api: Api, olga: User, trip: Trip, statements: Lines) -> None:
+def test_no_line_contains_a_value(api, olga, trip, statements):
     client = api(olga)
     trip_body = {"title": "Canary", "destination": "Canary", "currency": "EUR"}
     dates = {"startDate": "2026-05-14", "endDate": "2026-05-18"}
@@ -72,10 +67,10 @@ def test_no_line_contains_a_value(api: Api, olga: User, trip: Trip, statements: 
 
 @compiled_only
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite prepares nothing")
-def test_compiled_statements_stay_prepared(statements: Lines) -> None:
+def test_compiled_statements_stay_prepared(statements):
     kinds = []
 
-    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+    def note(execute, sql, params, many, context):
         kinds.append(type(context["cursor"]))
         return execute(sql, params, many, context)
 
@@ -91,9 +86,7 @@ def test_compiled_statements_stay_prepared(statements: Lines) -> None:
     ]
 
 
-def test_a_long_statement_is_cut_and_a_fast_one_is_not_logged(
-    statements: Lines, settings: Any
-) -> None:
+def test_a_long_statement_is_cut_and_a_fast_one_is_not_logged(statements, settings):
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT 1 WHERE 1 IN (%s{', %s' * MAX_CHARS})", [1] * (MAX_CHARS + 1))
         (line,) = statements()
@@ -104,7 +97,7 @@ def test_a_long_statement_is_cut_and_a_fast_one_is_not_logged(
 
 
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="SQLite has no time-outs for statements")
-def test_a_statement_that_failed_is_logged_too(statements: Lines) -> None:
+def test_a_statement_that_failed_is_logged_too(statements):
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL statement_timeout = '50ms'")
         with pytest.raises(OperationalError):
@@ -114,7 +107,7 @@ def test_a_statement_that_failed_is_logged_too(statements: Lines) -> None:
 
 
 @pytest.mark.slow
-def test_the_server_logs_what_waited_for_a_lock(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_server_logs_what_waited_for_a_lock(capfd):
     with (
         running_server(SLOW_STATEMENT_MS="1", LOG_FORMAT="json") as server,
         httpx.Client(base_url=server.url, timeout=20) as http,

@@ -1,7 +1,6 @@
 """Who may do what through the API for Splitwise's clients, and what errors look like."""
 
 import re
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -22,14 +21,14 @@ READS = ("get_current_user", "get_groups", "get_friends", "get_expenses", "get_n
 JSON = "application/json"
 
 
-def test_without_the_setting_there_is_no_such_path(settings: Any, api: Any, olga: Any) -> None:
+def test_without_the_setting_there_is_no_such_path(settings, api, olga):
     settings.ROOT_URLCONF = "tripcompanion.urls"
     answer = api(olga).get(f"{BASE}/get_current_user")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize("header", ["", "Bearer x", "Bearer tc_x", "Basic x", "OAuth x"])
-def test_without_a_good_key_the_answer_is_401(db: None, header: str) -> None:
+def test_without_a_good_key_the_answer_is_401(db, header):
     client = APIClient(**({"HTTP_AUTHORIZATION": header} if header else {}))
     for path in READS:
         answer = client.get(f"{BASE}/{path}")
@@ -40,7 +39,7 @@ def test_without_a_good_key_the_answer_is_401(db: None, header: str) -> None:
     assert client.get(f"{BASE}/get_categories").status_code == 200
 
 
-def test_a_session_works_as_a_key_does(api: Any, olga: Any) -> None:
+def test_a_session_works_as_a_key_does(api, olga):
     client = api(olga)
     user = client.get(f"{BASE}/get_current_user").json()["user"]
     assert (user["id"], user["email"]) == (olga.pk, "olga@example.com")
@@ -53,9 +52,7 @@ def test_a_session_works_as_a_key_does(api: Any, olga: Any) -> None:
     )
 
 
-def test_a_key_reads_the_account_and_changes_nothing_of_it(
-    calling: Any, olga: Any, ed: Any
-) -> None:
+def test_a_key_reads_the_account_and_changes_nothing_of_it(calling, olga, ed):
     caller = calling(olga)
     own = caller.get("get_current_user")["user"]
     echo = {key: value for key, value in own.items() if isinstance(value, str | int)}
@@ -71,7 +68,7 @@ def test_a_key_reads_the_account_and_changes_nothing_of_it(
     caller.get(f"get_user/{ed.pk}", 404)
 
 
-def test_scopes_say_what_a_key_may(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_scopes_say_what_a_key_may(calling, trip, olga, ed):
     body = {"cost": "5", "description": "x", "group_id": trip.pk}
     body |= shares({olga: "5"}, {ed: "5"})
     reader = calling(olga, "trips:read", "expenses:read")
@@ -112,9 +109,7 @@ SCOPES = {
     ("path", "method"),
     [(path, method) for path, item in DOCUMENT["paths"].items() for method in item],
 )
-def test_each_endpoint_needs_its_scopes_and_no_more(
-    calling: Any, olga: Any, path: str, method: str
-) -> None:
+def test_each_endpoint_needs_its_scopes_and_no_more(calling, olga, path, method):
     needed = SCOPES[path.split("/")[1]][method != "get"]
     address = f"{BASE}{re.sub('{.*}', str(2**40), path)}"
     for missing in [None, *needed]:
@@ -124,9 +119,7 @@ def test_each_endpoint_needs_its_scopes_and_no_more(
         assert (answer.status_code == 403) == (missing is not None), (missing, answer.content)
 
 
-def test_a_key_for_expenses_makes_no_friendship_and_invites_nobody(
-    calling: Any, trip: Any, olga: Any, ed: Any
-) -> None:
+def test_a_key_for_expenses_makes_no_friendship_and_invites_nobody(calling, trip, olga, ed):
     body = {"cost": "8", "description": "Taxi", **shares({olga: "8"}, {ed: "8"})}
     only_expenses = calling(olga, "expenses:read", "expenses:write")
     for named in ({"user_id": ed.pk}, {"email": "nobody@example.com"}):
@@ -138,7 +131,7 @@ def test_a_key_for_expenses_makes_no_friendship_and_invites_nobody(
     only_expenses.done("create_expense", **body)
 
 
-def test_a_key_for_one_trip_sees_no_other(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_a_key_for_one_trip_sees_no_other(calling, trip, olga, ed):
     full = calling(olga)
     other = full.done("create_group", name="Other")["group"]
     hidden = full.spend("5", {olga: "5"}, {olga: "5"}, group_id=other["id"])
@@ -153,9 +146,7 @@ def test_a_key_for_one_trip_sees_no_other(calling: Any, trip: Any, olga: Any, ed
     )
 
 
-def test_a_key_for_one_trip_knows_nobody_from_another_one(
-    calling: Any, trip: Any, olga: Any, ed: Any, sam: Any
-) -> None:
+def test_a_key_for_one_trip_knows_nobody_from_another_one(calling, trip, olga, ed, sam):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, sam)
@@ -168,7 +159,7 @@ def test_a_key_for_one_trip_knows_nobody_from_another_one(
     assert "share no group" in str(answer)
 
 
-def everything(trip: Trip, olga: Any, ed: Any) -> list[tuple[str, dict[str, Any]]]:
+def everything(trip, olga, ed):
     """A write of each kind in a trip."""
     expense = spend(trip, 100, paid_by=olga, among=[olga, ed])
     paid = settle(trip, ed, olga, 5, by=olga)
@@ -197,9 +188,7 @@ ALLOWED = {"olga": {*range(9)}, "ed": {0, 1, 8}, "vera": set[int]()}
 
 @pytest.mark.parametrize("place", range(10))
 @pytest.mark.parametrize("name", ALLOWED)
-def test_roles_say_who_may_change_what(
-    calling: Any, trip: Any, olga: Any, ed: Any, request: Any, name: str, place: int
-) -> None:
+def test_roles_say_who_may_change_what(calling, trip, olga, ed, request, name, place):
     caller = calling(request.getfixturevalue(name))
     path, body = everything(trip, olga, ed)[place]
     rows = trip.journal.count()
@@ -210,7 +199,7 @@ def test_roles_say_who_may_change_what(
         assert trip.journal.count() == rows
 
 
-def test_a_stranger_learns_nothing(calling: Any, trip: Any, olga: Any, ed: Any, sam: Any) -> None:
+def test_a_stranger_learns_nothing(calling, trip, olga, ed, sam):
     writes = everything(trip, olga, ed)
     rows, caller = trip.journal.count(), calling(sam)
     for path, body in writes:
@@ -236,7 +225,7 @@ def test_a_stranger_learns_nothing(calling: Any, trip: Any, olga: Any, ed: Any, 
     assert trip.journal.count() == rows
 
 
-def test_an_editor_changes_only_their_own(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_an_editor_changes_only_their_own(calling, trip, olga, ed):
     of_olga = spend(trip, 100, paid_by=olga, among=[olga, ed])
     caller = calling(ed)
     caller.refused(f"update_expense/{of_olga.pk}", description="y")
@@ -248,7 +237,7 @@ def test_an_editor_changes_only_their_own(calling: Any, trip: Any, olga: Any, ed
     assert answer.json() == {"success": True, "errors": {}}
 
 
-def test_keys_are_throttled(calling: Any, limits: Any, olga: Any) -> None:
+def test_keys_are_throttled(calling, limits, olga):
     limits(user="2/min", lookup="1/hour")
     caller = calling(olga)
     for status in (200, 200, 429):
@@ -268,18 +257,14 @@ def test_keys_are_throttled(calling: Any, limits: Any, olga: Any) -> None:
         ("create_friends", {"users__2__email": "nobody"}),
     ],
 )
-def test_a_refused_write_counts_the_address_that_it_named(
-    calling: Any, limits: Any, olga: Any, ed: Any, path: str, body: dict[str, Any]
-) -> None:
+def test_a_refused_write_counts_the_address_that_it_named(calling, limits, olga, ed, path, body):
     limits(lookup="1/hour", user=None)
     body = {**body, "users__1__email": ed.email}
     calling(olga).refused(path, **body)
     calling(olga).post(path, 429, **body)
 
 
-def test_a_repeat_with_its_key_is_the_same_answer(
-    calling: Any, trip: Any, olga: Any, ed: Any
-) -> None:
+def test_a_repeat_with_its_key_is_the_same_answer(calling, trip, olga, ed):
     caller = calling(olga)
     body = {"cost": "5", "description": "x", "group_id": trip.pk, **shares({olga: "5"}, {ed: "5"})}
     path, key = f"{BASE}/create_expense", {"HTTP_IDEMPOTENCY_KEY": "k"}
@@ -325,8 +310,8 @@ def test_a_repeat_with_its_key_is_the_same_answer(
     ],
 )
 def test_hostile_bodies_are_refused_and_change_nothing(
-    calling: Any, trip: Any, olga: Any, content_type: str, body: bytes, status: int
-) -> None:
+    calling, trip, olga, content_type, body, status
+):
     caller = calling(olga)
     for path in ("create_expense", "create_group", "create_friends"):
         answer = caller.http.generic("POST", f"{BASE}/{path}", body, content_type=content_type)
@@ -352,9 +337,7 @@ def test_hostile_bodies_are_refused_and_change_nothing(
         (tuple(f"users__{n}__email" for n in range(0, 3003, 3)), "users"),
     ],
 )
-def test_lists_that_are_spelt_in_a_wrong_way_change_nothing(
-    calling: Any, trip: Any, olga: Any, ed: Any, keys: tuple[str, ...], field: str
-) -> None:
+def test_lists_that_are_spelt_in_a_wrong_way_change_nothing(calling, trip, olga, ed, keys, field):
     caller, wrong = calling(olga), dict.fromkeys(keys, "1")
     good = {"cost": "5", "description": "x", "group_id": trip.pk, **shares({olga: "5"}, {ed: "5"})}
     sent = good if keys[0].partition("__")[2][:1] != "0" else {**good, "users__0__user_id": None}
@@ -367,7 +350,7 @@ def test_lists_that_are_spelt_in_a_wrong_way_change_nothing(
     assert not Expense.objects.exists()
 
 
-def test_the_indexes_of_a_list_may_have_gaps(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_the_indexes_of_a_list_may_have_gaps(calling, trip, olga, ed):
     body = {"cost": "5", "description": "x", "group_id": trip.pk, "users__999999__user_id": ed.pk}
     body |= {"users__999999__owed_share": "5", "users__7__paid_share": "5"}
     body |= {"users__7__user_id": olga.pk}
@@ -378,7 +361,7 @@ def test_the_indexes_of_a_list_may_have_gaps(calling: Any, trip: Any, olga: Any,
     }
 
 
-def test_our_own_api_stays_as_strict_as_it_is(calling: Any, trip: Any, olga: Any) -> None:
+def test_our_own_api_stays_as_strict_as_it_is(calling, trip, olga):
     http, path = calling(olga).http, f"/api/trips/{trip.pk}"
     for kind, body, status in (
         (FORM, "title=x", 415),
@@ -391,12 +374,12 @@ def test_our_own_api_stays_as_strict_as_it_is(calling: Any, trip: Any, olga: Any
     assert http.delete(f"{path}0").status_code == 404
 
 
-def test_the_routes_are_no_part_of_the_openapi_document(api: Any) -> None:
+def test_the_routes_are_no_part_of_the_openapi_document(api):
     assert reverse("schema")
     assert b"/api/v3.0" not in api(None).get("/api/schema").content
 
 
-def test_what_was_sent_is_shown_whatever_its_size(calling: Any, olga: Any) -> None:
+def test_what_was_sent_is_shown_whatever_its_size(calling, olga):
     number = "1" + "0" * 30
     body = f'{{"number": {number}, "nested": {{"numbers": [{number}]}}}}'
     answer = calling(olga).http.post(f"{BASE}/test", body, content_type=JSON)

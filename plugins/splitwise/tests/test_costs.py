@@ -1,7 +1,6 @@
 """A request of Splitwise's programs counts as what it costs."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -9,7 +8,6 @@ from django.test.utils import CaptureQueriesContext
 
 from plugins.splitwise.tests.conftest import Caller
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -18,11 +16,11 @@ Limits = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
-def _served(settings: Any) -> None:
+def _served(settings):
     settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
 
 
-def test_the_rows_of_a_form_count_as_those_of_json(trip: Trip, olga: User, limits: Limits) -> None:
+def test_the_rows_of_a_form_count_as_those_of_json(trip, olga, limits):
     limits(user="10/min")
     friends = {f"friends__{at}__user_first_name": f"Friend {at}" for at in range(6)}
     caller = Caller(olga)
@@ -30,13 +28,11 @@ def test_the_rows_of_a_form_count_as_those_of_json(trip: Trip, olga: User, limit
     assert "errors" in caller.post("create_friends", 429, **friends)
 
 
-def inserted(captured: CaptureQueriesContext) -> list[str]:
+def inserted(captured):
     return [one["sql"] for one in captured if one["sql"].startswith("INSERT")]
 
 
-def test_friends_beyond_the_quota_are_refused_before_the_first_write(
-    olga: User, settings: Any
-) -> None:
+def test_friends_beyond_the_quota_are_refused_before_the_first_write(olga, settings):
     settings.QUOTA_TRIPS = 3
     caller = Caller(olga)
     two = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(2)}
@@ -51,9 +47,7 @@ def test_friends_beyond_the_quota_are_refused_before_the_first_write(
     assert Trip.objects.count() == 3
 
 
-def test_a_group_beyond_the_quota_is_refused_before_the_first_write(
-    olga: User, settings: Any
-) -> None:
+def test_a_group_beyond_the_quota_is_refused_before_the_first_write(olga, settings):
     settings.QUOTA_MEMBERS = 3
     caller = Caller(olga)
     names = {f"users__{at}__first_name": f"Friend {at}" for at in range(3)}
@@ -64,7 +58,7 @@ def test_a_group_beyond_the_quota_is_refused_before_the_first_write(
     assert len(caller.done("create_group", name="Flat", **body)["group"]["members"]) == 3
 
 
-def test_notifications_have_the_limit_of_exports(olga: User, limits: Limits) -> None:
+def test_notifications_have_the_limit_of_exports(olga, limits):
     limits(export="2/hour")
     client = Caller(olga).http
     statuses = [client.get("/api/v3.0/get_notifications").status_code for _time in range(3)]

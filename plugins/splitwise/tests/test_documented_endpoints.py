@@ -1,7 +1,6 @@
 """docs/splitwise.md says of every endpoint what becomes of it, and openapi.yaml what it answers."""
 
 import re
-from typing import Any
 
 import pytest
 from drf_spectacular.validation import validate_schema
@@ -19,7 +18,7 @@ REFUSED = {"parse_sentence", "get_main_data", "get_request_token", "get_access_t
 pytestmark = pytest.mark.once
 
 
-def test_the_table_lists_what_is_routed_and_what_is_refused() -> None:
+def test_the_table_lists_what_is_routed_and_what_is_refused():
     served, refused = set(), set()
     for names, text in ROWS:
         assert re.match("served|with a difference|refused", text), text
@@ -29,7 +28,7 @@ def test_the_table_lists_what_is_routed_and_what_is_refused() -> None:
     assert refused == REFUSED
 
 
-def test_what_is_refused_is_404(calling: Any, db: None, olga: Any) -> None:
+def test_what_is_refused_is_404(calling, db, olga):
     for path in REFUSED:
         for answer in (
             calling(olga).http.get(f"{BASE}/{path}"),
@@ -38,7 +37,7 @@ def test_what_is_refused_is_404(calling: Any, db: None, olga: Any) -> None:
             assert answer.status_code == 404
 
 
-def test_the_document_has_the_routes_and_their_methods() -> None:
+def test_the_document_has_the_routes_and_their_methods():
     validate_schema(DOCUMENT)
     documented = {path[1:]: {*item} for path, item in DOCUMENT["paths"].items()}
     routed = {
@@ -49,5 +48,5 @@ def test_the_document_has_the_routes_and_their_methods() -> None:
     assert documented == routed
 
 
-def test_the_document_is_served_to_everybody(api: Any, db: None) -> None:
+def test_the_document_is_served_to_everybody(api, db):
     assert api(None).get(f"{BASE}/schema").json() == DOCUMENT

@@ -1,7 +1,6 @@
 """Expenses and payments through the API for Splitwise's clients."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -18,9 +17,7 @@ from trips.roles import TripRole
 pytestmark = pytest.mark.either
 
 
-def test_an_expense_by_shares_is_read_back_as_it_was_sent(
-    calling: Any, trip: Any, olga: Any, ed: Any
-) -> None:
+def test_an_expense_by_shares_is_read_back_as_it_was_sent(calling, trip, olga, ed):
     caller = calling(olga)
     sent = caller.spend(
         "25.00",
@@ -45,9 +42,7 @@ def test_an_expense_by_shares_is_read_back_as_it_was_sent(
     assert Expense.objects.get().category == "FOOD"
 
 
-def test_an_equal_expense_is_among_all_members_and_paid_by_the_caller(
-    calling: Any, trip: Any, ed: Any
-) -> None:
+def test_an_equal_expense_is_among_all_members_and_paid_by_the_caller(calling, trip, ed):
     body = {"cost": "10", "description": "Taxi", "group_id": trip.pk, "split_equally": True}
     expense = calling(ed).done("create_expense", **body)["expenses"][0]
     assert expense["creation_method"] == "equal"
@@ -55,7 +50,7 @@ def test_an_equal_expense_is_among_all_members_and_paid_by_the_caller(
     assert [part["user_id"] for part in expense["users"] if part["paid_share"] != "0.0"] == [ed.pk]
 
 
-def test_a_payment_is_a_settlement(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_a_payment_is_a_settlement(calling, trip, olga, ed):
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
     caller = calling(ed)
     paid = caller.spend(
@@ -73,9 +68,7 @@ def test_a_payment_is_a_settlement(calling: Any, trip: Any, olga: Any, ed: Any) 
     assert balances_of(trip) == {}
 
 
-def test_what_was_deleted_before_is_refused_under_its_name(
-    calling: Any, trip: Any, olga: Any, sam: Any
-) -> None:
+def test_what_was_deleted_before_is_refused_under_its_name(calling, trip, olga, sam):
     expense = spend(trip, 100, paid_by=olga, among=[olga])
     path = f"delete_expense/{expense.pk}"
     assert calling(sam).refused(path) == {"expense": ["Not found."]}
@@ -85,9 +78,7 @@ def test_what_was_deleted_before_is_refused_under_its_name(
 
 
 @pytest.mark.parametrize("form", [False, True])
-def test_what_was_read_may_be_sent_back_and_changes_nothing(
-    calling: Any, trip: Any, olga: Any, ed: Any, form: bool
-) -> None:
+def test_what_was_read_may_be_sent_back_and_changes_nothing(calling, trip, olga, ed, form):
     caller = calling(olga)
     body = {"cost": "10.01", "description": "Taxi", "group_id": trip.pk, "split_equally": True}
     expense = caller.done("create_expense", **body)["expenses"][0]
@@ -106,7 +97,7 @@ def test_what_was_read_may_be_sent_back_and_changes_nothing(
     assert trip.journal.count() == rows
 
 
-def test_rows_replace_all_shares(calling: Any, trip: Any, olga: Any, ed: Any, vera: Any) -> None:
+def test_rows_replace_all_shares(calling, trip, olga, ed, vera):
     caller = calling(olga)
     expense = caller.spend("30", {olga: "30"}, {olga: "10", ed: "20"}, group_id=trip.pk)
     path = f"update_expense/{expense['id']}"
@@ -118,9 +109,7 @@ def test_rows_replace_all_shares(calling: Any, trip: Any, olga: Any, ed: Any, ve
     assert not list(differences())
 
 
-def test_whose_share_changes_has_it_to_pay_again(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
-) -> None:
+def test_whose_share_changes_has_it_to_pay_again(calling, trip, olga, ed, vera):
     caller = calling(olga)
     expense = caller.spend("30", {olga: "30"}, {ed: "10", vera: "20"}, group_id=trip.pk)
     splits = {split.participant_id: split for split in Split.objects.all()}
@@ -131,9 +120,7 @@ def test_whose_share_changes_has_it_to_pay_again(
     assert balances_of(trip) == {olga.pk: Decimal("21.00"), vera.pk: Decimal("-21.00")}
 
 
-def test_who_has_no_share_is_left_out(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
-) -> None:
+def test_who_has_no_share_is_left_out(calling, trip, olga, ed, vera):
     body = {"cost": "5", "description": "x", "group_id": trip.pk}
     rows = shares({olga: "5"}, {ed: "5", vera: "0"})
     [made] = calling(olga).done("create_expense", **body, **rows)["expenses"]
@@ -141,9 +128,7 @@ def test_who_has_no_share_is_left_out(
 
 
 @pytest.mark.parametrize("change", [{"group_id": "other"}, {"currency_code": "USD"}])
-def test_an_expense_stays_in_its_group_and_currency(
-    calling: Any, trip: Any, olga: Any, change: dict[str, Any]
-) -> None:
+def test_an_expense_stays_in_its_group_and_currency(calling, trip, olga, change):
     caller = calling(olga)
     other = caller.done("create_group", name="Other")["group"]["id"]
     expense = spend(trip, 100, paid_by=olga, among=[olga])
@@ -189,9 +174,7 @@ def test_an_expense_stays_in_its_group_and_currency(
         ({"split_equally": True}, "split_equally"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_with_its_reason(
-    calling: Any, trip: Any, olga: Any, ed: Any, change: dict[str, Any], field: str
-) -> None:
+def test_what_cannot_be_kept_is_refused_with_its_reason(calling, trip, olga, ed, change, field):
     body = {"cost": "25", "description": "Dinner", "group_id": trip.pk}
     body |= {**shares({olga: "25"}, {ed: "25"}), **change}
     answer = calling(olga).post("create_expense", **body)
@@ -200,7 +183,7 @@ def test_what_cannot_be_kept_is_refused_with_its_reason(
     assert not Expense.objects.exists()
 
 
-def test_a_payment_is_between_two_people(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_a_payment_is_between_two_people(calling, trip, olga, ed):
     body = {"cost": "10", "description": "x", "group_id": trip.pk, "payment": True}
     caller = calling(olga)
     for wrong in (
@@ -219,9 +202,7 @@ def test_a_payment_is_between_two_people(calling: Any, trip: Any, olga: Any, ed:
     assert caller.get("get_comments", expense_id=paid["id"]) == {"comments": []}
 
 
-def test_expenses_are_listed_with_deleted_ones_and_paged(
-    calling: Any, trip: Any, olga: Any, ed: Any
-) -> None:
+def test_expenses_are_listed_with_deleted_ones_and_paged(calling, trip, olga, ed):
     caller = calling(olga)
     for day in range(1, 8):
         spend(trip, 100 * day, paid_by=olga, among=[ed], expense_date=f"2026-05-0{day}")
@@ -251,16 +232,14 @@ def test_expenses_are_listed_with_deleted_ones_and_paged(
     assert before
 
 
-def test_updated_after_sees_changes_deletion_and_return(
-    calling: Any, trip: Any, olga: Any, ed: Any
-) -> None:
+def test_updated_after_sees_changes_deletion_and_return(calling, trip, olga, ed):
     caller = calling(olga)
     spent = [spend(trip, 100, paid_by=olga, among=[ed]) for _time in range(3)]
     Expense.objects.update(updated_at="2026-01-01T00:00:00Z")
     paid = settle(trip, ed, olga, 5)
     Settlement.objects.update(created_at="2026-01-01T00:00:00Z")
 
-    def seen() -> set[int]:
+    def seen():
         found = caller.get("get_expenses", updated_after="2026-01-02T00:00:00Z")["expenses"]
         assert all(one["updated_at"] > "2026-01-02" for one in found)
         return {one["id"] for one in found}
@@ -279,9 +258,7 @@ def test_updated_after_sees_changes_deletion_and_return(
     assert [one["id"] for one in old] == [spent[2].pk]
 
 
-def test_friend_id_finds_what_names_them(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
-) -> None:
+def test_friend_id_finds_what_names_them(calling, trip, olga, ed, vera):
     with_ed = spend(trip, 100, paid_by=olga, among=[ed])
     spend(trip, 100, paid_by=olga, among=[vera])
     paid = settle(trip, ed, olga, 5)
@@ -296,8 +273,8 @@ def test_friend_id_finds_what_names_them(
 
 
 def test_lists_take_a_constant_number_of_statements(
-    calling: Any, trip: Any, olga: Any, ed: Any, django_assert_max_num_queries: Any
-) -> None:
+    calling, trip, olga, ed, django_assert_max_num_queries
+):
     caller = calling(olga)
     guest = add_guest(trip)
     for _time in range(6):
@@ -316,9 +293,7 @@ def test_lists_take_a_constant_number_of_statements(
             caller.get(path)
 
 
-def test_a_list_ends_before_it_names_too_many_people(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_ends_before_it_names_too_many_people(calling, trip, olga, ed, vera, monkeypatch):
     for _time in range(4):
         spend(trip, 100, paid_by=olga, among=[ed, vera])
     everything = calling(olga).get("get_expenses", limit=0)["expenses"]
@@ -329,9 +304,7 @@ def test_a_list_ends_before_it_names_too_many_people(
     assert calling(olga).get("get_expenses", limit=0)["expenses"] == everything[:1]
 
 
-def test_a_list_has_at_most_so_many_rows(
-    calling: Any, trip: Any, olga: Any, ed: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_has_at_most_so_many_rows(calling, trip, olga, ed, monkeypatch):
     assert (MAX_ROWS, MOST) == (1000, 200)
     for _time in range(4):
         spend(trip, 100, paid_by=olga, among=[ed])
@@ -343,7 +316,7 @@ def test_a_list_has_at_most_so_many_rows(
         assert len(found["notifications"]) == 3
 
 
-def test_notifications_are_the_newest_of_all_trips(calling: Any, olga: Any) -> None:
+def test_notifications_are_the_newest_of_all_trips(calling, olga):
     trips = [TripFactory() for _trip in range(4)]
     for trip in trips:
         join(trip, olga, TripRole.OWNER)
@@ -363,15 +336,13 @@ def test_notifications_are_the_newest_of_all_trips(calling: Any, olga: Any) -> N
 @pytest.mark.parametrize(
     "query", [{"limit": "-1"}, {"limit": "x"}, {"offset": "1.5"}, {"updated_after": "now"}]
 )
-def test_a_query_that_means_nothing_is_a_400(calling: Any, olga: Any, query: Any) -> None:
+def test_a_query_that_means_nothing_is_a_400(calling, olga, query):
     assert set(calling(olga).get("get_expenses", 400, **query)["errors"]) == set(query)
 
 
 @pytest.mark.parametrize("amount", ["1e30", "-1e30", "1000000000000.01"])
 @pytest.mark.parametrize("field", ["cost", "users__0__paid_share", "users__1__owed_share"])
-def test_an_amount_beyond_all_amounts_is_refused(
-    calling: Any, trip: Any, olga: Any, ed: Any, field: str, amount: Any
-) -> None:
+def test_an_amount_beyond_all_amounts_is_refused(calling, trip, olga, ed, field, amount):
     rows = shares({olga: "25"}, {ed: "25"})
     spent = calling(olga).spend("25", {olga: "25"}, {ed: "25"}, group_id=trip.pk)
     changed = {"cost": "26", **rows, field: amount}

@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -20,7 +19,7 @@ from users.models import Mail, User
 pytestmark = pytest.mark.either
 
 
-def test_a_group_is_a_trip(calling: Any, olga: Any, ed: Any) -> None:
+def test_a_group_is_a_trip(calling, olga, ed):
     caller = calling(olga)
     body = {
         "name": "Flat",
@@ -52,9 +51,7 @@ def test_a_group_is_a_trip(calling: Any, olga: Any, ed: Any) -> None:
     assert "5.00 EUR" in str(answer)
 
 
-def test_groups_show_balances_and_debts(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
-) -> None:
+def test_groups_show_balances_and_debts(calling, trip, olga, ed, vera):
     spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
     settle(trip, ed, olga, 1500)
     groups = calling(ed).get("get_groups")["groups"]
@@ -75,7 +72,7 @@ def test_groups_show_balances_and_debts(
     ]
 
 
-def test_a_group_is_deleted_and_comes_back(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_a_group_is_deleted_and_comes_back(calling, trip, olga, ed):
     assert "permission" in str(calling(ed).refused(f"delete_group/{trip.pk}"))
     caller = calling(olga)
     caller.done(f"delete_group/{trip.pk}")
@@ -86,9 +83,7 @@ def test_a_group_is_deleted_and_comes_back(calling: Any, trip: Any, olga: Any, e
     assert [one["id"] for one in caller.get("get_groups")["groups"]] == [0, trip.pk]
 
 
-def test_what_was_deleted_comes_back_within_its_days_only(
-    calling: Any, trip: Any, olga: Any
-) -> None:
+def test_what_was_deleted_comes_back_within_its_days_only(calling, trip, olga):
     caller, long_ago = calling(olga), timezone.now() - timedelta(days=31)
     expense = spend(trip, 100, paid_by=olga, among=[olga])
     caller.done(f"delete_expense/{expense.pk}")
@@ -100,12 +95,12 @@ def test_what_was_deleted_comes_back_within_its_days_only(
     caller.refused(f"undelete_group/{trip.pk}")
 
 
-def test_a_guest_is_invited_while_an_invitation_is_open(calling: Any, trip: Any, olga: Any) -> None:
+def test_a_guest_is_invited_while_an_invitation_is_open(calling, trip, olga):
     caller = calling(olga)
     body = {"first_name": "New", "last_name": "One", "email": "new@example.com"}
     pk = caller.done("add_user_to_group", group_id=trip.pk, **body)["user"]["id"]
 
-    def states() -> list[str]:
+    def states():
         found = caller.get(f"get_user/{pk}")["user"], caller.get(f"get_friend/{pk}")["friend"]
         return [one["registration_status"] for one in found]
 
@@ -114,9 +109,7 @@ def test_a_guest_is_invited_while_an_invitation_is_open(calling: Any, trip: Any,
     assert states() == ["dummy", "dummy"]
 
 
-def test_people_are_added_and_removed(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any, sam: Any
-) -> None:
+def test_people_are_added_and_removed(calling, trip, olga, ed, vera, sam):
     caller = calling(olga)
     assert "share no group" in str(
         caller.refused("add_user_to_group", group_id=trip.pk, user_id=sam.pk)
@@ -146,7 +139,7 @@ def test_people_are_added_and_removed(
     calling(ed).done("remove_user_from_group", group_id=trip.pk, user_id=ed.pk)
 
 
-def test_friends_share_what_is_in_no_group(calling: Any, api: Any, olga: Any, ed: Any) -> None:
+def test_friends_share_what_is_in_no_group(calling, api, olga, ed):
     caller = calling(olga)
     friend = caller.done(
         "create_friend", user_email="ed@example.com", user_first_name="E", form=True
@@ -175,7 +168,7 @@ def test_friends_share_what_is_in_no_group(calling: Any, api: Any, olga: Any, ed
     caller.refused(f"delete_friend/{ed.pk}")
 
 
-def test_an_address_without_an_account_is_one_friend(calling: Any, olga: Any, sam: Any) -> None:
+def test_an_address_without_an_account_is_one_friend(calling, olga, sam):
     caller = calling(olga)
     body = {"cost": "9", "description": "Dinner"}
     body |= {"users__0__user_id": olga.pk, "users__0__paid_share": "9"}
@@ -197,7 +190,7 @@ def test_an_address_without_an_account_is_one_friend(calling: Any, olga: Any, sa
     assert Trip.objects.count() == 4
 
 
-def test_an_address_without_an_account_is_a_member_of_a_group(calling: Any, olga: Any) -> None:
+def test_an_address_without_an_account_is_a_member_of_a_group(calling, olga):
     caller = calling(olga)
     new = {"users__0__email": "new@example.com", "users__0__first_name": "Nina"}
     group = caller.done("create_group", name="Alps", **new)["group"]["id"]
@@ -220,14 +213,12 @@ def test_an_address_without_an_account_is_a_member_of_a_group(calling: Any, olga
         ({"user_email": "n@example.com"}, "n@example.com"),
     ],
 )
-def test_a_guest_with_a_short_name_is_called_by_the_address(
-    calling: Any, olga: Any, named: dict[str, str], shown: str
-) -> None:
+def test_a_guest_with_a_short_name_is_called_by_the_address(calling, olga, named, shown):
     assert calling(olga).done("create_friend", **named)["friend"]["first_name"] == shown
     assert not User.objects.filter(is_guest=True, name="N").exists()
 
 
-def test_a_name_that_is_refused_is_named_as_it_was_sent(calling: Any, olga: Any) -> None:
+def test_a_name_that_is_refused_is_named_as_it_was_sent(calling, olga):
     caller = calling(olga)
     for name in ("N", "", "N" * 51):
         assert list(caller.refused("create_friend", user_first_name=name)) == ["first_name"]
@@ -235,9 +226,7 @@ def test_a_name_that_is_refused_is_named_as_it_was_sent(calling: Any, olga: Any)
     assert "name" in caller.refused("create_group", name="N" * 101)
 
 
-def test_another_currency_outside_of_groups_is_another_trip(
-    calling: Any, olga: Any, ed: Any
-) -> None:
+def test_another_currency_outside_of_groups_is_another_trip(calling, olga, ed):
     caller = calling(olga)
     caller.done("create_friend", user_email="ed@example.com")
     caller.spend("9", {olga: "9"}, {ed: "9"})
@@ -254,9 +243,7 @@ def test_another_currency_outside_of_groups_is_another_trip(
     )
 
 
-def test_outside_of_groups_there_are_two_people(
-    calling: Any, trip: Any, olga: Any, ed: Any, vera: Any
-) -> None:
+def test_outside_of_groups_there_are_two_people(calling, trip, olga, ed, vera):
     body = {"cost": "9", "description": "x", **shares({olga: "9"}, {ed: "4", vera: "5"})}
     assert "one other person" in str(calling(olga).refused("create_expense", **body))
     assert Trip.objects.count() == 1
@@ -266,9 +253,7 @@ def test_outside_of_groups_there_are_two_people(
 @pytest.mark.parametrize(
     "wrong", [{"cost": "nine"}, {"users__1__owed_share": "8"}, {"payment": "1", "cost": "8"}]
 )
-def test_a_refused_expense_leaves_no_friendship(
-    calling: Any, olga: Any, ed: Any, email: str, wrong: dict[str, str]
-) -> None:
+def test_a_refused_expense_leaves_no_friendship(calling, olga, ed, email, wrong):
     body = {"cost": "9", "description": "Dinner", "users__1__email": email}
     body |= {"users__0__user_id": olga.pk, "users__0__paid_share": "9", "users__1__owed_share": "9"}
     caller, before = calling(olga), everything_stored()
@@ -276,7 +261,7 @@ def test_a_refused_expense_leaves_no_friendship(
     assert everything_stored() == before
 
 
-def test_guests_are_friends_too(calling: Any, trip: Any, olga: Any) -> None:
+def test_guests_are_friends_too(calling, trip, olga):
     guest = add_guest(trip)
     caller = calling(olga)
     body = {"cost": "1", "description": "x", **shares({olga: "1"}, {guest: "1"})}
@@ -311,9 +296,7 @@ def test_guests_are_friends_too(calling: Any, trip: Any, olga: Any) -> None:
         ("create_friends", {"users__0__first_name": "Tick", "users__1__email": "nobody"}),
     ],
 )
-def test_a_refused_group_or_friend_leaves_nothing(
-    calling: Any, olga: Any, path: str, body: dict[str, Any]
-) -> None:
+def test_a_refused_group_or_friend_leaves_nothing(calling, olga, path, body):
     answer = calling(olga).post(path, **body)
     assert answer["errors"]
     if path == "create_group":
@@ -322,9 +305,7 @@ def test_a_refused_group_or_friend_leaves_nothing(
     assert not Trip.objects.exists()
 
 
-def test_nobody_is_without_an_address(
-    calling: Any, trip: Any, olga: Any, ed: Any, sam: Any
-) -> None:
+def test_nobody_is_without_an_address(calling, trip, olga, ed, sam):
     User.objects.filter(pk=sam.pk).update(is_unanswered=True)
     calling(olga).done("add_user_to_group", group_id=trip.pk, email=sam.email)
     members = calling(ed).get(f"get_group/{trip.pk}")["group"]["members"]
@@ -332,9 +313,7 @@ def test_nobody_is_without_an_address(
     assert shown == f"user-{sam.pk}@hidden.invalid"
 
 
-def test_friends_who_have_not_answered_are_friends_everywhere(
-    calling: Any, api: Any, olga: User, trip: Trip
-) -> None:
+def test_friends_who_have_not_answered_are_friends_everywhere(calling, api, olga, trip):
     nora = UserFactory(name="Nora")
     body = {"userId": nora.pk, "role": "EDITOR"}
     assert api(olga).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
@@ -347,14 +326,14 @@ def test_friends_who_have_not_answered_are_friends_everywhere(
     assert made["cost"] == "10.0"
 
 
-def test_only_what_friends_owe_by_pairs_is_said_to_be_so(calling: Any, olga: User) -> None:
+def test_only_what_friends_owe_by_pairs_is_said_to_be_so(calling, olga):
     caller = calling(olga)
     group = caller.done("create_group", name="Flat", simplify_by_default="true")["group"]
     assert group["simplify_by_default"] is False
     assert caller.get(f"get_group/{group['id']}")["group"]["simplify_by_default"] is False
 
 
-def test_errors_of_a_friend_who_stays_are_a_list(calling: Any, trip: Trip, olga: User) -> None:
+def test_errors_of_a_friend_who_stays_are_a_list(calling, trip, olga):
     caller = calling(olga)
     [other] = [one["id"] for one in caller.get("get_friends")["friends"]][:1]
     refused = caller.post(f"delete_friend/{other}")

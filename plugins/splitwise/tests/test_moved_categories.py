@@ -1,14 +1,11 @@
 """A move to another trip keeps the category that a program gave."""
 
 from plugins.splitwise.models import GivenCategory
-from tests.cast import Api
 from tests.factories import TripFactory, join, spend
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 
-def test_a_moved_expense_keeps_its_category(api: Api, trip: Trip, olga: User) -> None:
+def test_a_moved_expense_keeps_its_category(api, trip, olga):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     expense = spend(trip, 1000, paid_by=olga, among=[olga])

@@ -6,15 +6,13 @@ import html
 import re
 import secrets
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
-from tests.server import Server, running_server
+from tests.server import running_server
 
 pytestmark = pytest.mark.either
 
@@ -26,7 +24,7 @@ EVERYTHING = ["trips:read", "trips:write", "expenses:read", "expenses:write"]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     # One process may get all of the requests that a test sends at once.
     options = {"SPLITWISE_API": "true", "LOG_LEVEL": "ERROR", "DATABASE_POOL_SIZE": "8"}
     with running_server(**options) as running:
@@ -55,7 +53,7 @@ def server() -> Iterator[Server]:
 class Person:
     """A new account, and its browser."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self.http = httpx.Client(base_url=url)
         self.email = f"{secrets.token_hex(6)}@example.com"
         body = {"name": "Olga", "email": self.email, "password": PASSWORD}
@@ -63,44 +61,44 @@ class Person:
         self.user = registered["user"]
         self.bearer = {"Authorization": f"Bearer {registered['token']}"}
 
-    def log_in(self) -> "Person":
+    def log_in(self):
         self.http.get("/api/session/login")
         token = self.http.cookies["csrftoken"]
         body = {"username": self.email, "password": PASSWORD, "csrfmiddlewaretoken": token}
         assert self.http.post("/api/session/login", data=body).status_code == 302
         return self
 
-    def page(self, **query: Any) -> httpx.Response:
+    def page(self, **query):
         asked = {"response_type": "code", "client_id": "program", "redirect_uri": BACK}
         return self.http.get("/oauth/authorize", params={**asked, **query})
 
-    def form(self, **query: Any) -> dict[str, str]:
+    def form(self, **query):
         """The hidden fields of the page."""
         page = self.page(**query)
         assert page.status_code == 200, page.text
         fields = re.findall(r'<input type="hidden" name="(\w+)"(?: value="([^"]*)")?', page.text)
         return {name: html.unescape(value) for name, value in fields}
 
-    def answer(self, **fields: Any) -> httpx.Response:
+    def answer(self, **fields):
         return self.http.post("/oauth/authorize", data=fields)
 
-    def code(self, **query: Any) -> str:
+    def code(self, **query):
         back = self.answer(**self.form(**query), allow="true")
         assert back.status_code == 302, back.text
         return str(parse_qs(urlsplit(back.headers["Location"]).query)["code"][0])
 
-    def tokens(self) -> Any:
+    def tokens(self):
         return self.http.get("/api/users/me/tokens", headers=self.bearer).json()["items"]
 
 
 @pytest.fixture
-def person(server: Server) -> Iterator[Person]:
+def person(server):
     one = Person(server.url)
     yield one.log_in()
     one.http.close()
 
 
-def exchange(server: Server, code: str, status: int = 200, **body: Any) -> Any:
+def exchange(server, code, status=200, **body):
     program = {"client_id": "program", "client_secret": SECRET, "redirect_uri": BACK}
     body = {**program, "grant_type": "authorization_code", "code": code, **body}
     answer = httpx.post(f"{server.url}/oauth/token", data=body)
@@ -108,14 +106,12 @@ def exchange(server: Server, code: str, status: int = 200, **body: Any) -> Any:
     return answer.json()
 
 
-def groups_with(server: Server, token: str) -> int:
+def groups_with(server, token):
     headers = {"Authorization": f"Bearer {token}"}
     return httpx.get(f"{server.url}/api/v3.0/get_groups", headers=headers).status_code
 
 
-def test_a_program_gets_a_scoped_token_that_the_person_can_revoke(
-    server: Server, person: Person
-) -> None:
+def test_a_program_gets_a_scoped_token_that_the_person_can_revoke(server, person):
     """T202: A program gets a scoped token after its user has allowed it."""
     answer = exchange(server, person.code())
     assert answer["token_type"] == "Bearer"
@@ -128,7 +124,7 @@ def test_a_program_gets_a_scoped_token_that_the_person_can_revoke(
     assert groups_with(server, answer["access_token"]) == 401
 
 
-def test_the_page_says_who_asks_for_what(server: Server, person: Person) -> None:
+def test_the_page_says_who_asks_for_what(server, person):
     page = person.page(scope="trips:read")
     assert "Program" in page.text
     assert person.email in page.text
@@ -147,7 +143,7 @@ def test_the_page_says_who_asks_for_what(server: Server, person: Person) -> None
         ({"client_id": "unknown"}, "El programa pidió el acceso de forma incorrecta:"),
     ],
 )
-def test_the_page_speaks_spanish(person: Person, query: dict[str, str], said: str) -> None:
+def test_the_page_speaks_spanish(person, query, said):
     person.http.headers["Accept-Language"] = "es"
     page = person.page(**query).text
     assert '<html lang="es">' in page
@@ -155,14 +151,14 @@ def test_the_page_speaks_spanish(person: Person, query: dict[str, str], said: st
     assert said in page
 
 
-def test_who_has_not_logged_in_does_so_first(server: Server) -> None:
+def test_who_has_not_logged_in_does_so_first(server):
     login = "/api/session/login?next=/oauth/authorize"
     with httpx.Client(base_url=server.url) as http:
         assert http.get("/oauth/authorize?client_id=x").headers["Location"].startswith(login)
         assert http.post("/oauth/authorize", data={"allow": "true"}).status_code == 403
 
 
-def test_no_consent_is_no_code(server: Server, person: Person) -> None:
+def test_no_consent_is_no_code(server, person):
     form = person.form(state="a b&c")
     back = person.answer(**form)
     assert parse_qs(urlsplit(back.headers["Location"]).query) == {
@@ -174,7 +170,7 @@ def test_no_consent_is_no_code(server: Server, person: Person) -> None:
     assert person.answer(**form, allow="true").status_code == 403
 
 
-def test_the_state_comes_back_as_it_was(server: Server, person: Person) -> None:
+def test_the_state_comes_back_as_it_was(server, person):
     back = person.answer(**person.form(state="a b&c"), allow="true")
     assert parse_qs(urlsplit(back.headers["Location"]).query)["state"] == ["a b&c"]
 
@@ -191,9 +187,7 @@ def test_the_state_comes_back_as_it_was(server: Server, person: Person) -> None:
         {"code_challenge": "x" * 43, "code_challenge_method": "plain"},
     ],
 )
-def test_a_wrong_request_gets_no_code(
-    server: Server, person: Person, change: dict[str, str]
-) -> None:
+def test_a_wrong_request_gets_no_code(server, person, change):
     form = person.form()
     answer = person.answer(**{**form, **change, "allow": "true"})
     assert answer.status_code in {302, 400, 401, 403}, answer.text
@@ -202,7 +196,7 @@ def test_a_wrong_request_gets_no_code(
         assert "evil" not in one.headers.get("Location", "")
 
 
-def test_a_code_works_once_and_then_ends_what_it_gave(server: Server, person: Person) -> None:
+def test_a_code_works_once_and_then_ends_what_it_gave(server, person):
     other = exchange(server, person.code())["access_token"]
     code = person.code()
     token = exchange(server, code)["access_token"]
@@ -214,16 +208,14 @@ def test_a_code_works_once_and_then_ends_what_it_gave(server: Server, person: Pe
     assert len(person.tokens()) == 1
 
 
-def test_a_code_that_is_sent_eight_times_at_once_gives_one_token(
-    server: Server, person: Person
-) -> None:
+def test_a_code_that_is_sent_eight_times_at_once_gives_one_token(server, person):
     """T211: A code of OAuth gives one token, however often it is sent."""
     body = {"client_id": "program", "client_secret": SECRET, "redirect_uri": BACK}
     body |= {"grant_type": "authorization_code"}
     for code in [person.code() for _ in range(3)]:
         start = threading.Barrier(8)
 
-        def send(code: str = code, start: threading.Barrier = start) -> httpx.Response:
+        def send(code=code, start=start):
             start.wait()
             return httpx.post(f"{server.url}/oauth/token", data={**body, "code": code}, timeout=30)
 
@@ -256,9 +248,7 @@ def test_a_code_that_is_sent_eight_times_at_once_gives_one_token(
         ({"grant_type": ""}, 400, "unsupported_grant_type"),
     ],
 )
-def test_a_wrong_exchange_is_refused(
-    server: Server, person: Person, change: dict[str, str], status: int, error: str
-) -> None:
+def test_a_wrong_exchange_is_refused(server, person, change, status, error):
     code = person.code()
     change = {"code": code, **change}
     assert exchange(server, status=status, **change)["error"] == error
@@ -266,14 +256,14 @@ def test_a_wrong_exchange_is_refused(
 
 
 @pytest.mark.parametrize("name", [b"\x00", b"%00", b"unknown", b"\xff"])
-def test_a_wrong_name_in_basic_authentication_is_refused(server: Server, name: bytes) -> None:
+def test_a_wrong_name_in_basic_authentication_is_refused(server, name):
     body = {"grant_type": "authorization_code", "code": "x"}
     given = {"Authorization": f"Basic {base64.b64encode(name + b':x').decode()}"}
     answer = httpx.post(f"{server.url}/oauth/token", data=body, headers=given)
     assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")
 
 
-def test_a_program_that_keeps_no_secret_needs_pkce(server: Server, person: Person) -> None:
+def test_a_program_that_keeps_no_secret_needs_pkce(server, person):
     assert "Code+challenge" in person.page(client_id="phone").headers["Location"]
     verifier = secrets.token_urlsafe(48)
     digest = hashlib.sha256(verifier.encode()).digest()
@@ -286,7 +276,7 @@ def test_a_program_that_keeps_no_secret_needs_pkce(server: Server, person: Perso
     assert groups_with(server, token) == 200
 
 
-def test_a_program_of_its_own_acts_for_its_owner(server: Server) -> None:
+def test_a_program_of_its_own_acts_for_its_owner(server):
     body = {"grant_type": "client_credentials", "client_id": "robot", "client_secret": SECRET}
     tokens = [httpx.post(f"{server.url}/oauth/token", data=body).json() for _ in range(7)]
     works = [groups_with(server, one["access_token"]) for one in tokens]
@@ -295,19 +285,19 @@ def test_a_program_of_its_own_acts_for_its_owner(server: Server) -> None:
     assert httpx.post(f"{server.url}/oauth/token", data=body).status_code == 400
 
 
-def test_a_form_without_its_type_is_read(server: Server, person: Person) -> None:
+def test_a_form_without_its_type_is_read(server, person):
     body = f"client_id=program&client_secret={SECRET}&grant_type=authorization_code"
     body += f"&code={person.code()}&redirect_uri={BACK}"
     answer = httpx.post(f"{server.url}/oauth/token", content=body.encode())
     assert answer.status_code == 200, answer.text
 
 
-def test_other_methods_are_refused(server: Server, person: Person) -> None:
+def test_other_methods_are_refused(server, person):
     assert person.http.put("/oauth/authorize").status_code in {403, 405}
     assert person.http.get("/oauth/token").status_code == 405
 
 
-def test_a_form_that_was_tampered_with_is_a_clear_error(server: Server, person: Person) -> None:
+def test_a_form_that_was_tampered_with_is_a_clear_error(server, person):
     form = person.form()
     for name in form:
         for value in ("", "😀" * 400, "{", "0" * 4000):
@@ -316,7 +306,7 @@ def test_a_form_that_was_tampered_with_is_a_clear_error(server: Server, person: 
 
 
 @pytest.mark.parametrize("unused", ["resource", "nonce", "claims"])
-def test_what_is_not_used_here_is_left_out(server: Server, person: Person, unused: str) -> None:
+def test_what_is_not_used_here_is_left_out(server, person, unused):
     for value in ("http://[", "n" * 300, "https://api.example.com/api/mcp", "{"):
         exchange(server, person.code(**{unused: value}))
         # A form is sent to the address of the page, with its query.
@@ -325,7 +315,7 @@ def test_what_is_not_used_here_is_left_out(server: Server, person: Person, unuse
         assert "code=" in back.headers["Location"], back.text
 
 
-def test_a_query_is_checked_as_the_form_is(server: Server, person: Person) -> None:
+def test_a_query_is_checked_as_the_form_is(server, person):
     trusted = {"client_id": "trusted"}
     assert "code=" in person.page(**trusted).headers["Location"]
     for wrong in (
@@ -339,15 +329,13 @@ def test_a_query_is_checked_as_the_form_is(server: Server, person: Person) -> No
         assert "code=" in back.headers["Location"], back.text
 
 
-def test_an_administrator_registers_a_program_in_the_admin_site(
-    server: Server, person: Person
-) -> None:
+def test_an_administrator_registers_a_program_in_the_admin_site(server, person):
     with httpx.Client(base_url=server.url, headers={"Referer": server.url}) as http:
         email = f"{secrets.token_hex(6)}@example.com"
         names = ("--email", email, "--name", "Ada Admin", "--noinput")
         server.manage("createsuperuser", *names, DJANGO_SUPERUSER_PASSWORD=PASSWORD)
 
-        def send(path: str, **form: str) -> httpx.Response:
+        def send(path, **form):
             http.get(path)
             return http.post(path, data={**form, "csrfmiddlewaretoken": http.cookies["csrftoken"]})
 
@@ -367,7 +355,7 @@ def test_an_administrator_registers_a_program_in_the_admin_site(
     assert "Tricky" in person.page(client_id="tricky").text
 
 
-def test_no_code_outlives_the_password(server: Server, person: Person) -> None:
+def test_no_code_outlives_the_password(server, person):
     code = person.code()
     account = f"{server.url}/api/users/{person.user['id']}"
     body = {"name": "Olga", "email": person.email, "password": f"{PASSWORD} 2"}
@@ -378,7 +366,7 @@ def test_no_code_outlives_the_password(server: Server, person: Person) -> None:
 
 
 @pytest.mark.slow
-def test_a_deactivated_account_gets_no_token(server: Server, person: Person) -> None:
+def test_a_deactivated_account_gets_no_token(server, person):
     """The code has ended; the secret is good, so the lock of the account refuses."""
     code, user = person.code(), str(person.user["id"])
     names = ("--client-id", f"robot{user}", "--client-secret", SECRET, "--user", user)
@@ -394,7 +382,7 @@ def test_a_deactivated_account_gets_no_token(server: Server, person: Person) -> 
     assert server.manage("shell", "--verbosity", "0", "--command", command).stdout.strip() == "0"
 
 
-def test_codes_are_valid_for_a_minute(server: Server, person: Person) -> None:
+def test_codes_are_valid_for_a_minute(server, person):
     code = person.code()
     names = "from datetime import timedelta; from oauth2_provider.models import Grant"
     later = "Grant.objects.update(expires=F('expires') - timedelta(minutes=1))"
@@ -404,7 +392,7 @@ def test_codes_are_valid_for_a_minute(server: Server, person: Person) -> None:
     assert exchange(server, person.code())["expires_in"] == 360 * 24 * 3600
 
 
-def test_programs_that_guess_are_slowed_down() -> None:
+def test_programs_that_guess_are_slowed_down():
     more = {"NUM_PROXIES": "1", "THROTTLE_LOGIN_ADDRESS": "3/hour"}
     with running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR", **more) as behind:
         named = ("--client-id", "program", "--client-secret", SECRET, "--redirect-uris", BACK)

@@ -1,7 +1,6 @@
 """The objects have every key that clients fail without, and say the same as our own API."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from tests.factories import add_guest, settle, spend
 from tests.splits.histories import HISTORIES
 
 
-def test_objects_have_every_key(calling: Any, trip: Any, olga: Any, ed: Any, vera: Any) -> None:
+def test_objects_have_every_key(calling, trip, olga, ed, vera):
     guest, caller = add_guest(trip), calling(olga)
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed, guest])
     settle(trip, vera, olga, 5)
@@ -48,7 +47,7 @@ def test_objects_have_every_key(calling: Any, trip: Any, olga: Any, ed: Any, ver
     assert len(caller.get("get_categories")["categories"]) == 7
 
 
-def test_comments_come_and_go(calling: Any, trip: Any, olga: Any, ed: Any) -> None:
+def test_comments_come_and_go(calling, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     made = calling(ed).done("create_comment", form=True, expense_id=expense.pk, content="Nice")
     assert calling(olga).get(f"get_expense/{expense.pk}")["expense"]["comments_count"] == 1
@@ -61,7 +60,7 @@ def test_comments_come_and_go(calling: Any, trip: Any, olga: Any, ed: Any) -> No
 
 
 @pytest.mark.either
-def test_every_category_is_read_back_unchanged(calling: Any, trip: Any, olga: Any) -> None:
+def test_every_category_is_read_back_unchanged(calling, trip, olga):
     caller = calling(olga)
     for category_id, name in NAMES.items():
         made = caller.spend(
@@ -74,8 +73,8 @@ def test_every_category_is_read_back_unchanged(calling: Any, trip: Any, olga: An
 @pytest.mark.either
 @pytest.mark.parametrize("category_id", [min(NAMES), max(NAMES)])
 def test_a_category_outlives_a_restore_and_a_change_of_something_else(
-    calling: Any, trip: Any, olga: Any, category_id: int
-) -> None:
+    calling, trip, olga, category_id
+):
     caller = calling(olga)
     made = caller.spend("1", {olga: "1"}, {olga: "1"}, group_id=trip.pk, category_id=category_id)
     caller.done(f"delete_expense/{made['id']}")
@@ -90,14 +89,12 @@ def test_a_category_outlives_a_restore_and_a_change_of_something_else(
     assert caller.get(f"get_expense/{made['id']}")["expense"]["category"]["id"] != category_id
 
 
-def test_the_ids_of_categories_are_distinct() -> None:
+def test_the_ids_of_categories_are_distinct():
     parents = [pk for pk, _name in TREE]
     assert len({*parents, *NAMES}) == len(parents) + len(NAMES) == 50
 
 
-def test_an_expense_in_another_currency_is_shown_in_that_of_its_group(
-    calling: Any, trip: Any, olga: Any, ed: Any
-) -> None:
+def test_an_expense_in_another_currency_is_shown_in_that_of_its_group(calling, trip, olga, ed):
     expense = spend(
         trip, 1000, paid_by=olga, among=[olga, ed], currency="USD", exchange_rate=Decimal("0.9")
     )
@@ -108,7 +105,7 @@ def test_an_expense_in_another_currency_is_shown_in_that_of_its_group(
     assert "USD" in str(caller.refused(f"update_expense/{expense.pk}", cost="8"))
 
 
-def test_a_test_request_says_who_asks(calling: Any, olga: Any) -> None:
+def test_a_test_request_says_who_asks(calling, olga):
     answer = calling(olga).get("test", x="1")
     assert (answer["params"], answer["token"]) == ({"x": "1"}, {"user_id": olga.pk})
 
@@ -119,8 +116,8 @@ CENTS = st.integers(min_value=0, max_value=10**6)
 @HISTORIES
 @given(st.lists(st.tuples(st.lists(CENTS, min_size=3, max_size=3), st.integers(0, 2)), max_size=4))
 def test_what_is_written_here_reads_the_same_in_our_own_api(
-    calling: Any, api: Any, trip: Any, olga: Any, ed: Any, vera: Any, entries: Any
-) -> None:
+    calling, api, trip, olga, ed, vera, entries
+):
     caller, cast = calling(olga), (olga, ed, vera)
     for parts, payer in entries:
         total = sum(parts)
@@ -156,12 +153,12 @@ def test_what_is_written_here_reads_the_same_in_our_own_api(
     assert not list(differences())
 
 
-def test_rows_are_read_in_the_order_of_their_indexes() -> None:
+def test_rows_are_read_in_the_order_of_their_indexes():
     rows = Fields({"users__10__id": 3, "users__2__id": 2, "users__0__id": 1}).rows()
     assert [row.id("user_id") for row in rows] == [1, 2, 3]
 
 
-def test_paths_have_ids_of_64_bits(calling: Any, olga: Any) -> None:
+def test_paths_have_ids_of_64_bits(calling, olga):
     caller = calling(olga)
     for path in ("get_group", "get_expense", "get_user", "get_friend", "delete_expense"):
         for wrong in (0 if path != "get_group" else -1, 2**63, "x", "1.5", "01"):
@@ -169,7 +166,7 @@ def test_paths_have_ids_of_64_bits(calling: Any, olga: Any) -> None:
             assert method(f"{BASE}/{path}/{wrong}").status_code == 404
 
 
-def test_an_address_may_end_with_a_slash(calling: Any, trip: Any, olga: Any) -> None:
+def test_an_address_may_end_with_a_slash(calling, trip, olga):
     caller = calling(olga)
     assert caller.get("get_groups/") == caller.get("get_groups")
     assert caller.get(f"get_group/{trip.pk}/") == caller.get(f"get_group/{trip.pk}")
@@ -179,7 +176,7 @@ def test_an_address_may_end_with_a_slash(calling: Any, trip: Any, olga: Any) -> 
     assert answer.json()["errors"] == {}
 
 
-def test_ids_beyond_those_of_rows_are_not_found(calling: Any, olga: Any) -> None:
+def test_ids_beyond_those_of_rows_are_not_found(calling, olga):
     caller = calling(olga)
     for big in (2**52, 2**53 + 5, 2**63 - 1):
         caller.get(f"get_expense/{big}", 404)

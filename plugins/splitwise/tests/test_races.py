@@ -9,7 +9,7 @@ from tests.server import running_server
 from tests.splits.journey import fresh_email, register, sign_up
 
 
-def test_friends_are_locked_in_one_order_whatever_that_of_the_list() -> None:
+def test_friends_are_locked_in_one_order_whatever_that_of_the_list():
     """Otherwise, two callers who add the same people in two orders wait for each other."""
     with (
         running_server(SPLITWISE_API="true", LOG_LEVEL="ERROR") as server,

@@ -1,8 +1,5 @@
 """Receipts that clients of Splitwise's API send in a form become attachments."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
@@ -10,7 +7,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.conftest import folder, stored  # noqa: F401 -- a fixture
 from plugins.attachments.tests.pictures import PDF, picture
-from plugins.splitwise.tests.conftest import BASE, FORM, Caller, shares
+from plugins.splitwise.tests.conftest import BASE, FORM, shares
 from splits.models import Expense, Settlement
 from tests.factories import settle, spend
 
@@ -19,7 +16,7 @@ pytestmark = pytest.mark.either
 NONE = {"large": None, "original": None}
 
 
-def send(caller: Caller, path: str, content: bytes | str, status: int = 200, **body: Any) -> Any:
+def send(caller, path, content, status=200, **body):
     """The answer to a form with a receipt."""
     file = SimpleUploadedFile("taxi.pdf", content) if isinstance(content, bytes) else content
     key = {name: body.pop(name) for name in ("HTTP_IDEMPOTENCY_KEY",) if name in body}
@@ -32,13 +29,11 @@ def send(caller: Caller, path: str, content: bytes | str, status: int = 200, **b
 
 
 @pytest.fixture
-def new(trip: Any) -> dict[str, Any]:
+def new(trip):
     return {"cost": "5", "description": "x", "group_id": trip.pk, "split_equally": "1"}
 
 
-def test_a_receipt_is_an_attachment_of_the_expense(
-    calling: Any, api: Any, trip: Any, olga: Any, new: dict[str, Any]
-) -> None:
+def test_a_receipt_is_an_attachment_of_the_expense(calling, api, trip, olga, new):
     caller = calling(olga)
     made = send(caller, "create_expense", PDF, **new)["expenses"][0]
     row = Attachment.objects.get()
@@ -55,9 +50,7 @@ def test_a_receipt_is_an_attachment_of_the_expense(
     assert caller.get(f"get_expense/{made['id']}")["expense"]["receipt"] == made["receipt"]
 
 
-def test_another_receipt_is_shown_in_its_place(
-    calling: Any, olga: Any, new: dict[str, Any]
-) -> None:
+def test_another_receipt_is_shown_in_its_place(calling, olga, new):
     caller = calling(olga)
     made = send(caller, "create_expense", PDF, **new)["expenses"][0]
     path = f"update_expense/{made['id']}"
@@ -71,14 +64,14 @@ def test_another_receipt_is_shown_in_its_place(
 
 
 def test_a_refused_receipt_or_expense_leaves_nothing(
-    calling: Any,
-    trip: Any,
-    olga: Any,
-    ed: Any,
-    vera: Any,
-    new: dict[str, Any],
-    folder: Path,  # noqa: F811 -- the fixture
-) -> None:
+    calling,
+    trip,
+    olga,
+    ed,
+    vera,
+    new,
+    folder,  # noqa: F811 -- the fixture
+):
     expense, payment = spend(trip, 100, paid_by=olga, among=[olga]), settle(trip, ed, olga, 5)
     paid = {**new, **shares({ed: "5"}, {olga: "5"}), "payment": "1", "split_equally": ""}
     for caller, path, content, body in (
@@ -97,20 +90,18 @@ def test_a_refused_receipt_or_expense_leaves_nothing(
     assert stored(folder) == []
 
 
-def test_a_full_quota_refuses_the_expense_too(
-    calling: Any, olga: Any, new: dict[str, Any], settings: Any
-) -> None:
+def test_a_full_quota_refuses_the_expense_too(calling, olga, new, settings):
     settings.QUOTA_ATTACHMENTS = 0
     assert "base" in send(calling(olga), "create_expense", PDF, **new)["errors"]
     assert not Expense.objects.exists()
 
 
 def test_a_repeat_with_its_key_attaches_nothing_again(
-    calling: Any,
-    olga: Any,
-    new: dict[str, Any],
-    folder: Path,  # noqa: F811 -- the fixture
-) -> None:
+    calling,
+    olga,
+    new,
+    folder,  # noqa: F811 -- the fixture
+):
     caller = calling(olga)
     answers = [send(caller, "create_expense", PDF, **new, HTTP_IDEMPOTENCY_KEY="k") for _ in "ab"]
     assert answers[0] == answers[1]
@@ -119,9 +110,7 @@ def test_a_repeat_with_its_key_attaches_nothing_again(
     assert len(stored(folder)) == 1
 
 
-def test_uploads_and_their_sizes_are_limited(
-    calling: Any, olga: Any, new: dict[str, Any], limits: Any
-) -> None:
+def test_uploads_and_their_sizes_are_limited(calling, olga, new, limits):
     caller = calling(olga)
     large = PDF + b" " * 2 * 1024 * 1024
     assert send(caller, "create_expense", large, **new)["expenses"]
@@ -137,8 +126,8 @@ def test_uploads_and_their_sizes_are_limited(
 
 
 def test_lists_of_receipts_take_a_constant_number_of_statements(
-    calling: Any, olga: Any, new: dict[str, Any], django_assert_max_num_queries: Any
-) -> None:
+    calling, olga, new, django_assert_max_num_queries
+):
     caller = calling(olga)
     for _time in range(3):
         send(caller, "create_expense", PDF, **new)

@@ -1,13 +1,12 @@
 """Without the extra `splitwise`, API keys work, and nothing else lets a program in."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.passwords import PASSWORD
-from tests.server import Server, running_server
+from tests.server import running_server
 
 pytestmark = pytest.mark.once
 
@@ -29,14 +28,14 @@ sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory):
     folder: Path = tmp_path_factory.mktemp("without")
     (folder / "sitecustomize.py").write_text(HIDING)
     with running_server(SPLITWISE_API="true", PYTHONPATH=str(folder)) as running:
         yield running
 
 
-def test_an_api_key_is_accepted_and_no_program_logs_in(server: Server) -> None:
+def test_an_api_key_is_accepted_and_no_program_logs_in(server):
     with httpx.Client(base_url=server.url) as http:
         account = {"email": "olga@example.com", "password": PASSWORD}
         http.headers["Authorization"] = (

@@ -5,12 +5,11 @@ import pytest
 from tests.admin_client import AdminClient
 from tests.factories import spend
 from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def test_spending_is_drawn_beside_its_numbers(ada: User, trip: Trip, olga: User, ed: User) -> None:
+def test_spending_is_drawn_beside_its_numbers(ada, trip, olga, ed):
     Trip.objects.filter(pk=trip.pk).update(budget_minor=9000)
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
     site = AdminClient(ada)

@@ -1,26 +1,18 @@
 """A user who doubts a balance can follow it, entry by entry."""
 
-from typing import Any
-
 import pytest
-from pytest_django import DjangoAssertNumQueries
 
 from tests.factories import spend
-from tests.splits.ledger import Ledger
 from tests.test_costs import remaining
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
-def lines(ledger: Ledger, reader: User, user: User, query: str = "pageSize=100") -> list[dict]:
+def lines(ledger, reader, user, query="pageSize=100"):
     return ledger.answer(reader, "get", f"balances/{user.pk}?{query}").json()["items"]
 
 
-def test_the_entries_stand_in_the_order_recorded_with_the_running_sum(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_the_entries_stand_in_the_order_recorded_with_the_running_sum(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 30, olga, ed, vera, expenseDate="2026-05-17")
     ledger.settle(ed, olga, 4)
     ledger.spend(ed, 10, vera, expenseDate="2026-05-14")
@@ -39,9 +31,7 @@ def test_the_entries_stand_in_the_order_recorded_with_the_running_sum(
     assert [line["balance"] for line in lines(ledger, vera, ed)] == [-10, -6, 4, 10]
 
 
-def test_the_last_line_is_the_balance_of_everybody(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_the_last_line_is_the_balance_of_everybody(ledger, olga, ed, vera):
     ledger.spend(olga, 100, olga, ed, vera)
     ledger.spend(
         ed,
@@ -58,24 +48,20 @@ def test_the_last_line_is_the_balance_of_everybody(
         assert last["balance"] == balance
 
 
-def test_what_no_split_covers_is_in_the_share_of_who_paid(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_what_no_split_covers_is_in_the_share_of_who_paid(ledger, olga, ed):
     expense = ledger.spend(olga, 30, olga, ed)
     ledger.delete_split(ledger.split(expense, ed), olga)
     [line] = lines(ledger, olga, olga)
     assert (line["paid"], line["share"], line["balance"]) == (30, 30, 0)
 
 
-def test_pages_go_on_where_the_last_one_ended(ledger: Ledger, olga: User, ed: User) -> None:
+def test_pages_go_on_where_the_last_one_ended(ledger, olga, ed):
     for _number in range(3):
         ledger.spend(olga, 10, ed)
     assert [line["balance"] for line in lines(ledger, olga, olga, "pageSize=2&page=2")] == [30]
 
 
-def test_a_member_without_entries_has_no_lines_and_a_stranger_is_404(
-    ledger: Ledger, olga: User, vera: User, sam: User
-) -> None:
+def test_a_member_without_entries_has_no_lines_and_a_stranger_is_404(ledger, olga, vera, sam):
     assert lines(ledger, olga, vera) == []
     assert ledger.answer(olga, "get", f"balances/{sam.pk}").status_code == 404
     assert ledger.answer(sam, "get", f"balances/{olga.pk}").status_code == 404
@@ -83,12 +69,8 @@ def test_a_member_without_entries_has_no_lines_and_a_stranger_is_404(
 
 @pytest.mark.parametrize("entries", [2, 40])
 def test_the_query_count_does_not_grow_and_no_items_are_read(
-    ledger: Ledger,
-    olga: User,
-    ed: User,
-    entries: int,
-    django_assert_num_queries: DjangoAssertNumQueries,
-) -> None:
+    ledger, olga, ed, entries, django_assert_num_queries
+):
     for _number in range(entries):
         ledger.spend(olga, 10, ed)
         ledger.settle(ed, olga, 1)
@@ -98,9 +80,7 @@ def test_the_query_count_does_not_grow_and_no_items_are_read(
     assert "stored_items" not in str(queries.captured_queries)
 
 
-def test_each_100_entries_count_as_one_more(
-    ledger: Ledger, trip: Trip, olga: User, ed: User, limits: Any
-) -> None:
+def test_each_100_entries_count_as_one_more(ledger, trip, olga, ed, limits):
     limits(user="10/min")
     for _expense in range(200):
         spend(trip, 100, paid_by=olga, among=[ed])
@@ -109,13 +89,13 @@ def test_each_100_entries_count_as_one_more(
     assert remaining(client.get("/api/users/me")) == 6
 
 
-def test_a_refund_is_below_zero(ledger: Ledger, olga: User, ed: User) -> None:
+def test_a_refund_is_below_zero(ledger, olga, ed):
     ledger.spend(olga, -30, olga, ed)
     [line] = lines(ledger, olga, olga)
     assert (line["paid"], line["share"]) == (-30, -15)
 
 
-def test_what_is_offset_is_no_entry(ledger: Ledger, olga: User, ed: User) -> None:
+def test_what_is_offset_is_no_entry(ledger, olga, ed):
     """Ed owes Olga 30, she owes him 20, and one payment of 10 closes both."""
     ledger.spend(olga, 30, ed)
     ledger.spend(ed, 20, olga)
@@ -123,9 +103,7 @@ def test_what_is_offset_is_no_entry(ledger: Ledger, olga: User, ed: User) -> Non
     assert [line["kind"] for line in lines(ledger, ed, ed)] == ["EXPENSE", "EXPENSE", "SETTLEMENT"]
 
 
-def test_money_in_another_currency_counts_in_that_of_the_trip(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_money_in_another_currency_counts_in_that_of_the_trip(ledger, olga, ed):
     sides = {"fromUserId": ed.pk, "toUserId": olga.pk, "settledOn": "2026-05-14"}
     yen = {**sides, "amount": 5000, "currency": "JPY", "exchangeRate": "0.00625"}
     assert ledger.answer(ed, "post", "settlements", yen).status_code == 201

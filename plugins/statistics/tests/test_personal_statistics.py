@@ -3,26 +3,23 @@
 import csv
 import io
 
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 MINE = "/api/users/me/statistics"
 
 
-def second_trip(olga: User, ed: User, currency: str = "EUR") -> Trip:
+def second_trip(olga, ed, currency="EUR"):
     trip = TripFactory(title="Alps", currency=currency)
     join(trip, olga, TripRole.OWNER)
     join(trip, ed, TripRole.EDITOR)
     return trip
 
 
-def test_what_one_paid_and_bears_in_all_trips(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_what_one_paid_and_bears_in_all_trips(api, trip, olga, ed):
     alps, yen = second_trip(olga, ed), second_trip(olga, ed, "JPY")
     spend(trip, 3000, paid_by=olga, among=[olga, ed], category="FOOD", expense_date="2026-05-14")
     spend(trip, 1000, paid_by=ed, among=[olga], category="FOOD", expense_date="2026-06-01")
@@ -51,7 +48,7 @@ def test_what_one_paid_and_bears_in_all_trips(api: Api, trip: Trip, olga: User, 
     assert api(olga).get(f"{MINE}.svg").content == shown
 
 
-def test_a_changed_expense_counts_at_once(api: Api, trip: Trip, olga: User) -> None:
+def test_a_changed_expense_counts_at_once(api, trip, olga):
     expense = spend(trip, 1000, paid_by=olga, among=[olga])
     for amount in (10, 7):
         path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
@@ -59,14 +56,12 @@ def test_a_changed_expense_counts_at_once(api: Api, trip: Trip, olga: User) -> N
         assert api(olga).get(MINE).json()["currencies"][0]["paid"] == amount
 
 
-def test_a_trip_in_which_one_has_nothing_is_not_shown(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_trip_in_which_one_has_nothing_is_not_shown(api, trip, olga, ed):
     spend(trip, 1000, paid_by=ed, among=[ed])
     assert api(olga).get(MINE).json()["currencies"] == []
 
 
-def test_payers_bear_what_no_split_covers(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_payers_bear_what_no_split_covers(api, trip, olga, ed):
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed])
     split = expense.loaded_splits[1]
     path = f"/api/expenses/{expense.pk}/splits/{split.pk}"
@@ -75,7 +70,7 @@ def test_payers_bear_what_no_split_covers(api: Api, trip: Trip, olga: User, ed: 
     assert (euros["paid"], euros["share"]) == (30, 30)
 
 
-def test_what_is_between_two_people(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_what_is_between_two_people(api, trip, olga, ed):
     alps = second_trip(olga, ed)
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
     spend(alps, 1000, paid_by=ed, among=[olga])
@@ -90,9 +85,7 @@ def test_what_is_between_two_people(api: Api, trip: Trip, olga: User, ed: User) 
     assert other["trips"][0]["youOwe"] == 10
 
 
-def test_what_was_paid_too_much_is_owed_back(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_what_was_paid_too_much_is_owed_back(api, trip, olga, ed, vera):
     spend(trip, 2000, paid_by=olga, among=[olga, ed])
     settle(trip, ed, olga, 2500)
     [shown] = api(olga).get(f"/api/users/me/between/{ed.pk}").json()["currencies"]
@@ -106,13 +99,13 @@ def test_what_was_paid_too_much_is_owed_back(
     assert (row["youOwe"], row["owesYou"], row["youSent"]) == (0, 15, 25)
 
 
-def test_between_strangers_is_nothing_to_find(api: Api, trip: Trip, olga: User, sam: User) -> None:
+def test_between_strangers_is_nothing_to_find(api, trip, olga, sam):
     for user_id in (sam.pk, 10**9):
         problem_of(api(olga).get(f"/api/users/me/between/{user_id}"), 404, "not_found")
     problem_of(api(sam).get(f"/api/users/me/between/{olga.pk}"), 404, "not_found")
 
 
-def test_a_script_sees_its_own_trip_only(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_a_script_sees_its_own_trip_only(api, trip, olga, ed):
     alps = second_trip(olga, ed)
     spend(trip, 3000, paid_by=olga, among=[olga])
     spend(alps, 100, paid_by=olga, among=[olga])

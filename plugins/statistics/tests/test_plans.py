@@ -11,7 +11,6 @@ from benchmarks.open_debts import fill
 from plugins.statistics.report import KINDS, Statistics
 from tests import citus
 from tests.bulk import analyse, long_trip
-from tests.cast import Api
 from tests.factories import TripFactory, UserFactory
 from tests.test_plans import CLOSED_DEBTS, noted, plan_of, scanning
 
@@ -20,7 +19,7 @@ pytestmark = citus.hides_plans
 _OWN_PARTS = re.compile('"participant_id" = ')
 
 
-def test_statistics_look_up_what_they_sum(api: Api, transactional_db: None) -> None:
+def test_statistics_look_up_what_they_sum(api, transactional_db):
     _trip, people = long_trip()
     client, path = api(people[0]), f"/api/users/me/between/{people[1].pk}"
     asked, _answers = noted({"between": lambda: client.get(path)})
@@ -45,7 +44,7 @@ def test_statistics_look_up_what_they_sum(api: Api, transactional_db: None) -> N
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has statistics")
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "member"])
-def test_ones_own_part_is_looked_up_for_each_expense(kind: str) -> None:
+def test_ones_own_part_is_looked_up_for_each_expense(kind):
     with CaptureQueriesContext(connection) as captured:
         Statistics(TripFactory(), UserFactory(), date(2026, 5, 18), kind)
     [sums] = [sql for query in captured if _OWN_PARTS.search(sql := query["sql"])]

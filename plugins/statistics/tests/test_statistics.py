@@ -3,7 +3,6 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -20,11 +19,10 @@ from hypothesis import strategies as st
 from splits import money
 from splits.models import Expense
 from splits.models.individual_splits import remove_split
-from tests.cast import Api
 from tests.document import problem_of
 from tests.factories import TripFactory, acting_as_owner, add_guest, join, spend
 from tests.splits.histories import HISTORIES
-from tests.splits.ledger import Json, Ledger, exact
+from tests.splits.ledger import exact
 from tests.trips.budgets import with_budgets
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_major
 from trips.models import Trip
@@ -37,9 +35,7 @@ DAYS = [FIRST - timedelta(days=20), FIRST, SECOND, LAST + timedelta(days=30)]
 KINDS = ("category", "day", "month", "currency")
 
 
-def statistics(
-    api: Api, trip: Trip, reader: User, as_of: Any = "2099-12-31", by: str = "category"
-) -> Json:
+def statistics(api, trip, reader, as_of="2099-12-31", by="category"):
     """The statistics with exact numbers."""
     query = {"asOf": str(as_of), "by": by}
     response = api(reader).get(f"/api/trips/{trip.pk}/statistics", query)
@@ -47,19 +43,17 @@ def statistics(
     return exact(response)
 
 
-def sums(shown: Json, *names: str) -> list[tuple[Any, ...]]:
+def sums(shown, *names):
     """These fields of each group."""
     return [tuple(group[name] for name in names) for group in shown["groups"]]
 
 
-def amounts(shown: Json, name: str = "paid") -> dict[str, Decimal]:
+def amounts(shown, name="paid"):
     return {key: amount for key, amount in sums(shown, "key", name) if amount}
 
 
 @pytest.mark.parametrize("by", ["category", "member"])
-def test_without_a_day_what_is_dated_ahead_counts_as_in_balances(
-    api: Api, trip: Trip, olga: User, ed: User, by: str
-) -> None:
+def test_without_a_day_what_is_dated_ahead_counts_as_in_balances(api, trip, olga, ed, by):
     Trip.objects.filter(pk=trip.pk).update(budget_minor=100_00, start_date=date(2020, 1, 1))
     Trip.objects.filter(pk=trip.pk).update(end_date=date(2020, 1, 2))
     spend(trip, 10_00, paid_by=olga, among=[olga, ed], expense_date=date(2020, 1, 1))
@@ -98,9 +92,7 @@ def test_without_a_day_what_is_dated_ahead_counts_as_in_balances(
         ("currency", [("USD", "US Dollar", 90, 45, 1), ("EUR", "Euro", Decimal("70.5"), 20, 2)]),
     ],
 )
-def test_a_group_has_what_was_spent_and_the_callers_part(
-    api: Api, ledger: Ledger, olga: User, ed: User, vera: User, by: str, groups: list[Any]
-) -> None:
+def test_a_group_has_what_was_spent_and_the_callers_part(api, ledger, olga, ed, vera, by, groups):
     ledger.spend(olga, 60, olga, ed, vera, expenseDate="2026-05-14", category="FOOD")
     ledger.spend(ed, 10.5, vera, expenseDate="2026-05-14", category="FOOD")
     dollars = {"currency": "USD", "exchangeRate": 0.9, "category": "TRANSPORT"}
@@ -113,9 +105,7 @@ def test_a_group_has_what_was_spent_and_the_callers_part(
     assert sums(shown, "planned", "cumulative") == [(None, sum) for sum in so_far]
 
 
-def test_members_have_what_they_paid_and_their_own_part(
-    api: Api, ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_members_have_what_they_paid_and_their_own_part(api, ledger, olga, ed, vera):
     ledger.spend(olga, 60, olga, ed, vera)
     ledger.spend(olga, 8, ed)
     ledger.spend(ed, 10.5, vera)
@@ -128,9 +118,7 @@ def test_members_have_what_they_paid_and_their_own_part(
     assert shown["total"] == 78.5
 
 
-def test_an_expense_is_in_the_group_of_each_of_its_tags(
-    api: Api, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_an_expense_is_in_the_group_of_each_of_its_tags(api, ledger, olga, ed):
     ledger.spend(olga, 60, olga, ed, tags=["wine", "beach"])
     ledger.spend(ed, 10, olga, tags=["beach"])
     ledger.spend(ed, 4, ed)
@@ -143,9 +131,7 @@ def test_an_expense_is_in_the_group_of_each_of_its_tags(
     assert shown["total"] == 74
 
 
-def test_a_tag_in_two_spellings_is_one_group(
-    api: Api, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_tag_in_two_spellings_is_one_group(api, ledger, olga, ed):
     for amount, tag in ((60, "wine"), (10, "Wine"), (4, "Wine")):
         ledger.spend(olga, amount, olga, ed, tags=[tag])
     shown = statistics(api, ledger.trip, olga, by="tag")
@@ -153,7 +139,7 @@ def test_a_tag_in_two_spellings_is_one_group(
     assert ledger.answer(olga, "get", "tags").json()["items"] == [{"name": "Wine", "count": 3}]
 
 
-def test_labels_are_in_the_language_of_the_reader(api: Api, trip: Trip, olga: User) -> None:
+def test_labels_are_in_the_language_of_the_reader(api, trip, olga):
     spend(trip, 1000, paid_by=olga, among=[olga], category="FOOD", expense_date=FIRST)
     client, path = api(olga), f"/api/trips/{trip.pk}/statistics?asOf=2027-01-01&by="
     for by, label in (("category", "Comida"), ("month", "Mayo de 2026"), ("currency", "Euro")):
@@ -161,14 +147,12 @@ def test_labels_are_in_the_language_of_the_reader(api: Api, trip: Trip, olga: Us
         assert [group["label"] for group in response.json()["groups"]] == [label]
 
 
-def test_an_admin_who_is_no_member_has_no_part(api: Api, trip: Trip, olga: User, ada: User) -> None:
+def test_an_admin_who_is_no_member_has_no_part(api, trip, olga, ada):
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert sums(statistics(api, trip, ada), "paid", "share") == [(10, 0)]
 
 
-def test_only_expenses_up_to_the_day_count(
-    api: Api, ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_only_expenses_up_to_the_day_count(api, ledger, olga, ed, vera):
     ledger.spend(olga, 30, olga, ed, expenseDate="2026-05-14")
     ledger.spend(ed, 8, olga, vera, expenseDate="2026-05-15")
     for by in KINDS:
@@ -178,9 +162,7 @@ def test_only_expenses_up_to_the_day_count(
     assert sums(people, "paid", "share", "count") == [(30, 15, 1), (0, 15, 0), (0, 0, 0)]
 
 
-def test_what_no_split_covers_is_borne_by_the_payers_from_its_day_on(
-    api: Api, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_what_no_split_covers_is_borne_by_the_payers_from_its_day_on(api, ledger, olga, ed):
     expense = ledger.spend(olga, 30, olga, ed, expenseDate="2026-05-15")
     ledger.delete_split(ledger.split(expense, ed), olga)
     for as_of, share in ((FIRST, 0), (SECOND, 30)):
@@ -193,9 +175,7 @@ def test_what_no_split_covers_is_borne_by_the_payers_from_its_day_on(
         assert not amounts(statistics(api, ledger.trip, ed, as_of), "share")
 
 
-def test_deleted_expenses_do_not_count_until_they_are_restored(
-    api: Api, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_deleted_expenses_do_not_count_until_they_are_restored(api, ledger, olga, ed):
     expense = ledger.spend(olga, 30, olga, ed)
     before = statistics(api, ledger.trip, olga)
     ledger.delete(expense, olga)
@@ -204,7 +184,7 @@ def test_deleted_expenses_do_not_count_until_they_are_restored(
     assert statistics(api, ledger.trip, olga) == before
 
 
-def test_an_empty_trip_has_members_and_no_other_groups(api: Api, trip: Trip, olga: User) -> None:
+def test_an_empty_trip_has_members_and_no_other_groups(api, trip, olga):
     for by in KINDS:
         shown = statistics(api, trip, olga, by=by)
         assert (shown["total"], shown["groups"]) == (0, [])
@@ -212,9 +192,7 @@ def test_an_empty_trip_has_members_and_no_other_groups(api: Api, trip: Trip, olg
     assert (people["total"], len(people["groups"])) == (0, 3)
 
 
-def test_former_members_with_an_entry_are_shown(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_former_members_with_an_entry_are_shown(api, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=olga, among=[ed], expense_date=SECOND)
     trip.members.filter(user__in=[ed, vera]).update(left_at=timezone.now())
     for as_of, share in ((FIRST, 0), (SECOND, 10)):
@@ -222,9 +200,7 @@ def test_former_members_with_an_entry_are_shown(
         assert sums(people, "key", "share") == [(str(olga.pk), 0), (str(ed.pk), share)]
 
 
-def test_who_has_left_counts_until_the_refund_that_cancels_what_they_paid(
-    api: Api, ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_who_has_left_counts_until_the_refund_that_cancels_what_they_paid(api, ledger, olga, ed):
     ledger.spend(ed, 60, ed, expenseDate="2026-05-14")
     ledger.spend(ed, -60, ed, expenseDate="2026-05-15")
     assert api(ed).post(f"{ledger.url}/members/leave").status_code == 204
@@ -235,9 +211,7 @@ def test_who_has_left_counts_until_the_refund_that_cancels_what_they_paid(
         assert amounts(people) == amounts(people, "share") == ({str(ed.pk): 60} if total else {})
 
 
-def test_after_a_change_of_the_currency_amounts_have_its_decimals(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_after_a_change_of_the_currency_amounts_have_its_decimals(api, trip, olga):
     path = f"/api/trips/{trip.pk}"
     for body in ({"budget": 50.5}, {"currency": "KWD"}):
         assert api(olga).patch(path, body).status_code == 200
@@ -249,9 +223,7 @@ def test_after_a_change_of_the_currency_amounts_have_its_decimals(
     assert (shown["currency"], shown["budget"]["planned"]) == ("KWD", Decimal("50.500"))
 
 
-def test_what_was_deleted_in_another_currency_is_in_no_sum(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_what_was_deleted_in_another_currency_is_in_no_sum(api, trip, olga):
     path, client = f"/api/trips/{trip.pk}", api(olga)
     gone = spend(trip, 1000, paid_by=olga, among=[olga], tags=["Wine"])
     assert client.delete(f"{path}/expenses/{gone.pk}").status_code == 204
@@ -281,8 +253,8 @@ def test_what_was_deleted_in_another_currency_is_in_no_sum(
     ],
 )
 def test_what_was_spent_of_a_budget_is_extrapolated_to_the_last_day(
-    api: Api, trip: Trip, olga: User, as_of: str, spent: str, forecast: str | None
-) -> None:
+    api, trip, olga, as_of, spent, forecast
+):
     Trip.objects.filter(pk=trip.pk).update(budget_minor=10_000)
     spend(trip, 3000, paid_by=olga, among=[olga], expense_date=date(2026, 1, 1))
     spend(trip, 7001, paid_by=olga, among=[olga], expense_date=SECOND)
@@ -295,9 +267,7 @@ def test_what_was_spent_of_a_budget_is_extrapolated_to_the_last_day(
         }
 
 
-def test_each_day_has_what_was_spent_so_far_and_was_planned_so_far(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_each_day_has_what_was_spent_so_far_and_was_planned_so_far(api, trip, olga):
     Trip.objects.filter(pk=trip.pk).update(budget_minor=10_000)
     for day in DAYS:
         spend(trip, 1000, paid_by=olga, among=[olga], expense_date=day)
@@ -325,7 +295,7 @@ EXPENSES = st.lists(
 )
 
 
-def record(trip: Trip, people: list[User], drawn: dict[str, Any]) -> None:
+def record(trip, people, drawn):
     """Record an expense, and change it by hand, as `drawn` says."""
     payers = [people[at] for at in drawn["payers"]]
     entered = drawn["entered"] + len(payers)
@@ -349,7 +319,7 @@ def record(trip: Trip, people: list[User], drawn: dict[str, Any]) -> None:
             remove_split(expense.splits.order_by("id").first(), by)
 
 
-def computed(trip: Trip, viewer: User, as_of: date) -> dict[str, Any]:
+def computed(trip, viewer, as_of):
     """The same sums in minor units, expense by expense in Python."""
     found: dict[str, Any] = {name: Counter() for name in (*KINDS, "paid", "share")}
     found["own"] = {name: Counter() for name in KINDS}
@@ -381,16 +351,8 @@ def computed(trip: Trip, viewer: User, as_of: date) -> dict[str, Any]:
     as_of=st.sampled_from([*DAYS, date(2099, 1, 1)]),
 )
 def test_all_sums_are_those_of_the_expenses_and_add_up(
-    api: Api,
-    olga: User,
-    ed: User,
-    vera: User,
-    sam: User,
-    currency: str,
-    expenses: list[dict[str, Any]],
-    merges: bool,
-    as_of: date,
-) -> None:
+    api, olga, ed, vera, sam, currency, expenses, merges, as_of
+):
     trip = TripFactory(currency=currency)
     join(trip, olga, TripRole.OWNER)
     join(trip, ed)
@@ -405,7 +367,7 @@ def test_all_sums_are_those_of_the_expenses_and_add_up(
     trip.members.filter(user=ed).update(left_at=timezone.now())
     expected = computed(trip, olga, as_of)
 
-    def major(found: Counter[Any]) -> dict[str, Decimal]:
+    def major(found):
         return {str(key): to_major(minor, currency) for key, minor in found.items() if minor}
 
     members = statistics(api, trip, olga, as_of, "member")
@@ -421,7 +383,7 @@ def test_all_sums_are_those_of_the_expenses_and_add_up(
         assert sum(amounts(shown, "share").values()) == own_part
 
 
-def test_sums_beyond_64_bits_are_exact(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_sums_beyond_64_bits_are_exact(api, trip, olga, ed):
     """SQLite would fail with an integer overflow."""
     most = int(MAX_AMOUNT) * 10**4  # of a currency with four decimals
     Trip.objects.filter(pk=trip.pk).update(currency="CLF")
@@ -439,8 +401,8 @@ def test_sums_beyond_64_bits_are_exact(api: Api, trip: Trip, olga: User, ed: Use
 
 @pytest.mark.parametrize(("by", "statements"), [*((by, 4) for by in KINDS), ("member", 6)])
 def test_the_number_of_statements_does_not_depend_on_that_of_expenses(
-    api: Api, trip: Trip, olga: User, ed: User, by: str, statements: int
-) -> None:
+    api, trip, olga, ed, by, statements
+):
     client, counts = api(olga), []
     for size in (1, 20):
         for at in range(size):
@@ -466,8 +428,8 @@ def test_the_number_of_statements_does_not_depend_on_that_of_expenses(
     ],
 )
 def test_a_report_counts_as_one_more_for_each_100_expenses_that_it_reads(
-    api: Api, trip: Trip, olga: User, limits: Callable[..., None], path: str
-) -> None:
+    api, trip, olga, limits, path
+):
     limits(user="100/min")
     Trip.objects.filter(pk=trip.pk).update(expenses_recorded=1_234)
     with time_machine.travel(timezone.now(), tick=False):
@@ -475,9 +437,7 @@ def test_a_report_counts_as_one_more_for_each_100_expenses_that_it_reads(
         assert ";r=86;" in api(olga).get("/api/users/me")["RateLimit"]
 
 
-def test_after_a_merge_the_part_of_the_guest_is_the_members(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_after_a_merge_the_part_of_the_guest_is_the_members(api, trip, olga, ed):
     guest = add_guest(trip)
     spend(trip, 1000, paid_by=olga, among=[guest])
     path = f"/api/trips/{trip.pk}/guests/{guest.pk}/merge"
@@ -489,9 +449,7 @@ def test_after_a_merge_the_part_of_the_guest_is_the_members(
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
-def test_a_day_far_away_is_none_or_all_of_the_trip(
-    api: Api, trip: Trip, olga: User, day: str
-) -> None:
+def test_a_day_far_away_is_none_or_all_of_the_trip(api, trip, olga, day):
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert statistics(api, trip, olga, day)["total"] == (10 if day > "2026" else 0)
 
@@ -501,9 +459,7 @@ def test_a_day_far_away_is_none_or_all_of_the_trip(
 TYPES = ("application/json", "text/csv", "image/svg+xml")
 
 
-def test_each_representation_has_its_own_tag_and_is_answered_304(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_each_representation_has_its_own_tag_and_is_answered_304(api, trip, olga):
     spend(trip, 1000, paid_by=olga, among=[olga])
     path, client = f"/api/trips/{trip.pk}/statistics?asOf=2099-12-31", api(olga)
     tags = {}
@@ -526,21 +482,19 @@ def test_each_representation_has_its_own_tag_and_is_answered_304(
         assert changed.status_code == 200
 
 
-def test_what_is_none_of_them_is_not_acceptable(api: Api, trip: Trip, olga: User) -> None:
+def test_what_is_none_of_them_is_not_acceptable(api, trip, olga):
     path = f"/api/trips/{trip.pk}/statistics"
     problem_of(api(olga).get(path, headers={"accept": "image/png"}), 406, "not_acceptable")
     assert api(olga).get(path, headers={"accept": "image/*"})["Content-Type"] == TYPES[2]
     assert api(olga).get(path, headers={"accept": "*/*"})["Content-Type"] == TYPES[0]
 
 
-def test_the_table_has_a_row_for_each_group_and_no_formula(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_the_table_has_a_row_for_each_group_and_no_formula(api, trip, olga):
     grandma = add_guest(trip, "=1+1")
     fields = {"currency": "USD", "exchange_rate": Decimal("0.5"), "expense_date": FIRST}
     spend(trip, 12_001, paid_by=olga, among=[grandma], **fields)
 
-    def table(by: str) -> list[tuple[str, ...]]:
+    def table(by):
         path = f"/api/trips/{trip.pk}/statistics?asOf=2026-05-15&by={by}"
         response = api(olga).get(path, headers={"accept": "text/csv"})
         name = f"trip-{trip.pk}-{by}-2026-05-15.csv"
@@ -565,7 +519,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "</text><script>alert(1)</script>\"'&\x0b\x85"
 
 
-def picture(api: Api, trip: Trip, reader: User, by: str) -> Any:
+def picture(api, trip, reader, by):
     path = f"/api/trips/{trip.pk}/statistics?asOf=2099-12-31&by={by}"
     response = api(reader).get(path, headers={"accept": "image/svg+xml"})
     assert response["Content-Type"] == "image/svg+xml"
@@ -582,9 +536,7 @@ def picture(api: Api, trip: Trip, reader: User, by: str) -> Any:
 
 
 @pytest.mark.parametrize("by", [*KINDS, "member"])
-def test_the_picture_is_for_all_eyes_and_for_none(
-    api: Api, trip: Trip, olga: User, by: str
-) -> None:
+def test_the_picture_is_for_all_eyes_and_for_none(api, trip, olga, by):
     Trip.objects.filter(pk=trip.pk).update(budget_minor=10_000, title=HOSTILE)
     grandma = add_guest(trip)
     User.objects.filter(pk=grandma.pk).update(name=HOSTILE)
@@ -601,13 +553,11 @@ def test_the_picture_is_for_all_eyes_and_for_none(
 
 
 @pytest.mark.parametrize("by", [*KINDS, "member"])
-def test_an_empty_trip_has_a_picture(api: Api, trip: Trip, olga: User, by: str) -> None:
+def test_an_empty_trip_has_a_picture(api, trip, olga, by):
     assert picture(api, trip, olga, by).find(f"{SVG}title").text
 
 
-def test_balances_are_bars_to_both_sides(
-    api: Api, trip: Trip, olga: User, ed: User, sam: User
-) -> None:
+def test_balances_are_bars_to_both_sides(api, trip, olga, ed, sam):
     User.objects.filter(pk=ed.pk).update(name=HOSTILE)
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
     path = f"/api/trips/{trip.pk}/balances.svg"
@@ -626,7 +576,7 @@ def test_balances_are_bars_to_both_sides(
     problem_of(api(sam).get(path), 404, "not_found")
 
 
-def test_a_picture_has_no_more_bars_than_can_be_read(api: Api, trip: Trip, olga: User) -> None:
+def test_a_picture_has_no_more_bars_than_can_be_read(api, trip, olga):
     for month in range(60):
         day = date(2020 + month // 12, 1 + month % 12, 1)
         spend(trip, 1000, paid_by=olga, among=[olga], expense_date=day)
@@ -635,7 +585,7 @@ def test_a_picture_has_no_more_bars_than_can_be_read(api: Api, trip: Trip, olga:
     assert [text.text for text in root.findall(f"{SVG}text")][-1] == "The table has more."
 
 
-def test_of_many_tags_those_of_most_money_are_shown(api: Any, trip: Any, olga: Any) -> None:
+def test_of_many_tags_those_of_most_money_are_shown(api, trip, olga):
     for number in range(101):
         tags = [f"{number} {letter}" for letter in "abcdefghij"]
         spend(trip, 1000 - number, paid_by=olga, among=[olga], tags=tags)
@@ -646,11 +596,11 @@ def test_of_many_tags_those_of_most_money_are_shown(api: Any, trip: Any, olga: A
 
 
 @pytest.fixture
-def planned(api: Api, trip: Trip, olga: User) -> Trip:
+def planned(api, trip, olga):
     return with_budgets(trip, api(olga))
 
 
-def test_statistics_compare_each_with_what_was_spent(api: Api, planned: Trip, olga: User) -> None:
+def test_statistics_compare_each_with_what_was_spent(api, planned, olga):
     spend(planned, 1000, paid_by=olga, among=[olga], category="FOOD")
     spend(planned, 400, paid_by=olga, among=[olga], category="OTHER")
     path = f"/api/trips/{planned.pk}/statistics?asOf=2099-12-31"
@@ -664,7 +614,7 @@ def test_statistics_compare_each_with_what_was_spent(api: Api, planned: Trip, ol
     assert "10.00\xa0EUR · 200.50\xa0EUR" in picture
 
 
-def test_statistics_and_history_of_a_refund(ledger: Ledger, olga: User, ed: User) -> None:
+def test_statistics_and_history_of_a_refund(ledger, olga, ed):
     ledger.spend(olga, 30, olga, ed)
     ledger.spend(olga, -10, olga, ed)
     statistics = ledger.answer(olga, "get", "statistics?asOf=2026-05-20&by=member").json()

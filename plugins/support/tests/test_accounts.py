@@ -1,7 +1,5 @@
 """Accounts in the admin site: made, changed, deactivated and deleted, by the rules of the API."""
 
-from typing import Any
-
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
@@ -10,7 +8,6 @@ from django.utils import timezone
 from tests.admin_client import AdminClient, errors, text, told
 from tests.factories import UserFactory, join, spend
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
-from trips.models import Trip
 from trips.roles import TripRole
 from users.mail_templates import MailTemplate
 from users.models import Mail, Role, User
@@ -22,11 +19,11 @@ NEW_PASSWORD = "nine-yellow-trams"
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
-def make(admin_client: AdminClient, **values: Any) -> Any:
+def make(admin_client, **values):
     given = {
         "email": "Bert@Example.com",
         "name": "Bert",
@@ -37,14 +34,14 @@ def make(admin_client: AdminClient, **values: Any) -> Any:
     return admin_client.add(User, **given)
 
 
-def test_a_new_account_can_log_in(admin_client: AdminClient) -> None:
+def test_a_new_account_can_log_in(admin_client):
     make(admin_client, role=Role.ADMIN, currency="JPY")
     bert = User.objects.get(name="Bert")
     assert (bert.email, bert.role, bert.currency) == ("Bert@Example.com", "ADMIN", "JPY")
     assert try_to_log_in("bert@example.com", NEW_PASSWORD).status_code == 200
 
 
-def test_a_new_account_without_a_name_is_named_after_the_address(admin_client: AdminClient) -> None:
+def test_a_new_account_without_a_name_is_named_after_the_address(admin_client):
     make(admin_client, name=None)
     assert User.objects.get(email="Bert@Example.com").name == "Bert"
 
@@ -63,16 +60,14 @@ def test_a_new_account_without_a_name_is_named_after_the_address(admin_client: A
         ({"role": "OWNER"}, "role"),
     ],
 )
-def test_what_the_api_would_refuse_is_an_error_of_the_form(
-    admin_client: AdminClient, olga: User, values: dict[str, Any], field: str
-) -> None:
+def test_what_the_api_would_refuse_is_an_error_of_the_form(admin_client, olga, values, field):
     before = User.objects.count()
     page = make(admin_client, **values)
     assert list(errors(page)) == [field]
     assert User.objects.count() == before
 
 
-def test_a_changed_address_is_the_one_to_log_in_with(admin_client: AdminClient, olga: User) -> None:
+def test_a_changed_address_is_the_one_to_log_in_with(admin_client, olga):
     admin_client.change(olga, email="Olga@New.example.com")
     assert try_to_log_in("olga@new.example.com").status_code == 200
     assert try_to_log_in("olga@example.com").status_code == 401
@@ -80,9 +75,7 @@ def test_a_changed_address_is_the_one_to_log_in_with(admin_client: AdminClient, 
 
 
 @pytest.mark.parametrize("taken", ["ed@example.com", "ED@example.com"])
-def test_a_taken_address_is_an_error_of_the_form(
-    admin_client: AdminClient, olga: User, ed: User, taken: str
-) -> None:
+def test_a_taken_address_is_an_error_of_the_form(admin_client, olga, ed, taken):
     page = admin_client.change(olga, email=taken)
     assert errors(page) == {"email": ["This e-mail address is already in use."]}
     olga.refresh_from_db()
@@ -90,9 +83,7 @@ def test_a_taken_address_is_an_error_of_the_form(
 
 
 @pytest.mark.parametrize("picture", ["javascript:alert(1)", "//example.com/x.png"])
-def test_a_picture_is_an_address_on_the_web_or_a_path(
-    admin_client: AdminClient, olga: User, picture: str
-) -> None:
+def test_a_picture_is_an_address_on_the_web_or_a_path(admin_client, olga, picture):
     assert list(errors(admin_client.change(olga, profile_picture=picture))) == ["profile_picture"]
     admin_client.change(olga, profile_picture="/pictures/olga.webp")
     olga.refresh_from_db()
@@ -102,7 +93,7 @@ def test_a_picture_is_an_address_on_the_web_or_a_path(
     assert olga.profile_picture is None
 
 
-def test_saving_a_page_as_it_is_ends_no_log_in(admin_client: AdminClient, olga: User) -> None:
+def test_saving_a_page_as_it_is_ends_no_log_in(admin_client, olga):
     token = log_in(olga)["token"]
     before = User.objects.filter(pk=olga.pk).values().get()
     admin_client.change(olga)
@@ -111,9 +102,7 @@ def test_saving_a_page_as_it_is_ends_no_log_in(admin_client: AdminClient, olga: 
 
 
 @pytest.mark.parametrize("way", ["form", "action"])
-def test_barring_an_account_ends_its_log_ins_for_good(
-    admin_client: AdminClient, olga: User, way: str
-) -> None:
+def test_barring_an_account_ends_its_log_ins_for_good(admin_client, olga, way):
     tokens = log_in(olga)
     if way == "form":
         admin_client.change(olga, is_active=False)
@@ -130,7 +119,7 @@ def test_barring_an_account_ends_its_log_ins_for_good(
     assert try_to_log_in(olga.email).status_code == 200
 
 
-def test_a_barred_administrator_has_to_log_in_again(admin_client: AdminClient) -> None:
+def test_a_barred_administrator_has_to_log_in_again(admin_client):
     other = AdminClient(UserFactory(role=Role.ADMIN, email="second@example.com"))
     second = User.objects.get(email="second@example.com")
     admin_client.act("deactivate", second)
@@ -139,7 +128,7 @@ def test_a_barred_administrator_has_to_log_in_again(admin_client: AdminClient) -
     assert other.client.get("/admin/").status_code == 302
 
 
-def test_an_administrator_is_made_and_unmade(admin_client: AdminClient, olga: User) -> None:
+def test_an_administrator_is_made_and_unmade(admin_client, olga):
     admin_client.change(olga, role="ADMIN")
     client = Client()
     client.force_login(olga)
@@ -149,25 +138,21 @@ def test_an_administrator_is_made_and_unmade(admin_client: AdminClient, olga: Us
 
 
 @pytest.mark.parametrize("values", [{"role": "USER"}, {"is_active": False}])
-def test_the_last_administrator_stays(
-    admin_client: AdminClient, ada: User, values: dict[str, Any]
-) -> None:
+def test_the_last_administrator_stays(admin_client, ada, values):
     UserFactory(role=Role.ADMIN, is_active=False)
     assert errors(admin_client.change(ada, **values)) == {"__all__": [LAST_ADMIN]}
     ada.refresh_from_db()
     assert ada.is_admin
 
 
-def test_of_two_administrators_one_may_go(admin_client: AdminClient, ada: User, olga: User) -> None:
+def test_of_two_administrators_one_may_go(admin_client, ada, olga):
     admin_client.change(olga, role="ADMIN")
     admin_client.change(ada, role="USER")
     ada.refresh_from_db()
     assert not ada.is_admin
 
 
-def test_an_action_that_would_bar_every_administrator_bars_nobody(
-    admin_client: AdminClient, ada: User, olga: User, ed: User
-) -> None:
+def test_an_action_that_would_bar_every_administrator_bars_nobody(admin_client, ada, olga, ed):
     olga.change(by=None, role=Role.ADMIN)
     log = LogEntry.objects.count()
     assert told(admin_client.act("deactivate", ed, olga, ada)) == [LAST_ADMIN]
@@ -175,14 +160,12 @@ def test_an_action_that_would_bar_every_administrator_bars_nobody(
     assert LogEntry.objects.count() == log
 
 
-def notices(user: User) -> set[tuple[str, str]]:
+def notices(user):
     """What is told to `user`, and at which address."""
     return set(user.mails.values_list("letter", "address"))
 
 
-def test_a_changed_address_is_told_at_the_old_one_and_confirmed_at_the_new(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_a_changed_address_is_told_at_the_old_one_and_confirmed_at_the_new(admin_client, olga):
     admin_client.change(olga, email="olga@new.example.com")
     assert notices(olga) == {
         (MailTemplate.EMAIL_CHANGED, "olga@example.com"),
@@ -190,9 +173,7 @@ def test_a_changed_address_is_told_at_the_old_one_and_confirmed_at_the_new(
     }
 
 
-def test_a_password_and_an_address_changed_together_are_told_at_the_old_address(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_a_password_and_an_address_changed_together_are_told_at_the_old_address(admin_client, olga):
     admin_client.change(
         olga, email="olga@new.example.com", password1=NEW_PASSWORD, password2=NEW_PASSWORD
     )
@@ -203,18 +184,14 @@ def test_a_password_and_an_address_changed_together_are_told_at_the_old_address(
     }
 
 
-def test_an_address_that_was_confirmed_is_not_when_another_takes_its_place(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_an_address_that_was_confirmed_is_not_when_another_takes_its_place(admin_client, olga):
     olga.verify_email()
     admin_client.change(olga, email="olga@new.example.com")
     olga.refresh_from_db()
     assert olga.email_verified_at is None
 
 
-def test_a_deleted_account_is_empty_and_the_books_stay(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_deleted_account_is_empty_and_the_books_stay(admin_client, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     confirmation = admin_client.client.get(f"/admin/users/user/{ed.pk}/delete/").content.decode()
     assert "Ed Editor &lt;ed@example.com&gt;: name, e-mail, password" in confirmation
@@ -225,9 +202,7 @@ def test_a_deleted_account_is_empty_and_the_books_stay(
     assert not trip.members.present().filter(user=ed).exists()
 
 
-def test_several_accounts_are_deleted_at_once_after_a_question(
-    admin_client: AdminClient, olga: User, ed: User
-) -> None:
+def test_several_accounts_are_deleted_at_once_after_a_question(admin_client, olga, ed):
     page = admin_client.act("delete_selected", olga, ed)
     assert "Are you sure" in page.content.decode()
     assert User.objects.filter(deleted_at=None, pk__in=[olga.pk, ed.pk]).count() == 2
@@ -235,9 +210,7 @@ def test_several_accounts_are_deleted_at_once_after_a_question(
     assert not User.objects.filter(deleted_at=None, pk__in=[olga.pk, ed.pk]).exists()
 
 
-def test_the_last_owner_of_a_trip_with_others_cannot_be_deleted(
-    admin_client: AdminClient, trip: Trip, olga: User, sam: User
-) -> None:
+def test_the_last_owner_of_a_trip_with_others_cannot_be_deleted(admin_client, trip, olga, sam):
     refusal = "A trip needs an owner, and this member is the only one."
     assert told(admin_client.delete(olga)) == [refusal]
     assert told(admin_client.act("delete_selected", sam, olga, post="yes")) == [refusal]
@@ -245,15 +218,13 @@ def test_the_last_owner_of_a_trip_with_others_cannot_be_deleted(
     assert not LogEntry.objects.exists()
 
 
-def test_the_last_administrator_cannot_be_deleted(admin_client: AdminClient, ada: User) -> None:
+def test_the_last_administrator_cannot_be_deleted(admin_client, ada):
     assert told(admin_client.delete(ada)) == ["The last administrator cannot be deleted."]
     ada.refresh_from_db()
     assert ada.deleted_at is None
 
 
-def test_a_deleted_account_stays_as_it_is(
-    admin_client: AdminClient, olga: User, trip: Trip
-) -> None:
+def test_a_deleted_account_stays_as_it_is(admin_client, olga, trip):
     sam = UserFactory()
     join(trip, sam, TripRole.OWNER)
     admin_client.delete(olga)
@@ -269,9 +240,7 @@ def test_a_deleted_account_stays_as_it_is(
 
 
 @pytest.mark.parametrize("way", ["form", "action"])
-def test_whoever_bars_the_last_owner_of_a_trip_is_told(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, way: str
-) -> None:
+def test_whoever_bars_the_last_owner_of_a_trip_is_told(admin_client, trip, olga, ed, way):
     assert not any("owner" in text for text in told(admin_client.act("deactivate", ed)))
     barred = (
         admin_client.change(olga, is_active=False)
@@ -282,9 +251,7 @@ def test_whoever_bars_the_last_owner_of_a_trip_is_told(
     assert text in barred.content.decode()
 
 
-def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(admin_client, olga):
     make(admin_client)
     bert = User.objects.get(name="Bert")
     admin_client.change(bert, name="Bertram")
@@ -296,13 +263,11 @@ def test_the_log_of_changes_does_not_say_who_a_deleted_account_was(
     assert names == {f"#{bert.pk}", f"#{olga.pk}"}
 
 
-def test_accounts_are_found_by_name_address_and_state(
-    admin_client: AdminClient, olga: User, ed: User, vera: User, ada: User
-) -> None:
+def test_accounts_are_found_by_name_address_and_state(admin_client, olga, ed, vera, ada):
     ed.deactivate(by=None)
     admin_client.delete(vera)
 
-    def found(query: str) -> set[int]:
+    def found(query):
         return {user.pk for user in admin_client.list(User, query).context["cl"].result_list}
 
     assert found("q=OLGA@") == {olga.pk}
@@ -312,7 +277,7 @@ def test_accounts_are_found_by_name_address_and_state(
     assert found("state=deleted") == {vera.pk}
 
 
-def test_whether_an_address_is_confirmed_is_shown(admin_client: AdminClient, olga: User) -> None:
+def test_whether_an_address_is_confirmed_is_shown(admin_client, olga):
     shown = admin_client.page(olga).context["adminform"]
     olga.verify_email()
     assert olga.email_verified_at
@@ -320,9 +285,7 @@ def test_whether_an_address_is_confirmed_is_shown(admin_client: AdminClient, olg
     assert str(olga.email_verified_at.year) in text(admin_client.page(olga))
 
 
-def test_the_outbox_can_be_looked_at_and_not_be_changed(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_the_outbox_can_be_looked_at_and_not_be_changed(admin_client, olga):
     waiting, given_up = (
         Mail.objects.create(
             user=olga, letter=MailTemplate.VERIFY, address=olga.email, given_up_at=at

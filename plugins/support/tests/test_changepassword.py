@@ -12,17 +12,13 @@ from users.models import ScopedToken, User
 NEW = "five-yellow-umbrellas"
 
 
-def change_password(
-    monkeypatch: pytest.MonkeyPatch, email: str, first: str, second: str = ""
-) -> None:
+def change_password(monkeypatch, email, first, second=""):
     typed = iter([first, second or first])
     monkeypatch.setattr("getpass.getpass", lambda *_prompt: next(typed))
     call_command("changepassword", email, stdout=StringIO(), stderr=StringIO())
 
 
-def test_changepassword_ends_all_log_ins_and_tells_the_owner(
-    monkeypatch: pytest.MonkeyPatch, olga: User
-) -> None:
+def test_changepassword_ends_all_log_ins_and_tells_the_owner(monkeypatch, olga):
     token = log_in(olga)["token"]
     ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
     change_password(monkeypatch, "OLGA@example.com", NEW)
@@ -41,9 +37,7 @@ def test_changepassword_ends_all_log_ins_and_tells_the_owner(
         ("olga@example.com", "short", "short"),
     ],
 )
-def test_changepassword_refuses_what_the_api_refuses(
-    monkeypatch: pytest.MonkeyPatch, olga: User, email: str, first: str, second: str
-) -> None:
+def test_changepassword_refuses_what_the_api_refuses(monkeypatch, olga, email, first, second):
     with pytest.raises(CommandError):
         change_password(monkeypatch, email, first, second)
     assert User.objects.get(pk=olga.pk).password == olga.password

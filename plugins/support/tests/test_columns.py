@@ -23,7 +23,7 @@ FILES: dict[type[Model], tuple[CsvColumns, set[str]]] = {
 }
 
 
-def lookups_of(columns: CsvColumns) -> set[str]:
+def lookups_of(columns):
     lookups: set[Any] = set()
     for column in columns.values():
         lookups |= set(column.lookups) if isinstance(column, Column) else {column}
@@ -31,7 +31,7 @@ def lookups_of(columns: CsvColumns) -> set[str]:
 
 
 @pytest.mark.parametrize("model", FILES)
-def test_every_column_is_in_the_file_or_left_out_on_purpose(model: type[Model]) -> None:
+def test_every_column_is_in_the_file_or_left_out_on_purpose(model):
     shown, left_out = FILES[model]
     names = {field.name: {field.name, field.attname} for field in model._meta.concrete_fields}
     assert {name for name, both in names.items() if not both & lookups_of(shown)} == left_out

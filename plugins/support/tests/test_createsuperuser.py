@@ -13,17 +13,17 @@ pytestmark = [pytest.mark.either, pytest.mark.django_db]
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _environment(monkeypatch):
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", "root@example.com")
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
     monkeypatch.delenv("DJANGO_SUPERUSER_NAME", raising=False)
 
 
-def create_superuser() -> None:
+def create_superuser():
     call_command("createsuperuser", "--noinput", stdout=StringIO())
 
 
-def test_the_administrator_has_the_given_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_administrator_has_the_given_name(monkeypatch):
     monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
     create_superuser()
     user = User.objects.get()
@@ -32,21 +32,21 @@ def test_the_administrator_has_the_given_name(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("name", [None, ""])
-def test_the_name_may_be_left_out(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
+def test_the_name_may_be_left_out(monkeypatch, name):
     if name is not None:
         monkeypatch.setenv("DJANGO_SUPERUSER_NAME", name)
     create_superuser()
     assert User.objects.get().name == "root"
 
 
-def test_the_administrator_logs_in_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_administrator_logs_in_as_one(monkeypatch):
     monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
     create_superuser()
     assert log_in(User.objects.get())["user"]["role"] == "ADMIN"
 
 
 @pytest.mark.parametrize("email", ["root@example.com", "ROOT@Example.com"])
-def test_a_taken_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, email: str) -> None:
+def test_a_taken_address_is_one_clear_line(monkeypatch, email):
     monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
     create_superuser()
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
@@ -56,7 +56,7 @@ def test_a_taken_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, emai
 
 
 @pytest.mark.parametrize("email", ["root", "r\u212a@example.com", ""])
-def test_what_is_no_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, email: str) -> None:
+def test_what_is_no_address_is_one_clear_line(monkeypatch, email):
     monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
     with pytest.raises(CommandError):
@@ -64,9 +64,7 @@ def test_what_is_no_address_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, e
     assert not User.objects.exists()
 
 
-def test_a_password_that_nobody_could_log_in_with_is_one_clear_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_password_that_nobody_could_log_in_with_is_one_clear_line(monkeypatch):
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", "x" * 129)
     with pytest.raises(CommandError, match="at most 128 characters"):
         create_superuser()
@@ -77,9 +75,7 @@ def test_a_password_that_nobody_could_log_in_with_is_one_clear_line(
 
 
 @pytest.mark.parametrize("password", ["", "short", "password"])
-def test_a_password_that_nobody_could_register_with_is_refused(
-    monkeypatch: pytest.MonkeyPatch, password: str
-) -> None:
+def test_a_password_that_nobody_could_register_with_is_refused(monkeypatch, password):
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", password)
     with pytest.raises(CommandError, match="DJANGO_SUPERUSER_PASSWORD"):
         create_superuser()

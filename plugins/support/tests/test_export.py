@@ -2,15 +2,12 @@
 
 import csv
 import io
-from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.db import connection
-from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -35,15 +32,15 @@ SECRETS = {
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
 @pytest.fixture
-def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
+def filled(trip, olga, ed):
     """`filled()` adds a row to every list but that of rates."""
 
-    def fill() -> None:
+    def fill():
         expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
         settle(trip, ed, olga, 200)
         settle(trip, ed, olga, 100).remove(by=olga)
@@ -56,22 +53,22 @@ def filled(trip: Trip, olga: User, ed: User) -> Callable[[], None]:
     return fill
 
 
-def exported(client: AdminClient, model: type[Model], query: str = "") -> list[dict[str, str]]:
+def exported(client, model, query=""):
     page = client.client.get(f"{client.url(model, 'export')}?{query}")
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/csv")
     assert page.headers["Content-Disposition"].startswith("attachment; filename=")
     return read(b"".join(page.streaming_content))
 
 
-def read(content: bytes) -> list[dict[str, str]]:
+def read(content):
     assert content.startswith(b"\xef\xbb\xbf")
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
 
 
 def test_every_list_offers_all_of_its_rows_as_a_file_in_a_constant_number_of_queries(
-    admin_client: AdminClient, filled: Callable[[], None]
-) -> None:
-    def queries() -> dict[str, int]:
+    admin_client, filled
+):
+    def queries():
         counts = {}
         for model in admin.site._registry:
             page = admin_client.list(model)
@@ -94,9 +91,7 @@ def test_every_list_offers_all_of_its_rows_as_a_file_in_a_constant_number_of_que
 
 
 @pytest.mark.parametrize("model", SECRETS, ids=lambda model: model.__name__)
-def test_a_file_contains_no_secret(
-    admin_client: AdminClient, filled: Callable[[], None], model: type[Model]
-) -> None:
+def test_a_file_contains_no_secret(admin_client, filled, model):
     """T147: A CSV file of the admin site contains no secret and runs no formula."""
     filled()
     row = model._default_manager.order_by("pk").first()
@@ -112,8 +107,8 @@ def test_a_file_contains_no_secret(
     [("EUR", "12.34", "2.34"), ("JPY", "1234", "234"), ("KWD", "1.234", "0.234")],
 )
 def test_amounts_are_exact_and_have_their_currency_beside_them(
-    admin_client: AdminClient, olga: User, ed: User, currency: str, amount: str, open_amount: str
-) -> None:
+    admin_client, olga, ed, currency, amount, open_amount
+):
     trip = TripFactory(currency=currency, budget_minor=1234)
     for user in (olga, ed):
         join(trip, user)
@@ -132,9 +127,7 @@ def test_amounts_are_exact_and_have_their_currency_beside_them(
     assert debt["debtor_name"] == "Ed Editor"
 
 
-def test_an_expense_has_its_payers_receipt_and_rate_beside_it(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_an_expense_has_its_payers_receipt_and_rate_beside_it(admin_client, trip, olga, ed):
     spend(
         trip,
         3000,
@@ -153,9 +146,7 @@ def test_an_expense_has_its_payers_receipt_and_rate_beside_it(
     assert row["receipt_url"] == "/receipts/7.pdf"
 
 
-def test_a_file_has_the_filters_the_search_and_the_order_of_its_list(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_file_has_the_filters_the_search_and_the_order_of_its_list(admin_client, trip, olga, ed):
     for description, amount_minor in (("Tram", 300), ("Fado", 900), ("Tram back", 300)):
         spend(trip, amount_minor, paid_by=olga, among=[ed], description=description)
     columns = admin_client.list(Expense).context["cl"].list_display
@@ -166,9 +157,7 @@ def test_a_file_has_the_filters_the_search_and_the_order_of_its_list(
     assert wrong.status_code == 302
 
 
-def test_an_export_is_logged_without_what_was_searched_for(
-    admin_client: AdminClient, trip: Trip, ada: User, ed: User
-) -> None:
+def test_an_export_is_logged_without_what_was_searched_for(admin_client, trip, ada, ed):
     exported(admin_client, User, "q=ed@example&role__exact=USER&o=1")
     entry = LogEntry.objects.get()
     assert entry.user_id == ada.pk
@@ -177,9 +166,7 @@ def test_an_export_is_logged_without_what_was_searched_for(
     assert admin_client.client.get("/admin/").status_code == 200
 
 
-def test_a_list_that_is_too_long_is_not_exported(
-    admin_client: AdminClient, trip: Trip, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_that_is_too_long_is_not_exported(admin_client, trip, monkeypatch):
     monkeypatch.setattr(base, "MAX_ROWS", 2)
     page = admin_client.client.get(admin_client.url(Member, "export") + "?q=example", follow=True)
     assert page.redirect_chain == [("../?q=example", 302)]
@@ -188,7 +175,7 @@ def test_a_list_that_is_too_long_is_not_exported(
 
 
 @pytest.mark.parametrize("who", ["nobody", "olga"])
-def test_only_administrators_export(who: str, olga: User) -> None:
+def test_only_administrators_export(who, olga):
     client = Client()
     if who == "olga":
         client.force_login(olga)
@@ -203,9 +190,7 @@ def test_only_administrators_export(who: str, olga: User) -> None:
         *("＠SUM", "tip;=1+1", "tip\t+1", "tip\n@x", 'tip"";=1', '=HYPERLINK("http://x")'),
     ],
 )
-def test_text_that_a_spreadsheet_would_run_is_defused(
-    admin_client: AdminClient, trip: Trip, olga: User, text: str
-) -> None:
+def test_text_that_a_spreadsheet_would_run_is_defused(admin_client, trip, olga, text):
     spend(trip, 100, paid_by=olga, among=[olga], description=text)
     [row] = exported(admin_client, Expense)
     assert row["description"] == defused(text)
@@ -217,5 +202,5 @@ def test_text_that_a_spreadsheet_would_run_is_defused(
 
 
 @pytest.mark.parametrize("text", ["Dinner, +tip", "a=b", "Ed & Olga - 2", "O'Hara", ""])
-def test_other_text_is_exported_as_it_is(text: Any) -> None:
+def test_other_text_is_exported_as_it_is(text):
     assert defused(text) == text

@@ -3,12 +3,12 @@
 from plugins.support.figures import new_accounts
 from tests.admin_client import AdminClient, text
 from tests.factories import TripFactory, UserFactory, add_guest, join
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
 from users.models import User
 
 
-def test_guests_count_as_no_accounts(trip: Trip) -> None:
+def test_guests_count_as_no_accounts(trip):
     before = new_accounts()
     add_guest(trip)
     assert new_accounts() == before
@@ -16,7 +16,7 @@ def test_guests_count_as_no_accounts(trip: Trip) -> None:
     assert new_accounts() != before
 
 
-def test_the_admin_site_shows_guests_and_changes_none(trip: Trip, ada: User) -> None:
+def test_the_admin_site_shows_guests_and_changes_none(trip, ada):
     guest, admin = add_guest(trip), AdminClient(ada)
     page = admin.page(guest)
     assert "Grandma" in text(page)
@@ -32,7 +32,7 @@ def test_the_admin_site_shows_guests_and_changes_none(trip: Trip, ada: User) -> 
     assert admin.page(trip.members.get(user=guest)).status_code == 200
 
 
-def test_a_guest_is_added_to_no_other_trip(trip: Trip, olga: User, ada: User) -> None:
+def test_a_guest_is_added_to_no_other_trip(trip, olga, ada):
     guest, other = add_guest(trip), TripFactory()
     join(other, olga, TripRole.OWNER)
     assert AdminClient(ada).add(Member, trip=other.pk, user=guest.pk, role="VIEWER")

@@ -3,17 +3,14 @@
 import io
 import json
 from datetime import timedelta
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.http import HttpResponse
 from django.utils import timezone
 
 from splits.models import DeletedEntry, Expense, Settlement
 from tests.admin_client import AdminClient, tables, text, told
-from tests.cast import Api
 from tests.factories import (
     TripFactory,
     UserFactory,
@@ -33,24 +30,24 @@ pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
 @pytest.fixture
-def added(trip: Trip, olga: User, sam: User) -> Member:
+def added(trip, olga, sam):
     """Sam, whom Olga has added as an OWNER, and who has not answered."""
     return Member.add(trip, olga, role="OWNER", email=sam.email)
 
 
-def press(admin_client: AdminClient, button: str, row: Any) -> HttpResponse:
+def press(admin_client, button, row):
     """Press a button on the page of `row`; it must be there."""
     url = page_url(type(row), "act", row.pk, button)
     assert f'action="{url}"' in admin_client.page(row).content.decode()
     return admin_client.client.post(url, follow=True)
 
 
-def people(page: HttpResponse, label: str) -> list[list[str]]:
+def people(page, label):
     """Who was added by whom, and whether they answered, in a table of members."""
     return [[row[0], *row[3:5]] for row in tables(text(page))[label]]
 
@@ -59,8 +56,8 @@ def people(page: HttpResponse, label: str) -> list[list[str]]:
 
 
 def test_members_say_who_added_them_and_whether_they_answered(
-    admin_client: AdminClient, api: Api, trip: Trip, olga: User, sam: User, added: Member
-) -> None:
+    admin_client, api, trip, olga, sam, added
+):
     nora = UserFactory(name="Nora New")
     path = f"/api/trips/{trip.pk}"
     assert api(olga).post(f"{path}/guests", {"name": "Bert"}).status_code == 201
@@ -77,9 +74,7 @@ def test_members_say_who_added_them_and_whether_they_answered(
     assert not admin_client.list(Member, "state=unanswered").context["cl"].result_list
 
 
-def test_who_came_back_by_themselves_was_added_by_nobody(
-    admin_client: AdminClient, api: Api, trip: Trip, sam: User, added: Member
-) -> None:
+def test_who_came_back_by_themselves_was_added_by_nobody(admin_client, api, trip, sam, added):
     assert api(sam).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
     assert api(sam).post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
     assert people(admin_client.page(sam), "Trips:") == [[trip.title, "-", "True"]]
@@ -89,8 +84,8 @@ def test_who_came_back_by_themselves_was_added_by_nobody(
 
 
 def test_an_unanswered_membership_ends_whatever_the_balance_as_the_person_could(
-    admin_client: AdminClient, ada: User, trip: Trip, olga: User, sam: User, added: Member
-) -> None:
+    admin_client, ada, trip, olga, sam, added
+):
     """T214: Only an ADMIN ends a membership for somebody who has not answered."""
     spend(trip, 1000, paid_by=olga, among=[olga, sam])
     assert told(press(admin_client, "end", added)) == ["Memberships ended: 1."]
@@ -105,25 +100,21 @@ def test_an_unanswered_membership_ends_whatever_the_balance_as_the_person_could(
 
 
 def test_an_only_owner_who_has_not_answered_hands_the_trip_over(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, added: Member
-) -> None:
+    admin_client, trip, olga, ed, added
+):
     trip.members.get(user=olga).change_role("EDITOR", by=olga)
     assert told(press(admin_client, "end", added)) == ["Memberships ended: 1."]
     assert list(trip.members.owners().values_list("user", flat=True)) == [olga.pk]
 
 
-def test_who_has_answered_stays_until_all_is_settled(
-    admin_client: AdminClient, api: Api, trip: Trip, olga: User, sam: User, added: Member
-) -> None:
+def test_who_has_answered_stays_until_all_is_settled(admin_client, api, trip, olga, sam, added):
     spend(trip, 1000, paid_by=olga, among=[olga, sam])
     assert api(sam).get(f"/api/trips/{trip.pk}").status_code == 200
     refusal = "The balance in this trip is -5.00 EUR; settle it first."
     assert told(press(admin_client, "end", added)) == [refusal]
 
 
-def test_in_the_api_an_owner_cannot_end_it_with_a_balance(
-    api: Api, trip: Trip, olga: User, sam: User, added: Member
-) -> None:
+def test_in_the_api_an_owner_cannot_end_it_with_a_balance(api, trip, olga, sam, added):
     spend(trip, 1000, paid_by=olga, among=[olga, sam])
     refused = api(olga).delete(f"/api/trips/{trip.pk}/members/{sam.pk}")
     assert (refused.status_code, refused.json()["code"]) == (409, "balance_open")
@@ -132,9 +123,7 @@ def test_in_the_api_an_owner_cannot_end_it_with_a_balance(
 # -- Personal data ---------------------------------------------------------------------------------
 
 
-def test_the_data_of_a_person_is_the_file_that_they_can_download(
-    admin_client: AdminClient, api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_data_of_a_person_is_the_file_that_they_can_download(admin_client, api, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     url = page_url(User, "data", ed.pk)
     assert url in admin_client.page(ed).content.decode()
@@ -151,9 +140,7 @@ def test_the_data_of_a_person_is_the_file_that_they_can_download(
     assert (entry.object_repr, entry.change_message) == (f"#{ed.pk}", "Personal data exported.")
 
 
-def test_only_accounts_have_data_to_download(
-    admin_client: AdminClient, trip: Trip, olga: User, ada: User
-) -> None:
+def test_only_accounts_have_data_to_download(admin_client, trip, olga, ada):
     guest = add_guest(trip)
     assert "/data/" not in admin_client.page(guest).content.decode()
     for user_id in (guest.pk, 999):
@@ -162,9 +149,7 @@ def test_only_accounts_have_data_to_download(
     assert admin_client.client.get(page_url(User, "data", ada.pk)).status_code == 302
 
 
-def test_open_balances_are_named_before_an_account_is_deleted(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_open_balances_are_named_before_an_account_is_deleted(admin_client, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     kyoto = TripFactory(title="Kyoto", currency="JPY")
     join(kyoto, ed, TripRole.OWNER)
@@ -187,15 +172,13 @@ def test_open_balances_are_named_before_an_account_is_deleted(
 # -- The journal of a trip -------------------------------------------------------------------------
 
 
-def test_the_journal_is_filtered_by_trip(
-    admin_client: AdminClient, trip: Trip, olga: User, ada: User
-) -> None:
+def test_the_journal_is_filtered_by_trip(admin_client, trip, olga, ada):
     spend(trip, 1000, paid_by=olga, among=[olga])
     kyoto = TripFactory(title="Kyoto")
     join(kyoto, olga, TripRole.OWNER)
     spend(kyoto, 1000, paid_by=olga, among=[olga])
 
-    def trips_in(query: str) -> set[int]:
+    def trips_in(query):
         rows = admin_client.list(JournalEntry, query).context["cl"].result_list
         return {row.trip_id for row in rows}
 
@@ -213,9 +196,7 @@ def test_the_journal_is_filtered_by_trip(
 # -- Deleted entries -------------------------------------------------------------------------------
 
 
-def test_deleted_entries_are_restored_by_the_administrator(
-    admin_client: AdminClient, ada: User, trip: Trip, olga: User, ed: User
-) -> None:
+def test_deleted_entries_are_restored_by_the_administrator(admin_client, ada, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     settlement = settle(trip, ed, olga, 500)
     before = list(trip.members.order_by("pk").values())
@@ -241,9 +222,7 @@ def test_deleted_entries_are_restored_by_the_administrator(
     ]
 
 
-def test_a_refused_restoration_is_a_message_and_changes_nothing(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_a_refused_restoration_is_a_message_and_changes_nothing(admin_client, trip, olga, ed, vera):
     for among in ([olga, vera], [olga, ed]):
         spend(trip, 1000, paid_by=olga, among=among).remove(by=olga)
     trip.members.get(user=ed).remove(by=olga)
@@ -256,8 +235,8 @@ def test_a_refused_restoration_is_a_message_and_changes_nothing(
 
 
 def test_a_deleted_trip_is_restored_by_the_administrator_unless_nobody_could_lead_it(
-    admin_client: AdminClient, ada: User, trip: Trip, olga: User
-) -> None:
+    admin_client, ada, trip, olga
+):
     trip.remove(by=olga)
     trip.refresh_from_db()
     overwrite(olga, is_active=False)

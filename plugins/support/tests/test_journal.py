@@ -1,17 +1,14 @@
 """What the admin site does to a trip is in its journal."""
 
-from typing import Any
-
 from django.contrib import admin
 
 from tests.admin_client import AdminClient
 from tests.factories import UserFactory, join
 from tests.test_journal import new_events
 from trips.models import JournalEntry, Member, Trip
-from users.models import User
 
 
-def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, Any]:
+def in_the_admin_site(trip, site, olga):
     """Everything that can be done to a trip there, with the rows that it makes."""
     ed, vera = (trip.members.get(user__name=name) for name in ("Ed Editor", "Vera Viewer"))
     new, gone, other = UserFactory.create_batch(3)
@@ -37,9 +34,7 @@ def in_the_admin_site(trip: Trip, site: AdminClient, olga: User) -> dict[str, An
     }  # fmt: skip
 
 
-def test_the_admin_site_writes_what_it_did_as_the_admin_site(
-    trip: Trip, olga: User, ada: User
-) -> None:
+def test_the_admin_site_writes_what_it_did_as_the_admin_site(trip, olga, ada):
     for name, (act, expected) in in_the_admin_site(trip, AdminClient(ada), olga).items():
         assert new_events(act) == expected, name
     rows = JournalEntry.objects.filter(by=ada)
@@ -47,7 +42,7 @@ def test_the_admin_site_writes_what_it_did_as_the_admin_site(
     assert rows.count() == 9
 
 
-def test_the_admin_site_can_do_nothing_else_to_a_trip() -> None:
+def test_the_admin_site_can_do_nothing_else_to_a_trip():
     acting = {
         model.__name__: set(site.actions)
         for model, site in admin.site._registry.items()

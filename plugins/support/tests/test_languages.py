@@ -2,13 +2,11 @@
 
 import re
 from html.parser import HTMLParser
-from typing import Any
 
 import django
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
-from django.http import HttpResponse
 from django.utils import timezone, translation
 
 from splits.models import AuditRun, DailyRate, Debt, Expense, Rate
@@ -47,12 +45,12 @@ class _Texts(HTMLParser):
 
     SHOWN = {"alt", "title", "placeholder", "aria-label", "value"}
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.found: set[str] = set()
         self.skipped = ""
 
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
+    def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         self.skipped = tag if tag in {"script", "style"} else ""
         if tag == "option" or given.get("type") in {"hidden", "checkbox", "text", "email", "url"}:
@@ -62,12 +60,12 @@ class _Texts(HTMLParser):
             given.pop("alt", None)
         self.found |= {text for name, text in given.items() if name in self.SHOWN and text}
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if not self.skipped:
             self.found.add(data)
 
 
-def texts_of(page: HttpResponse) -> set[str]:
+def texts_of(page):
     """The texts of a page, without blanks and punctuation around them, without data."""
     reader = _Texts()
     reader.feed(page.content.decode())
@@ -76,12 +74,12 @@ def texts_of(page: HttpResponse) -> set[str]:
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
 @pytest.fixture
-def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, Any]:
+def rows(trip, ada, olga, ed, vera):
     """At least one row of everything, in each state that a page shows differently."""
     expense = spend(trip, 900_000, paid_by=olga, among=[olga, ed, vera])
     settlement = settle(trip, ed, olga, 1000, note="Cash")
@@ -107,7 +105,7 @@ def rows(trip: Trip, ada: User, olga: User, ed: User, vera: User) -> dict[str, A
     return {"run": run, "mail": mail, "settlement": settlement, "former member": member}
 
 
-def pages_of(app: str, *with_history: Any) -> dict[str, str]:
+def pages_of(app, *with_history):
     """The pages about the models of `app` that can be opened, by name."""
     pages = {app: f"/admin/{app}/"}
     for model in admin.site._registry:
@@ -127,9 +125,7 @@ OTHERS = {model._meta.app_label for model in admin.site._registry} - {"users", "
 
 
 @pytest.mark.parametrize("app", ["users", "trips", *sorted(OTHERS), "admin", "alone"])
-def test_no_page_contains_english_for_a_spanish_reader(
-    admin_client: AdminClient, rows: dict[str, Any], trip: Trip, olga: User, ed: User, app: str
-) -> None:
+def test_no_page_contains_english_for_a_spanish_reader(admin_client, rows, trip, olga, ed, app):
     admin_client.change(trip, title="Trip 1", budget="5")
     admin_client.change(olga, profile_picture="/olga.png", currency="USD", role="ADMIN")
     Debt.objects.update(amount_minor=1_000_000)  # for the audit to complain about
@@ -159,9 +155,7 @@ def test_no_page_contains_english_for_a_spanish_reader(
     assert in_both == {}
 
 
-def test_no_action_answers_in_english(
-    admin_client: AdminClient, rows: dict[str, Any], trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_no_action_answers_in_english(admin_client, rows, trip, olga, ed, vera):
     """Each action is done in both languages, on rows of their own, and then logged."""
     seen: dict[str, list[set[str]]] = {}
     for language, user in (("en", UserFactory()), ("es", UserFactory())):
@@ -194,7 +188,7 @@ def test_no_action_answers_in_english(
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_rows_are_titled_as_a_person_would(rows: dict[str, Any], olga: User, language: str) -> None:
+def test_rows_are_titled_as_a_person_would(rows, olga, language):
     debt = Debt.objects.get(debtor__name="Ed Editor")
     with translation.override(language):
         titles = [
@@ -222,9 +216,7 @@ def test_rows_are_titled_as_a_person_would(rows: dict[str, Any], olga: User, lan
     assert started.startswith({"en": "Olga Owner since ", "es": "Olga Owner desde el "}[language])
 
 
-def test_amounts_are_aligned_and_in_the_format_of_the_reader(
-    admin_client: AdminClient, rows: dict[str, Any], trip: Trip
-) -> None:
+def test_amounts_are_aligned_and_in_the_format_of_the_reader(admin_client, rows, trip):
     for language, amount in (("en", "9,000.00 EUR"), ("es", "9 000,00 EUR")):
         headers = {"Accept-Language": language}
         listed = admin_client.client.get(page_url(Expense, "changelist"), headers=headers)

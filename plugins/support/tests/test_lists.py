@@ -1,30 +1,25 @@
 """The lists of the ledger in the admin site: filtered and searched by what is typed, and sorted."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
-from django.db.models import Model
 
 from plugins.comments.models import Comment
 from splits.models import Debt, DeletedEntry, Expense, Settlement
 from tests.admin_client import AdminClient, text
-from tests.cast import Api
 from tests.factories import TripFactory, join, settle, spend
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
 @pytest.fixture
-def expenses(trip: Trip, olga: User, ed: User) -> dict[str, Expense]:
+def expenses(trip, olga, ed):
     """One in euros, one entered in dollars, one in yen, and one in dinars."""
     yen, dinars = TripFactory(currency="JPY", title="Kyoto"), TripFactory(currency="KWD")
     for other in (yen, dinars):
@@ -46,7 +41,7 @@ def expenses(trip: Trip, olga: User, ed: User) -> dict[str, Expense]:
     return made
 
 
-def found(admin_client: AdminClient, model: type[Model], query: str) -> list[Any]:
+def found(admin_client, model, query):
     return list(admin_client.list(model, query).context["cl"].result_list)
 
 
@@ -85,42 +80,32 @@ def found(admin_client: AdminClient, model: type[Model], query: str) -> list[Any
         ("q=NaN", set()),
     ],
 )
-def test_expenses_are_found_by_what_is_typed(
-    admin_client: AdminClient, expenses: dict[str, Expense], query: str, names: set[str]
-) -> None:
+def test_expenses_are_found_by_what_is_typed(admin_client, expenses, query, names):
     rows = {expenses[name] for name in names}
     assert set(found(admin_client, Expense, query)) == rows
 
 
-def test_a_reader_types_an_amount_as_it_is_shown(
-    admin_client: AdminClient, expenses: dict[str, Expense]
-) -> None:
+def test_a_reader_types_an_amount_as_it_is_shown(admin_client, expenses):
     admin_client.client.cookies["django_language"] = "es"
     page = text(admin_client.list(Expense, "q=1234,50"))
     assert "234,50 EUR" in page
     assert "1 gasto" in page
 
 
-def test_a_filter_keeps_the_other_filters(
-    admin_client: AdminClient, expenses: dict[str, Expense]
-) -> None:
+def test_a_filter_keeps_the_other_filters(admin_client, expenses):
     page = text(admin_client.list(Expense, "payer=olga&q=1000"))
     assert 'name="payer" value="olga"' in page
     assert page.count('<input type="hidden" name="payer" value="olga">') >= 3
     assert '<input type="hidden" name="q" value="1000">' in page
 
 
-def test_expenses_are_sorted_by_their_amount(
-    admin_client: AdminClient, expenses: dict[str, Expense]
-) -> None:
+def test_expenses_are_sorted_by_their_amount(admin_client, expenses):
     order = [expenses[name] for name in ("dollars", "dinars", "yen", "euros")]
     assert found(admin_client, Expense, "o=0") == order
     assert found(admin_client, Expense, "o=-0") == order[::-1]
 
 
-def test_an_amount_is_the_first_column(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_an_amount_is_the_first_column(admin_client, trip, olga, ed):
     spend(trip, 1234, paid_by=olga, among=[ed])
     settle(trip, ed, olga, 1234).remove(by=olga)
     settle(trip, ed, olga, 1234)
@@ -132,9 +117,7 @@ def test_an_amount_is_the_first_column(
         assert found(admin_client, model, "q=12.34" if model is not DeletedEntry else "") == [row]
 
 
-def test_the_history_shows_the_journal(
-    admin_client: AdminClient, api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_the_history_shows_the_journal(admin_client, api, trip, olga, ed):
     expense = spend(trip, 1200, paid_by=olga, among=[olga, ed])
     path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
     assert api(olga).patch(path, {"amount": 15}).status_code == 200
@@ -149,9 +132,7 @@ def test_the_history_shows_the_journal(
     assert [paid in page for page in shown.values()] == [True, False, True], shown[settlement]
 
 
-def test_a_history_without_a_journal_says_so(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_a_history_without_a_journal_says_so(admin_client, trip, olga):
     comment = Comment.write(spend(trip, 100, paid_by=olga, among=[olga]), olga, "Tasty.")
     page = text(admin_client.client.get(admin_client.url(Comment, "history", comment.pk)))
     assert "have a change history" in page
@@ -159,22 +140,16 @@ def test_a_history_without_a_journal_says_so(
 
 @pytest.mark.parametrize("model", [Expense, Settlement, Debt, DeletedEntry])
 @pytest.mark.parametrize("query", ["q=%22hotel", "q='tis", "q=%22", "q='+%22a"])
-def test_a_quote_that_does_not_end_is_a_letter(
-    admin_client: AdminClient, expenses: dict[str, Expense], model: type[Model], query: str
-) -> None:
+def test_a_quote_that_does_not_end_is_a_letter(admin_client, expenses, model, query):
     assert found(admin_client, model, query) == []
 
 
 @pytest.mark.parametrize("model", [Expense, Settlement, Debt])
-def test_an_amount_without_a_digit_finds_nothing(
-    admin_client: AdminClient, expenses: dict[str, Expense], model: type[Model]
-) -> None:
+def test_an_amount_without_a_digit_finds_nothing(admin_client, expenses, model):
     assert found(admin_client, model, "amount=-") == []
 
 
-def test_the_last_year_of_the_calendar_is_no_filter(
-    admin_client: AdminClient, expenses: dict[str, Expense]
-) -> None:
+def test_the_last_year_of_the_calendar_is_no_filter(admin_client, expenses):
     assert admin_client.list(Expense, "expense_date__year=9998").status_code == 200
     answer = admin_client.list(Expense, "expense_date__year=9999")
     assert (answer.status_code, answer["Location"].endswith("?e=1")) == (302, True)

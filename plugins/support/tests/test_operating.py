@@ -1,10 +1,8 @@
 """What an operator does in the admin site: look at the figures, help people, delete a trip."""
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 import time_machine
@@ -12,7 +10,6 @@ from django.contrib.admin.models import DELETION, LogEntry
 from django.core import mail as mailbox
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -33,14 +30,14 @@ BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
 # -- The dashboard ---------------------------------------------------------------------------------
 
 
-def figures(page: HttpResponse) -> dict[str, list[str]]:
+def figures(page):
     """The figures of the first page, by label."""
     found = {}
     for label, values in re.findall(r"<dt>(.*?)</dt>(.*?)</div>", text(page), re.S):
@@ -49,7 +46,7 @@ def figures(page: HttpResponse) -> dict[str, list[str]]:
     return found
 
 
-def bars(page: HttpResponse) -> dict[str, dict[str, tuple[int, str]]]:
+def bars(page):
     """The chart: width and amount of the bar of each month with an amount, by currency."""
     row = r'<th scope="row">(.*?)</th>.*?<rect width="(\d+)".*?<td class="amount">(.*?)</td>'
     charts = r"<caption>(\w+)</caption>(.*?)</table>"
@@ -64,9 +61,7 @@ def bars(page: HttpResponse) -> dict[str, dict[str, tuple[int, str]]]:
 
 
 @time_machine.travel(datetime(2026, 11, 22, 12, tzinfo=UTC), tick=False)
-def test_the_first_page_shows_what_an_operator_asks_first(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_the_first_page_shows_what_an_operator_asks_first(admin_client, trip, olga):
     overwrite(olga, created_at=timezone.now() - timedelta(days=20))
     overwrite(UserFactory(), created_at=timezone.now() - timedelta(days=40))
     for given_up_at in (None, timezone.now()):
@@ -94,7 +89,7 @@ def test_the_first_page_shows_what_an_operator_asks_first(
     }
 
 
-def test_the_figures_lead_to_their_rows(admin_client: AdminClient, trip: Trip, olga: User) -> None:
+def test_the_figures_lead_to_their_rows(admin_client, trip, olga):
     spend(trip, 100, paid_by=olga, among=[olga])
     AuditRun.record(timezone.now(), 1, [])
     page = admin_client.client.get("/admin/").content.decode()
@@ -107,9 +102,7 @@ def test_the_figures_lead_to_their_rows(admin_client: AdminClient, trip: Trip, o
             assert shown.context["cl"].result_count == int(number)
 
 
-def test_the_largest_amounts_are_summed_exactly(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_the_largest_amounts_are_summed_exactly(admin_client, trip, olga):
     for _number in range(3):
         spend(trip, 100, paid_by=olga, among=[olga])
     Expense.objects.update(entered_minor=2**63 - 1)
@@ -117,9 +110,7 @@ def test_the_largest_amounts_are_summed_exactly(
     assert bar == (100, "276,701,161,105,643,274.21 EUR")
 
 
-def test_the_first_page_reads_indexes_where_rows_are_many(
-    admin_client: AdminClient, trip: Trip
-) -> None:
+def test_the_first_page_reads_indexes_where_rows_are_many(admin_client, trip):
     if connection.vendor != "sqlite":
         pytest.skip("PostgreSQL reads small tables as a whole, SQLite plans by the indexes alone")
     with CaptureQueriesContext(connection) as captured:
@@ -141,9 +132,7 @@ def test_the_first_page_reads_indexes_where_rows_are_many(
         }
 
 
-def test_an_audit_is_kept_with_its_result_and_old_ones_go(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_an_audit_is_kept_with_its_result_and_old_ones_go(admin_client, trip, olga, ed):
     for _number in range(KEPT_RUNS):
         AuditRun.record(timezone.now(), 0, [])
     spend(trip, 1000, paid_by=olga, among=[ed])
@@ -168,14 +157,14 @@ def test_an_audit_is_kept_with_its_result_and_old_ones_go(
 # -- Helping people --------------------------------------------------------------------------------
 
 
-def press(admin_client: AdminClient, button: str, row: Any) -> HttpResponse:
+def press(admin_client, button, row):
     """Press a button on the page of `row`; it must be there."""
     url = page_url(type(row), "act", row.pk, button)
     assert f'action="{url}"' in admin_client.page(row).content.decode()
     return admin_client.client.post(url, follow=True)
 
 
-def test_a_reset_link_is_sent(admin_client: AdminClient, olga: User) -> None:
+def test_a_reset_link_is_sent(admin_client, olga):
     page = press(admin_client, "send_reset_links", olga)
     assert told(page) == ["Reset links on their way: 1."]
     deliver()
@@ -184,14 +173,14 @@ def test_a_reset_link_is_sent(admin_client: AdminClient, olga: User) -> None:
     assert "/reset-password?token=" in letter.body
 
 
-def test_an_address_is_confirmed(admin_client: AdminClient, olga: User) -> None:
+def test_an_address_is_confirmed(admin_client, olga):
     assert told(press(admin_client, "confirm_addresses", olga)) == ["Addresses confirmed: 1."]
     olga.refresh_from_db()
     assert olga.email_verified_at
     assert "confirm_addresses/" not in admin_client.page(olga).content.decode()
 
 
-def test_all_sessions_of_an_account_are_ended(admin_client: AdminClient, olga: User) -> None:
+def test_all_sessions_of_an_account_are_ended(admin_client, olga):
     token, browser = log_in(olga)["token"], Client()
     browser.force_login(olga)
     assert told(press(admin_client, "log_out", olga)) == ["Accounts logged out: 1."]
@@ -199,7 +188,7 @@ def test_all_sessions_of_an_account_are_ended(admin_client: AdminClient, olga: U
     assert browser.get("/api/users/me").status_code == 401
 
 
-def test_a_mail_that_was_given_up_is_sent_again(admin_client: AdminClient, olga: User) -> None:
+def test_a_mail_that_was_given_up_is_sent_again(admin_client, olga):
     long_ago = timezone.now() - timedelta(days=9)
     fields = {"letter": MailTemplate.PASSWORD_CHANGED, "address": olga.email, "user": olga}
     mail = Mail.objects.create(created_at=long_ago, given_up_at=long_ago, attempts=50, **fields)
@@ -213,9 +202,7 @@ def test_a_mail_that_was_given_up_is_sent_again(admin_client: AdminClient, olga:
 
 
 @pytest.mark.parametrize("kind", [Session, ScopedToken, Member, Trip])
-def test_one_row_is_ended_from_its_page(
-    admin_client: AdminClient, trip: Trip, ed: User, kind: Any
-) -> None:
+def test_one_row_is_ended_from_its_page(admin_client, trip, ed, kind):
     code = trip.code
     row, button, message = {
         Session: lambda: (Session.start(ed), "end", "Sessions ended: 1."),
@@ -236,9 +223,7 @@ def test_one_row_is_ended_from_its_page(
     assert (trip.code == code) == (kind is not Trip)
 
 
-def test_a_button_refuses_what_its_action_refuses(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_a_button_refuses_what_its_action_refuses(admin_client, trip, olga):
     owner = trip.members.get(user=olga)
     refusal = "A trip needs an owner, and this member is the only one."
     assert told(press(admin_client, "end", owner)) == [refusal]
@@ -249,7 +234,7 @@ def test_a_button_refuses_what_its_action_refuses(
     assert trip.members.present().count() == 3
 
 
-def test_a_button_needs_an_administrator(admin_client: AdminClient, olga: User, ada: User) -> None:
+def test_a_button_needs_an_administrator(admin_client, olga, ada):
     url = page_url(User, "act", olga.pk, "log_out")
     overwrite(ada, role=Role.USER)
     assert admin_client.client.post(url).status_code == 302
@@ -259,9 +244,7 @@ def test_a_button_needs_an_administrator(admin_client: AdminClient, olga: User, 
 # -- Trips -----------------------------------------------------------------------------------------
 
 
-def test_the_page_of_a_trip_shows_settlements_and_how_to_settle(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_page_of_a_trip_shows_settlements_and_how_to_settle(admin_client, trip, olga, ed, vera):
     spend(trip, 900_000, paid_by=olga, among=[olga, ed, vera])
     settle(trip, ed, olga, 100_000)
     shown = tables(text(admin_client.page(trip)))
@@ -274,7 +257,7 @@ def test_the_page_of_a_trip_shows_settlements_and_how_to_settle(
     ]
 
 
-def test_a_trip_is_audited(admin_client: AdminClient, trip: Trip, olga: User, ed: User) -> None:
+def test_a_trip_is_audited(admin_client, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[ed])
     url = page_url(Trip, "audit", trip.pk)
     assert url in admin_client.page(trip).content.decode()
@@ -286,9 +269,7 @@ def test_a_trip_is_audited(admin_client: AdminClient, trip: Trip, olga: User, ed
     assert admin_client.client.get(page_url(Trip, "audit", 999)).status_code == 404
 
 
-def test_a_trip_is_deleted_when_its_title_was_typed(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_trip_is_deleted_when_its_title_was_typed(admin_client, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[ed])
     other = TripFactory(title="Other trip")
     join(other, olga, TripRole.OWNER)
@@ -312,9 +293,7 @@ def test_a_trip_is_deleted_when_its_title_was_typed(
 # -- The log ---------------------------------------------------------------------------------------
 
 
-def test_the_log_lists_what_administrators_did_without_names(
-    admin_client: AdminClient, trip: Trip, ada: User, olga: User, ed: User
-) -> None:
+def test_the_log_lists_what_administrators_did_without_names(admin_client, trip, ada, olga, ed):
     admin_client.change(trip, destination="Porto", budget="7")
     admin_client.change(olga, name="Olga New", email="new@example.com")
     admin_client.act("log_out", olga, ed)
@@ -347,8 +326,8 @@ def test_the_log_lists_what_administrators_did_without_names(
     ],
 )
 def test_a_browser_in_the_admin_site_gets_a_page_for_every_refusal(
-    ada: User, path: str, body: dict[str, str], status: int, says: str, accept: dict[str, str]
-) -> None:
+    ada, path, body, status, says, accept
+):
     client = Client(enforce_csrf_checks=True, headers=accept)
     client.force_login(ada)
     page = client.post(path, body) if body else client.get(path)
@@ -358,9 +337,7 @@ def test_a_browser_in_the_admin_site_gets_a_page_for_every_refusal(
     assert page.headers["Content-Type"].startswith(kind)
 
 
-def test_a_failure_is_a_page_too_and_the_api_keeps_its_documents(
-    admin_client: AdminClient, api: Callable[..., Any], olga: User
-) -> None:
+def test_a_failure_is_a_page_too_and_the_api_keeps_its_documents(admin_client, api, olga):
     page = admin_client.client.post("/admin/", "x" * 2**21, "text/plain", headers=BROWSER)
     assert page.status_code == 413
     assert page.headers["Content-Type"].startswith("text/html")

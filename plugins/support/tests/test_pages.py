@@ -1,15 +1,12 @@
 """The admin site: who enters, what it shows, and that it keeps its hands off the ledger."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Group
 from django.db import connection
-from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -29,17 +26,15 @@ BOOKS = [model for model in admin.site._registry if model not in PEOPLE]
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
 @pytest.fixture
-def fill(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> Callable[[int], None]:
+def fill(admin_client, trip, olga, ed, vera):
     """`fill(10)` tops the trip up to 10 rows of each kind."""
 
-    def fill_up_to(rows: int) -> None:
+    def fill_up_to(rows):
         for _number in range(trip.expenses.count(), rows):
             one_of_each(trip, olga, ed, vera)
         admin_client.act("confirm_addresses", *User.objects.filter(email_verified_at=None))
@@ -47,11 +42,11 @@ def fill(
     return fill_up_to
 
 
-def row_of(model: type[Model]) -> Any:
+def row_of(model):
     return model._default_manager.order_by("pk").first()
 
 
-def test_an_administrator_logs_in_with_e_mail_and_password(ada: User) -> None:
+def test_an_administrator_logs_in_with_e_mail_and_password(ada):
     client = Client()
     page = client.post(
         "/admin/login/?next=/admin/", {"username": "ADA@example.com", "password": PASSWORD}
@@ -60,7 +55,7 @@ def test_an_administrator_logs_in_with_e_mail_and_password(ada: User) -> None:
     assert "Trip Companion" in client.get("/admin/").content.decode()
 
 
-def test_who_is_no_administrator_stays_outside(olga: User, ada: User) -> None:
+def test_who_is_no_administrator_stays_outside(olga, ada):
     client = Client()
     page = client.post("/admin/login/", {"username": olga.email, "password": PASSWORD})
     assert page.status_code == 200
@@ -72,9 +67,7 @@ def test_who_is_no_administrator_stays_outside(olga: User, ada: User) -> None:
     assert client.get("/admin/").status_code == 302
 
 
-def test_guessing_an_administrators_password_is_limited(
-    ada: User, limits: Callable[..., None]
-) -> None:
+def test_guessing_an_administrators_password_is_limited(ada, limits):
     limits(login="3/min")
     client = Client()
     for password in ("one", "two", "three", PASSWORD):
@@ -82,12 +75,12 @@ def test_guessing_an_administrators_password_is_limited(
     assert client.get("/admin/").status_code == 302
 
 
-def test_there_are_no_groups(admin_client: AdminClient) -> None:
+def test_there_are_no_groups(admin_client):
     assert Group not in admin.site._registry
     assert "Group" not in admin_client.client.get("/admin/").content.decode()
 
 
-def test_every_page_opens(admin_client: AdminClient, fill: Callable[[int], None]) -> None:
+def test_every_page_opens(admin_client, fill):
     fill(2)
     for model in (*PEOPLE, *BOOKS):
         assert admin_client.list(model).status_code == 200, model
@@ -95,9 +88,7 @@ def test_every_page_opens(admin_client: AdminClient, fill: Callable[[int], None]
         assert admin_client.page(row_of(model)).status_code == 200, model
 
 
-def test_nothing_in_the_books_can_be_added_changed_or_deleted(
-    admin_client: AdminClient, fill: Callable[[int], None]
-) -> None:
+def test_nothing_in_the_books_can_be_added_changed_or_deleted(admin_client, fill):
     fill(1)
     before = everything_stored()
     for model in BOOKS:
@@ -110,9 +101,7 @@ def test_nothing_in_the_books_can_be_added_changed_or_deleted(
     assert everything_stored() == before
 
 
-def test_members_are_sorted_by_every_column(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_members_are_sorted_by_every_column(admin_client, trip, olga, ed):
     spend(trip, 100, paid_by=olga, among=[olga, ed])
     for column in range(1, 10):
         assert admin_client.list(Member, f"o={column}").status_code == 200
@@ -121,7 +110,7 @@ def test_members_are_sorted_by_every_column(
     assert balances == sorted(balances)
 
 
-def test_members_cannot_be_deleted(admin_client: AdminClient, trip: Trip) -> None:
+def test_members_cannot_be_deleted(admin_client, trip):
     row = row_of(Member)
     answer = admin_client.client.post(admin_client.url(Member, "delete", row.pk), {"post": "yes"})
     assert answer.status_code == 403
@@ -131,9 +120,7 @@ def test_members_cannot_be_deleted(admin_client: AdminClient, trip: Trip) -> Non
 @pytest.mark.parametrize(
     ("currency", "shown"), [("EUR", "12.34 EUR"), ("JPY", "1,234 JPY"), ("KWD", "1.234 KWD")]
 )
-def test_money_is_shown_in_major_units_with_its_currency(
-    admin_client: AdminClient, olga: User, ed: User, currency: str, shown: str
-) -> None:
+def test_money_is_shown_in_major_units_with_its_currency(admin_client, olga, ed, currency, shown):
     trip = TripFactory(currency=currency)
     join(trip, olga)
     join(trip, ed)
@@ -147,9 +134,7 @@ def test_money_is_shown_in_major_units_with_its_currency(
         assert shown in text(admin_client.list(model)), model
 
 
-def test_an_expense_shows_who_paid_and_which_splits_are_paid(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_an_expense_shows_who_paid_and_which_splits_are_paid(admin_client, trip, olga, ed, vera):
     expense = spend(trip, 900, paid_by=olga, among=[olga, ed, vera])
     expense.splits.get(participant=ed).pay(ed)
     page = text(admin_client.page(expense))
@@ -162,9 +147,7 @@ def test_an_expense_shows_who_paid_and_which_splits_are_paid(
     ]
 
 
-def test_an_expense_in_another_currency_shows_both_amounts(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_an_expense_in_another_currency_shows_both_amounts(admin_client, trip, olga):
     expense = spend(
         trip, 1000, paid_by=olga, among=[olga], currency="USD", exchange_rate=Decimal("0.9")
     )
@@ -173,9 +156,7 @@ def test_an_expense_in_another_currency_shows_both_amounts(
     assert "9.00 EUR" in page
 
 
-def test_the_page_of_a_trip_shows_the_first_rows_and_leads_to_the_rest(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_the_page_of_a_trip_shows_the_first_rows_and_leads_to_the_rest(admin_client, trip, olga):
     for day in range(25):
         spend(
             trip,
@@ -193,9 +174,7 @@ def test_the_page_of_a_trip_shows_the_first_rows_and_leads_to_the_rest(
     assert admin_client.client.get(link).context["cl"].result_count == 25
 
 
-def test_the_list_of_debts_can_be_narrowed_to_the_open_ones(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_the_list_of_debts_can_be_narrowed_to_the_open_ones(admin_client, trip, olga, ed, vera):
     spend(trip, 900, paid_by=olga, among=[ed, vera])
     Split.objects.get(participant=ed).pay(ed)
     for state, debtors in {"open": [vera], "covered": [ed]}.items():
@@ -203,9 +182,7 @@ def test_the_list_of_debts_can_be_narrowed_to_the_open_ones(
         assert [debt.debtor for debt in rows] == debtors
 
 
-def test_what_is_closed_is_not_open_and_names_what_closed_it(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User
-) -> None:
+def test_what_is_closed_is_not_open_and_names_what_closed_it(admin_client, trip, olga, ed):
     """Olga and Ed owe each other, and a settlement makes up for one more expense."""
     for payer, debtor, amount_minor in ((olga, ed, 900), (ed, olga, 900), (olga, ed, 200)):
         spend(trip, amount_minor, paid_by=payer, among=[debtor])
@@ -222,7 +199,7 @@ def test_what_is_closed_is_not_open_and_names_what_closed_it(
     assert f"#{money.pk}" not in text(admin_client.page(debt))
 
 
-def test_log_ins_can_be_ended(admin_client: AdminClient, olga: User, ed: User) -> None:
+def test_log_ins_can_be_ended(admin_client, olga, ed):
     session, other = Session.start(olga), Session.start(ed)
     admin_client.act("end", session)
     assert list(Session.objects.active()) == [other]
@@ -231,16 +208,14 @@ def test_log_ins_can_be_ended(admin_client: AdminClient, olga: User, ed: User) -
         assert list(rows) == sessions
 
 
-def test_the_secrets_of_a_log_in_are_not_shown(admin_client: AdminClient, olga: User) -> None:
+def test_the_secrets_of_a_log_in_are_not_shown(admin_client, olga):
     session = Session.start(olga)
     page = admin_client.page(session).content.decode()
     assert session.refresh_jti not in page
     assert session.auth_hash not in page
 
 
-def test_scoped_tokens_can_be_ended_and_what_they_are_checked_by_is_not_shown(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_scoped_tokens_can_be_ended_and_what_they_are_checked_by_is_not_shown(admin_client, olga):
     token, other = (
         ScopedToken.issue(olga, name="Import", scopes=["trips:read"]) for _number in range(2)
     )
@@ -254,9 +229,9 @@ def test_scoped_tokens_can_be_ended_and_what_they_are_checked_by_is_not_shown(
 
 @pytest.mark.slow
 def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(
-    admin_client: AdminClient, fill: Callable[[int], None], trip: Trip, olga: User
-) -> None:
-    def queries() -> dict[str, int]:
+    admin_client, fill, trip, olga
+):
+    def queries():
         pages = {
             model.__name__: admin_client.url(model, "changelist") for model in admin.site._registry
         }
@@ -282,7 +257,7 @@ def test_no_page_asks_the_database_more_often_when_there_is_more_to_show(
             counts[name] = len(context)
         return counts
 
-    def filled(rows: int) -> dict[str, int]:
+    def filled(rows):
         fill(rows)
         queries()  # the first time fills caches
         return queries()

@@ -8,7 +8,7 @@ from tests.factories import PASSWORD
 from tests.scoped import script_of
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from users.mail_templates import MailTemplate
-from users.models import ScopedToken, User
+from users.models import ScopedToken
 
 pytestmark = pytest.mark.once
 
@@ -16,11 +16,11 @@ NEW_PASSWORD = "nine-yellow-trams"
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
-def test_a_new_password_ends_all_log_ins(admin_client: AdminClient, olga: User) -> None:
+def test_a_new_password_ends_all_log_ins(admin_client, olga):
     token = log_in(olga)["token"]
     admin_client.change(olga, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
     assert not is_alive(token)
@@ -28,18 +28,14 @@ def test_a_new_password_ends_all_log_ins(admin_client: AdminClient, olga: User) 
     assert try_to_log_in(olga.email, NEW_PASSWORD).status_code == 200
 
 
-def test_an_own_new_password_leaves_the_administrator_inside(
-    admin_client: AdminClient, ada: User
-) -> None:
+def test_an_own_new_password_leaves_the_administrator_inside(admin_client, ada):
     token = log_in(ada)["token"]
     admin_client.change(ada, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
     assert admin_client.client.get("/admin/").status_code == 200
     assert not is_alive(token)
 
 
-def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(
-    admin_client: AdminClient, ada: User
-) -> None:
+def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(admin_client, ada):
     token, script = log_in(ada)["token"], script_of(ada, "trips:read")
     body = {"old_password": PASSWORD, "new_password1": NEW_PASSWORD, "new_password2": NEW_PASSWORD}
     page = admin_client.client.post("/admin/password_change/", body, follow=True)
@@ -53,7 +49,7 @@ def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(
     assert try_to_log_in(ada.email, NEW_PASSWORD).status_code == 200
 
 
-def test_the_page_for_ones_own_password_is_one_of_the_admin_site(admin_client: AdminClient) -> None:
+def test_the_page_for_ones_own_password_is_one_of_the_admin_site(admin_client):
     page = admin_client.client.get("/admin/password_change/")
     assert page.status_code == 200
     assert page.context["site_header"] == "Trip Companion"
@@ -71,25 +67,19 @@ def test_the_page_for_ones_own_password_is_one_of_the_admin_site(admin_client: A
         ("", NEW_PASSWORD, "password2"),
     ],
 )
-def test_a_new_password_follows_the_rules_of_the_api(
-    admin_client: AdminClient, olga: User, password: str, again: str, field: str
-) -> None:
+def test_a_new_password_follows_the_rules_of_the_api(admin_client, olga, password, again, field):
     page = admin_client.change(olga, password1=password, password2=again)
     assert list(errors(page)) == [field]
     assert try_to_log_in(olga.email, PASSWORD).status_code == 200
 
 
-def test_nobody_can_search_for_the_hash_of_a_password(
-    admin_client: AdminClient, olga: User
-) -> None:
+def test_nobody_can_search_for_the_hash_of_a_password(admin_client, olga):
     page = admin_client.client.get("/admin/users/user/?password__startswith=argon2")
     assert page.status_code == 400
 
 
 @pytest.mark.parametrize(("length", "status"), [(128, 302), (129, 200)])
-def test_ones_own_password_may_be_as_long_as_a_log_in_reads(
-    admin_client: AdminClient, length: int, status: int
-) -> None:
+def test_ones_own_password_may_be_as_long_as_a_log_in_reads(admin_client, length, status):
     new = "x" * length
     body = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     page = admin_client.client.post("/admin/password_change/", body)

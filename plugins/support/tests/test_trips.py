@@ -1,25 +1,22 @@
 """Trips and members in the admin site: corrected by the API's rules, never behind the ledger."""
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
 from tests.admin_client import AdminClient, errors, text, told
-from tests.cast import Api
 from tests.factories import UserFactory, spend
 from trips.models import JournalEntry, Member, Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def admin_client(ada: User) -> AdminClient:
+def admin_client(ada):
     return AdminClient(ada)
 
 
-def test_the_fields_of_a_trip_can_be_corrected(admin_client: AdminClient, trip: Trip) -> None:
+def test_the_fields_of_a_trip_can_be_corrected(admin_client, trip):
     admin_client.change(trip, title="Porto", start_date="2026-06-01", end_date="2026-06-03")
     trip.refresh_from_db()
     assert (trip.title, trip.start_date.month, trip.end_date.day) == ("Porto", 6, 3)
@@ -39,15 +36,13 @@ def test_the_fields_of_a_trip_can_be_corrected(admin_client: AdminClient, trip: 
         ({"title": None}, "title"),
     ],
 )
-def test_what_the_api_would_refuse_is_an_error_of_the_form(
-    admin_client: AdminClient, trip: Trip, values: dict[str, Any], field: str
-) -> None:
+def test_what_the_api_would_refuse_is_an_error_of_the_form(admin_client, trip, values, field):
     before = Trip.objects.filter(pk=trip.pk).values().get()
     assert list(errors(admin_client.change(trip, **values))) == [field]
     assert Trip.objects.filter(pk=trip.pk).values().get() == before
 
 
-def test_the_budget_is_typed_in_major_units(admin_client: AdminClient, trip: Trip) -> None:
+def test_the_budget_is_typed_in_major_units(admin_client, trip):
     admin_client.change(trip, budget="1200.50")
     trip.refresh_from_db()
     assert trip.budget_minor == 120050
@@ -62,7 +57,7 @@ def test_the_budget_is_typed_in_major_units(admin_client: AdminClient, trip: Tri
     assert trip.budget_minor is None
 
 
-def test_budgets_by_category_are_typed_in_too(admin_client: AdminClient, trip: Trip) -> None:
+def test_budgets_by_category_are_typed_in_too(admin_client, trip):
     admin_client.change(trip, budget_food="200.50", budget_transport="33.339")
     trip.refresh_from_db()
     assert trip.category_budgets == {"FOOD": Decimal("200.50"), "TRANSPORT": Decimal("33.34")}
@@ -77,13 +72,11 @@ def test_budgets_by_category_are_typed_in_too(admin_client: AdminClient, trip: T
     assert trip.category_budgets is None
 
 
-def test_a_budget_that_rounds_to_nothing_is_refused(admin_client: AdminClient, trip: Trip) -> None:
+def test_a_budget_that_rounds_to_nothing_is_refused(admin_client, trip):
     assert told(admin_client.change(trip, budget="0.001")) == ["Must be greater than 0."]
 
 
-def test_currency_and_budget_stand_once_money_is_recorded(
-    admin_client: AdminClient, trip: Trip, olga: User
-) -> None:
+def test_currency_and_budget_stand_once_money_is_recorded(admin_client, trip, olga):
     admin_client.change(trip, budget="1200.50")
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert {"currency", "budget"}.isdisjoint(
@@ -95,13 +88,11 @@ def test_currency_and_budget_stand_once_money_is_recorded(
     assert (trip.currency, trip.budget_minor, trip.title) == ("EUR", 120050, "Porto")
 
 
-def test_trips_are_not_made_here(admin_client: AdminClient) -> None:
+def test_trips_are_not_made_here(admin_client):
     assert admin_client.client.get(admin_client.url(Trip, "add")).status_code == 403
 
 
-def test_a_new_code_kills_the_old_one(
-    admin_client: AdminClient, trip: Trip, api: Api, sam: User
-) -> None:
+def test_a_new_code_kills_the_old_one(admin_client, trip, api, sam):
     old = trip.code
     admin_client.act("renew_codes", trip)
     trip.refresh_from_db()
@@ -109,20 +100,18 @@ def test_a_new_code_kills_the_old_one(
     assert api(sam).get(f"/api/trips/code/{trip.code}").status_code == 200
 
 
-def test_trips_are_found_by_title_code_and_member(
-    admin_client: AdminClient, trip: Trip, ed: User
-) -> None:
+def test_trips_are_found_by_title_code_and_member(admin_client, trip, ed):
     for query in (trip.title, trip.code, ed.email):
         [found] = admin_client.list(Trip, f"q={query}").context["cl"].result_list
         assert (found, found.member_count) == (trip, 3)
 
 
-def test_somebody_is_made_a_member(admin_client: AdminClient, trip: Trip, sam: User) -> None:
+def test_somebody_is_made_a_member(admin_client, trip, sam):
     admin_client.add(Member, trip=trip.pk, user=sam.pk, role="EDITOR")
     assert trip.members.present().get(user=sam).role == "EDITOR"
 
 
-def test_who_left_may_come_again(admin_client: AdminClient, trip: Trip, ed: User) -> None:
+def test_who_left_may_come_again(admin_client, trip, ed):
     member = trip.members.get(user=ed)
     admin_client.act("end", member)
     assert not trip.members.present().filter(user=ed).exists()
@@ -130,21 +119,19 @@ def test_who_left_may_come_again(admin_client: AdminClient, trip: Trip, ed: User
     assert trip.members.present().get(user=ed).role == "VIEWER"
 
 
-def test_nobody_is_made_a_member_twice(admin_client: AdminClient, trip: Trip, ed: User) -> None:
+def test_nobody_is_made_a_member_twice(admin_client, trip, ed):
     page = admin_client.add(Member, trip=trip.pk, user=ed.pk, role="OWNER")
     assert told(page) == ["This user is already a member of the trip."]
     assert trip.members.get(user=ed).role == "EDITOR"
 
 
-def test_a_barred_account_is_not_made_a_member(admin_client: AdminClient, trip: Trip) -> None:
+def test_a_barred_account_is_not_made_a_member(admin_client, trip):
     deactivated = UserFactory(is_active=False)
     page = admin_client.add(Member, trip=trip.pk, user=deactivated.pk, role="VIEWER")
     assert told(page) == ["There is no such user."]
 
 
-def test_only_the_role_of_a_member_can_be_changed(
-    admin_client: AdminClient, trip: Trip, ed: User, sam: User
-) -> None:
+def test_only_the_role_of_a_member_can_be_changed(admin_client, trip, ed, sam):
     member = trip.members.get(user=ed)
     assert list(admin_client.page(member).context["adminform"].form.fields) == ["role"]
     admin_client.change(member, role="OWNER", user=sam.pk, paid_minor=5)
@@ -152,7 +139,7 @@ def test_only_the_role_of_a_member_can_be_changed(
     assert (member.user, member.role, member.paid_minor) == (ed, "OWNER", 0)
 
 
-def test_the_last_owner_stays_one(admin_client: AdminClient, trip: Trip, olga: User) -> None:
+def test_the_last_owner_stays_one(admin_client, trip, olga):
     refusal = "A trip needs an owner, and this member is the only one."
     member = trip.members.get(user=olga)
     assert told(admin_client.change(member, role="VIEWER")) == [refusal]
@@ -161,8 +148,8 @@ def test_the_last_owner_stays_one(admin_client: AdminClient, trip: Trip, olga: U
 
 
 def test_who_owes_something_stays_a_member_and_so_do_all_who_were_chosen(
-    admin_client: AdminClient, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+    admin_client, trip, olga, ed, vera
+):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
     members = [trip.members.get(user=user) for user in (vera, ed)]
     refusal = "The balance in this trip is -5.00 EUR; settle it first."
@@ -170,9 +157,7 @@ def test_who_owes_something_stays_a_member_and_so_do_all_who_were_chosen(
     assert trip.members.present().count() == 3
 
 
-def test_a_membership_that_ended_stays_as_it_is(
-    admin_client: AdminClient, trip: Trip, ed: User
-) -> None:
+def test_a_membership_that_ended_stays_as_it_is(admin_client, trip, ed):
     member = trip.members.get(user=ed)
     member.leave(by=ed)
     assert admin_client.page(member).status_code == 200
@@ -181,8 +166,8 @@ def test_a_membership_that_ended_stays_as_it_is(
 
 
 def test_the_journal_of_a_trip_is_shown_and_stays_when_the_trip_is_deleted(
-    admin_client: AdminClient, api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+    admin_client, api, trip, olga, ada
+):
     api(olga).patch(f"/api/trips/{trip.pk}", {"budget": 900})
     page = text(admin_client.page(trip))
     assert "Olga Owner changed the budget to 900.00." in page
@@ -199,22 +184,20 @@ def test_the_journal_of_a_trip_is_shown_and_stays_when_the_trip_is_deleted(
     assert admin_client.change(row, event="trip.created").status_code == 403
 
 
-def test_balances_are_drawn(admin_client: AdminClient, trip: Trip, olga: User, ed: User) -> None:
+def test_balances_are_drawn(admin_client, trip, olga, ed):
     spend(trip, 3000, paid_by=olga, among=[olga, ed])
     assert "15.00\xa0EUR" in admin_client.pictures(trip)["Balances"]
 
 
-def url(trip: Trip, *parts: Any) -> str:
+def url(trip, *parts):
     return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
 
 
-def delete(api: Api, trip: Trip, by: User) -> None:
+def delete(api, trip, by):
     assert api(by).delete(url(trip)).status_code == 204
 
 
-def test_the_admin_site_marks_a_deleted_trip_and_restores_it(
-    api: Api, trip: Trip, olga: User, ada: User
-) -> None:
+def test_the_admin_site_marks_a_deleted_trip_and_restores_it(api, trip, olga, ada):
     site = AdminClient(ada)
     delete(api, trip, olga)
     assert site.list(Trip, "state=kept").context["cl"].result_count == 0

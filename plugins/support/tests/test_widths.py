@@ -1,8 +1,5 @@
 """The lists of the admin site fit a window of 1280 pixels, whatever people have typed."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -10,8 +7,7 @@ from django.contrib.admin.models import LogEntry
 from plugins.support.tests.rows import one_of_each
 from splits.models import Debt, Expense, Settlement
 from tests.admin_client import AdminClient
-from tests.chromium import Page, chromium
-from tests.server import Server
+from tests.chromium import chromium
 from tests.walked import answers
 from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, User
@@ -29,7 +25,7 @@ WORDS = "Wandering through Donaudampfschifffahrtsgesellschaftskapitänsmützen "
 WORD = "Donaudampfschifffahrtsgesellschaftskapitänsmütze" * 40
 
 
-def lengthen(text: str) -> None:
+def lengthen(text):
     """Give the rows the longest texts and amounts that people can enter."""
     User.objects.update(name=text[:50])
     for user in User.objects.filter(is_guest=False):
@@ -48,7 +44,7 @@ def lengthen(text: str) -> None:
 
 
 @pytest.fixture
-def tab(tmp_path: Path) -> Iterator[Page]:
+def tab(tmp_path):
     with chromium(tmp_path / "profile", "--accept-lang=en", "--hide-scrollbars") as page:
         page.call("Emulation.setDeviceMetricsOverride", **WINDOW)
         yield page
@@ -57,17 +53,8 @@ def tab(tmp_path: Path) -> Iterator[Page]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "text"), [("en", WORDS), ("es", WORD)])
 def test_every_list_fits_its_window(  # noqa: PLR0913 -- the cast
-    ada: User,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    vera: User,
-    server: Server,
-    tab: Page,
-    tmp_path: Path,
-    text: str,
-    language: str,
-) -> None:
+    ada, trip, olga, ed, vera, server, tab, tmp_path, text, language
+):
     admin_client = AdminClient(ada)
     for _number in range(2):
         one_of_each(trip, olga, ed, vera)

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import Any
 
 import pytest
 from django.db import connection, transaction
@@ -10,33 +9,31 @@ from django.db import connection, transaction
 from plugins.states import states_of
 from plugins.sync import delivery, touched
 from plugins.sync.tests.client import Replica, lists
-from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
-from trips.models import JournalEntry, Trip
+from trips.models import JournalEntry
 from trips.models.journal import Subject
 from trips.roles import TripRole
-from users.models import User
 from users.scopes import Scope
 
 
 @pytest.fixture
-def copy(api: Api, trip: Trip, vera: User) -> Replica:
+def copy(api, trip, vera):
     """Vera's copy of her trips."""
     return Replica(api(vera))
 
 
-def is_complete(copy: Replica) -> bool:
+def is_complete(copy):
     """Whether it has exactly what the lists show."""
     return copy.shown() == lists(copy.client, money=copy.money)
 
 
-def kinds(changes: list[dict[str, Any]]) -> list[tuple[str, str, bool]]:
+def kinds(changes):
     return [(c["event"], c["object"]["type"], c["state"] is not None) for c in changes]
 
 
-def test_without_a_cursor_there_is_one_for_now(api: Api, trip: Trip, olga: User) -> None:
+def test_without_a_cursor_there_is_one_for_now(api, trip, olga):
     client = api(olga)
     spend(trip, 1000, paid_by=olga, among=[olga])
     first = client.get("/api/changes").json()
@@ -48,7 +45,7 @@ def test_without_a_cursor_there_is_one_for_now(api: Api, trip: Trip, olga: User)
 # -- What changes without a row of its own ---------------------------------------------------------
 
 
-def test_an_expense_is_sent_as_it_is_now(copy: Replica, trip: Trip, olga: User, ed: User) -> None:
+def test_an_expense_is_sent_as_it_is_now(copy, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     expense.change(by=olga, description="Supper")
     [change] = copy.catch_up()
@@ -62,9 +59,7 @@ def test_an_expense_is_sent_as_it_is_now(copy: Replica, trip: Trip, olga: User, 
     assert is_complete(copy)
 
 
-def test_a_settlement_comes_with_the_expenses_that_it_pays(
-    copy: Replica, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_settlement_comes_with_the_expenses_that_it_pays(copy, trip, olga, ed):
     paid, other = (spend(trip, 1000, paid_by=olga, among=[ed]) for _expense in range(2))
     copy.catch_up()
     settlement = settle(trip, ed, olga, 1000)
@@ -80,9 +75,7 @@ def test_a_settlement_comes_with_the_expenses_that_it_pays(
 
 
 @pytest.mark.parametrize("limit", [1, 50])
-def test_closing_a_trip_sends_its_expenses_again(
-    api: Api, copy: Replica, trip: Trip, olga: User, ed: User, vera: User, limit: int
-) -> None:
+def test_closing_a_trip_sends_its_expenses_again(api, copy, trip, olga, ed, vera, limit):
     """Ed owes Vera and Vera owes Olga; what Ed gives Olga pays both."""
     spend(trip, 1000, paid_by=vera, among=[ed])
     spend(trip, 1000, paid_by=olga, among=[vera])
@@ -101,9 +94,7 @@ def test_closing_a_trip_sends_its_expenses_again(
     assert is_complete(copy)
 
 
-def test_what_a_restored_settlement_closes_is_sent(
-    api: Api, copy: Replica, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+def test_what_a_restored_settlement_closes_is_sent(api, copy, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=vera, among=[ed])
     spend(trip, 1000, paid_by=olga, among=[vera])
     closing = settle(trip, ed, olga, 1000)
@@ -118,9 +109,7 @@ def test_what_a_restored_settlement_closes_is_sent(
     assert is_complete(copy)
 
 
-def test_comments_come_back_with_their_expense(
-    api: Api, copy: Replica, trip: Trip, olga: User, ed: User
-) -> None:
+def test_comments_come_back_with_their_expense(api, copy, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[ed])
     api(ed).post(f"/api/expenses/{expense.pk}/comments", {"text": "Tasty."})
     expense.remove(by=olga)
@@ -132,9 +121,7 @@ def test_comments_come_back_with_their_expense(
     assert is_complete(copy)
 
 
-def test_too_many_touched_expenses_are_all_sent_again(
-    copy: Replica, trip: Trip, olga: User, ed: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_touched_expenses_are_all_sent_again(copy, trip, olga, ed, monkeypatch):
     monkeypatch.setattr(touched, "MAX_TOUCHED", 2)
     for _expense in range(4):
         spend(trip, 1000, paid_by=olga, among=[ed])
@@ -147,9 +134,7 @@ def test_too_many_touched_expenses_are_all_sent_again(
     assert is_complete(copy)
 
 
-def test_comments_of_a_deleted_account_are_emptied(
-    api: Api, copy: Replica, trip: Trip, olga: User, ed: User
-) -> None:
+def test_comments_of_a_deleted_account_are_emptied(api, copy, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga])
     api(ed).post(f"/api/expenses/{expense.pk}/comments", {"text": "I was there."})
     copy.catch_up()
@@ -161,9 +146,7 @@ def test_comments_of_a_deleted_account_are_emptied(
     assert [c for c in copy.shown() if c[1] == "comment"]
 
 
-def test_invitations_follow_the_rights_of_who_made_them(
-    api: Api, copy: Replica, trip: Trip, olga: User, ed: User
-) -> None:
+def test_invitations_follow_the_rights_of_who_made_them(api, copy, trip, olga, ed):
     api(ed).post(f"/api/trips/{trip.pk}/invitations", {"role": "EDITOR"})
     copy.catch_up()
     trip.members.get(user=ed).change_role(TripRole.VIEWER, by=olga)
@@ -175,9 +158,7 @@ def test_invitations_follow_the_rights_of_who_made_them(
 # -- Trips that are gained and lost ----------------------------------------------------------------
 
 
-def test_a_guest_who_is_merged_makes_the_trip_new(
-    api: Api, copy: Replica, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_guest_who_is_merged_makes_the_trip_new(api, copy, trip, olga, ed):
     guest = add_guest(trip)
     api(olga).post(f"/api/trips/{trip.pk}/invitations", {"guestUserId": guest.pk})
     spend(trip, 1000, paid_by=olga, among=[guest])
@@ -189,7 +170,7 @@ def test_a_guest_who_is_merged_makes_the_trip_new(
     assert is_complete(copy)
 
 
-def test_ones_own_role_is_in_the_trip(copy: Replica, trip: Trip, olga: User, vera: User) -> None:
+def test_ones_own_role_is_in_the_trip(copy, trip, olga, vera):
     trip.members.get(user=vera).change_role(TripRole.EDITOR, by=olga)
     assert kinds(copy.catch_up()) == [
         ("member.role_changed", "member", True),
@@ -198,9 +179,7 @@ def test_ones_own_role_is_in_the_trip(copy: Replica, trip: Trip, olga: User, ver
     assert copy.objects[trip.pk, "trip", trip.pk]["currentUserRole"] == "EDITOR"
 
 
-def test_a_member_who_is_removed_loses_the_trip_and_learns_nothing_more(
-    copy: Replica, trip: Trip, olga: User, vera: User
-) -> None:
+def test_a_member_who_is_removed_loses_the_trip_and_learns_nothing_more(copy, trip, olga, vera):
     trip.members.get(user=vera).remove(by=olga)
     spend(trip, 1000, paid_by=olga, among=[olga])
     trip.remove(by=olga)
@@ -211,16 +190,14 @@ def test_a_member_who_is_removed_loses_the_trip_and_learns_nothing_more(
     assert copy.catch_up() == []
 
 
-def test_a_trip_that_is_deleted_is_gone(copy: Replica, trip: Trip, olga: User) -> None:
+def test_a_trip_that_is_deleted_is_gone(copy, trip, olga):
     spend(trip, 1000, paid_by=olga, among=[olga])
     trip.remove(by=olga)
     assert kinds(copy.catch_up()) == [("trip.deleted", "trip", False)]
     assert copy.objects == {}
 
 
-def test_who_leaves_and_joins_again_gets_what_happened_meanwhile(
-    api: Api, copy: Replica, trip: Trip, olga: User, vera: User
-) -> None:
+def test_who_leaves_and_joins_again_gets_what_happened_meanwhile(api, copy, trip, olga, vera):
     trip.members.get(user=vera).leave(by=vera)
     spend(trip, 1000, paid_by=olga, among=[olga])
     assert api(vera).post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
@@ -229,9 +206,7 @@ def test_who_leaves_and_joins_again_gets_what_happened_meanwhile(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
-def test_a_new_trip_is_sent_whole(
-    api: Api, copy: Replica, olga: User, vera: User, limit: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_trip_is_sent_whole(api, copy, olga, vera, limit, monkeypatch):
     monkeypatch.setattr(delivery, "_SEARCHED", 2)
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
@@ -250,9 +225,7 @@ def test_a_new_trip_is_sent_whole(
     assert is_complete(copy)
 
 
-def test_a_trip_that_is_lost_while_it_is_sent_is_gone(
-    copy: Replica, olga: User, vera: User
-) -> None:
+def test_a_trip_that_is_lost_while_it_is_sent_is_gone(copy, olga, vera):
     other = TripFactory()
     join(other, olga, TripRole.OWNER)
     join(other, vera)
@@ -267,9 +240,7 @@ def test_a_trip_that_is_lost_while_it_is_sent_is_gone(
 # -- Scoped tokens ---------------------------------------------------------------------------------
 
 
-def test_a_row_whose_objects_do_not_fit_goes_on_in_the_next_page(
-    copy: Replica, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_row_whose_objects_do_not_fit_goes_on_in_the_next_page(copy, trip, olga, ed):
     for _expense in range(5):
         spend(trip, 1000, paid_by=olga, among=[ed])
     copy.catch_up()
@@ -278,9 +249,7 @@ def test_a_row_whose_objects_do_not_fit_goes_on_in_the_next_page(
     assert is_complete(copy)
 
 
-def test_a_token_without_the_scope_of_expenses_sees_no_money(
-    api: Api, trip: Trip, olga: User, vera: User
-) -> None:
+def test_a_token_without_the_scope_of_expenses_sees_no_money(api, trip, olga, vera):
     copy = Replica(bearer(script_of(vera, "trips:read").token), money=False)
     expense = spend(trip, 1000, paid_by=olga, among=[vera])
     settle(trip, vera, olga, 1000)
@@ -296,7 +265,7 @@ def test_a_token_without_the_scope_of_expenses_sees_no_money(
     assert is_complete(copy)
 
 
-def test_a_token_for_one_trip_sees_no_other(trip: Trip, olga: User, vera: User) -> None:
+def test_a_token_for_one_trip_sees_no_other(trip, olga, vera):
     other = TripFactory()
     for user in (olga, vera):
         join(other, user, TripRole.OWNER)
@@ -307,9 +276,7 @@ def test_a_token_for_one_trip_sees_no_other(trip: Trip, olga: User, vera: User) 
     assert is_complete(copy)
 
 
-def test_only_members_get_the_changes_of_a_trip(
-    api: Api, trip: Trip, olga: User, sam: User, ada: User
-) -> None:
+def test_only_members_get_the_changes_of_a_trip(api, trip, olga, sam, ada):
     """T172: Nobody gets changes of a trip that they are not a member of."""
     copies = [Replica(api(user)) for user in (sam, ada)]
     spend(trip, 1000, paid_by=olga, among=[olga])
@@ -324,7 +291,7 @@ def test_only_members_get_the_changes_of_a_trip(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time")
-def test_a_command_that_ends_late_is_not_lost(api: Api, trip: Trip, olga: User, ed: User) -> None:
+def test_a_command_that_ends_late_is_not_lost(api, trip, olga, ed):
     """It wrote its row before that of another trip, which was read first."""
     other = TripFactory()
     for user in (olga, ed):
@@ -332,7 +299,7 @@ def test_a_command_that_ends_late_is_not_lost(api: Api, trip: Trip, olga: User, 
     copy = Replica(api(olga))
     has_written, may_end = Event(), Event()
 
-    def change_slowly() -> None:
+    def change_slowly():
         try:
             with transaction.atomic():
                 trip.change(by=olga, title="Slow")
@@ -352,9 +319,7 @@ def test_a_command_that_ends_late_is_not_lost(api: Api, trip: Trip, olga: User, 
     assert is_complete(copy)
 
 
-def test_what_a_reader_may_not_see_is_not_shown(
-    trip: Trip, olga: User, vera: User, sam: User
-) -> None:
+def test_what_a_reader_may_not_see_is_not_shown(trip, olga, vera, sam):
     other = TripFactory()
     join(other, vera)
     expense = spend(trip, 1000, paid_by=olga, among=[olga])
@@ -364,7 +329,7 @@ def test_what_a_reader_may_not_see_is_not_shown(
     assert states_of(vera, [(other.pk, Subject("expense", expense.pk))]) == {}
 
 
-def test_an_event_of_a_newer_release_has_no_state(api: Api, olga: User, trip: Trip) -> None:
+def test_an_event_of_a_newer_release_has_no_state(api, olga, trip):
     cursor = api(olga).get("/api/changes").json()["cursor"]
     api(olga).post(f"/api/trips/{trip.pk}/guests", {"name": "Grandma"})
     rows = JournalEntry.objects.filter(trip=trip.pk, event="guest.added")

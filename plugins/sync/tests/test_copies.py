@@ -12,7 +12,6 @@ from django.utils import timezone
 
 from plugins.sync import delivery, touched
 from plugins.sync.tests.client import Replica, lists
-from tests.cast import Api
 from tests.trips.bodies import lisbon
 from trips.models import note_answer
 from users.models import User
@@ -23,7 +22,7 @@ STEPS = 60
 class World:
     """People who act at random; most of what they try is allowed."""
 
-    def __init__(self, seed: int, api: Api, people: list[User]) -> None:
+    def __init__(self, seed, api, people):
         self.random = random.Random(seed)
         self.people, self.clients = people, {user.pk: api(user) for user in people}
         self.trips: list[int] = []
@@ -48,7 +47,7 @@ class World:
             (self.restore_trip, 1),
         ]  # fmt: skip
 
-    def step(self) -> None:
+    def step(self):
         acts, weights = zip(*self.acts, strict=True)
         [act] = self.random.choices(acts, weights)
         if not self.trips:
@@ -58,7 +57,7 @@ class World:
 
     # -- Requests ---------------------------------------------------------------------------------
 
-    def send(self, method: str, path: str, body: Any = None, by: User | None = None) -> Any:
+    def send(self, method, path, body=None, by=None):
         """The answer, or None if it was refused. Mostly by Olga, who owns the trips."""
         sender = by or self.random.choice([self.people[0], *self.people])
         response = getattr(self.clients[sender.pk], method)(f"/api/{path}", body)
@@ -68,20 +67,20 @@ class World:
         self.done.add(f"{method} {path.split('/')[-1 if path[-1].isalpha() else -2]}")
         return response.json() if response.content else {}
 
-    def one(self, trip: int, kind: str) -> int:
+    def one(self, trip, kind):
         return self.random.choice(self.made.get((trip, kind)) or [0])
 
-    def keep(self, trip: int, kind: str, answer: Any) -> None:
+    def keep(self, trip, kind, answer):
         if answer:
             self.made.setdefault((trip, kind), []).append(answer["id"])
 
-    def person(self, trip: int) -> int:
+    def person(self, trip):
         everybody = [user.pk for user in self.people[:3]] + self.guests.get(trip, [])
         return self.random.choice(everybody)
 
     # -- Acts -------------------------------------------------------------------------------------
 
-    def start_trip(self, _trip: int) -> None:
+    def start_trip(self, _trip):
         if len(self.trips) < 3:
             answer = self.send("post", "trips", lisbon(), by=self.people[0])
             self.trips.append(answer["id"])
@@ -89,62 +88,62 @@ class World:
             for user in self.people[1:3]:
                 self.add(answer["id"], user)
 
-    def add(self, trip: int, user: User) -> None:
+    def add(self, trip, user):
         body = {"userId": user.pk, "role": self.random.choice(["EDITOR", "OWNER", "VIEWER"])}
         self.send("post", f"trips/{trip}/members", body, by=self.people[0])
         # The feed does not say that their address is shown from now on.
         note_answer(user, trip)
 
-    def delete_trip(self, trip: int) -> None:
+    def delete_trip(self, trip):
         if self.random.random() < 0.3 and self.send("delete", f"trips/{trip}") is not None:
             self.trips.remove(trip)
             self.deleted.append(trip)
 
-    def restore_trip(self, _trip: int) -> None:
+    def restore_trip(self, _trip):
         if self.deleted:
             trip = self.random.choice(self.deleted)
             if self.send("post", f"trips/{trip}/restore") is not None:
                 self.deleted.remove(trip)
                 self.trips.append(trip)
 
-    def change_trip(self, trip: int) -> None:
+    def change_trip(self, trip):
         title = self.random.choice(["Porto", "Faro"])
         self.send("patch", f"trips/{trip}", {"title": title})
 
-    def renew_code(self, trip: int) -> None:
+    def renew_code(self, trip):
         if answer := self.send("post", f"trips/{trip}/code"):
             self.codes[trip] = answer["tripCode"]
 
-    def join(self, trip: int) -> None:
+    def join(self, trip):
         user = self.random.choice(self.people)
         if self.random.random() < 0.5:
             self.send("post", "trips/join", {"tripCode": self.codes[trip]}, by=user)
         else:
             self.add(trip, user)
 
-    def leave(self, trip: int) -> None:
+    def leave(self, trip):
         self.send("post", f"trips/{trip}/members/leave")
 
-    def remove(self, trip: int) -> None:
+    def remove(self, trip):
         self.send("delete", f"trips/{trip}/members/{self.person(trip)}")
 
-    def change_role(self, trip: int) -> None:
+    def change_role(self, trip):
         role = self.random.choice(["OWNER", "EDITOR", "VIEWER"])
         self.send("put", f"trips/{trip}/members/{self.person(trip)}/role", {"role": role})
 
-    def add_guest(self, trip: int) -> None:
+    def add_guest(self, trip):
         if answer := self.send("post", f"trips/{trip}/guests", {"name": "Grandma"}):
             self.guests.setdefault(trip, []).append(answer["user"]["id"])
 
-    def rename_guest(self, trip: int) -> None:
+    def rename_guest(self, trip):
         name = self.random.choice(["Granny", "Nonna"])
         self.send("put", f"trips/{trip}/guests/{self.person(trip)}", {"name": name})
 
-    def merge(self, trip: int) -> None:
+    def merge(self, trip):
         path = f"trips/{trip}/guests/{self.person(trip)}/merge"
         self.send("post", path, {"userId": self.person(trip)})
 
-    def invite(self, trip: int) -> None:
+    def invite(self, trip):
         body: dict[str, Any] = {"role": "VIEWER"}
         if self.guests.get(trip) and self.random.random() < 0.5:
             body["guestUserId"] = self.random.choice(self.guests[trip])
@@ -152,14 +151,14 @@ class World:
             self.keep(trip, "invitation", answer)
             self.tokens.append(answer["token"])
 
-    def revoke(self, trip: int) -> None:
+    def revoke(self, trip):
         self.send("delete", f"trips/{trip}/invitations/{self.one(trip, 'invitation')}")
 
-    def accept(self, _trip: int) -> None:
+    def accept(self, _trip):
         if self.tokens:
             self.send("post", f"invitations/{self.random.choice(self.tokens)}/accept")
 
-    def spend(self, trip: int) -> None:
+    def spend(self, trip):
         self.send("post", f"trips/{trip}/members", {"userId": self.people[1].pk, "role": "OWNER"})
         note_answer(self.people[1], trip)
         people = list({self.person(trip) for _person in range(3)})
@@ -170,42 +169,42 @@ class World:
         }  # fmt: skip
         self.keep(trip, "expense", self.send("post", f"trips/{trip}/expenses", body))
 
-    def expense(self, trip: int) -> str:
+    def expense(self, trip):
         return f"trips/{trip}/expenses/{self.one(trip, 'expense')}"
 
-    def change_expense(self, trip: int) -> None:
+    def change_expense(self, trip):
         notes = self.random.choice(["Tasty.", "Cold."])
         self.send("patch", self.expense(trip), {"notes": notes})
 
-    def move_money(self, trip: int) -> None:
+    def move_money(self, trip):
         self.send("patch", self.expense(trip), {"amount": self.random.randint(1, 9)})
 
-    def delete_expense(self, trip: int) -> None:
+    def delete_expense(self, trip):
         self.send("delete", self.expense(trip))
 
-    def restore_expense(self, trip: int) -> None:
+    def restore_expense(self, trip):
         for expense in self.made.get((trip, "expense"), []):
             self.send("post", f"trips/{trip}/expenses/{expense}/restore")
 
-    def split(self, trip: int) -> str:
+    def split(self, trip):
         expense = self.one(trip, "expense")
         splits = self.send("get", f"expenses/{expense}/splits") or [{"id": 0}]
         return f"expenses/{expense}/splits/{self.random.choice(splits)['id']}"
 
-    def add_split(self, trip: int) -> None:
+    def add_split(self, trip):
         body = {"participantUserId": self.person(trip), "amount": 1}
         self.send("post", f"expenses/{self.one(trip, 'expense')}/splits", body)
 
-    def delete_split(self, trip: int) -> None:
+    def delete_split(self, trip):
         self.send("delete", self.split(trip))
 
-    def pay(self, trip: int) -> None:
+    def pay(self, trip):
         self.send("put", f"{self.split(trip)}/pay")
 
-    def unpay(self, trip: int) -> None:
+    def unpay(self, trip):
         self.send("put", f"{self.split(trip)}/unpay")
 
-    def settle(self, trip: int) -> None:
+    def settle(self, trip):
         body = {
             "fromUserId": self.person(trip), "toUserId": self.person(trip),
             "amount": self.random.randint(1, 9),
@@ -213,7 +212,7 @@ class World:
         }  # fmt: skip
         self.keep(trip, "settlement", self.send("post", f"trips/{trip}/settlements", body))
 
-    def delete_settlement(self, trip: int) -> None:
+    def delete_settlement(self, trip):
         rows = self.send("get", f"trips/{trip}/settlements")
         ids = [row["id"] for row in rows["items"]] if rows else []
         if ids:
@@ -221,46 +220,38 @@ class World:
             self.send("delete", f"trips/{trip}/settlements/{gone}")
             self.keep(trip, "settlement", {"id": gone})
 
-    def restore_settlement(self, trip: int) -> None:
+    def restore_settlement(self, trip):
         for settlement in self.made.get((trip, "settlement"), []):
             self.send("post", f"trips/{trip}/settlements/{settlement}/restore")
 
-    def settle_up(self, trip: int) -> None:
+    def settle_up(self, trip):
         owner = self.people[0]
         plan = self.clients[owner.pk].get(f"/api/trips/{trip}/settle-up")
         if plan.status_code == 200:
             tag = {"tag": plan["ETag"].strip('"')}
             self.send("post", f"trips/{trip}/settle-up", tag, by=owner)
 
-    def comment(self, trip: int) -> None:
+    def comment(self, trip):
         path = f"expenses/{self.one(trip, 'expense')}/comments"
         answer = self.send("post", path, {"text": "Tasty."})
         if answer:
             self.made.setdefault((trip, "comment"), []).append((answer["expenseId"], answer["id"]))
 
-    def written(self, trip: int) -> str:
+    def written(self, trip):
         expense, comment = self.random.choice(self.made.get((trip, "comment")) or [(0, 0)])
         return f"expenses/{expense}/comments/{comment}"
 
-    def change_comment(self, trip: int) -> None:
+    def change_comment(self, trip):
         text = self.random.choice(["Cold.", "Tasty."])
         self.send("put", self.written(trip), {"text": text})
 
-    def delete_comment(self, trip: int) -> None:
+    def delete_comment(self, trip):
         self.send("delete", self.written(trip))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
-def test_a_copy_ends_with_what_the_lists_show(
-    api: Api,
-    olga: User,
-    ed: User,
-    vera: User,
-    sam: User,
-    seed: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_copy_ends_with_what_the_lists_show(api, olga, ed, vera, sam, seed, monkeypatch):
     """T173: A copy that is kept by changes ends with what the lists show."""
     if seed % 2:
         monkeypatch.setattr(touched, "MAX_TOUCHED", 1)
@@ -284,7 +275,7 @@ def test_a_copy_ends_with_what_the_lists_show(
     assert len(world.done) > 10
 
 
-def differences(one: dict[Any, Any], other: dict[Any, Any]) -> list[Any]:
+def differences(one, other):
     """What differs, with its fields that do."""
     different = []
     for key in sorted(one.keys() | other.keys()):

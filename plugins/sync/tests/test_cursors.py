@@ -2,27 +2,21 @@
 
 import random
 import time
-from typing import Any
 
 import pytest
 from django.core import signing
 
 from plugins.sync.cursor import Cursor
-from tests.cast import Api
 from tests.scoped import ALL, script_of
 from tests.users.logins import bearer
-from trips.models import Trip
-from users.models import User
 
 
-def refused(client: Any, cursor: str) -> tuple[int, str]:
+def refused(client, cursor):
     response = client.get(f"/api/changes?since={cursor}")
     return response.status_code, response.json()["code"]
 
 
-def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(api, trip, olga, ed):
     """T171: A cursor is signed, and valid for one account and its rights."""
     clients = [
         api(olga), api(ed),
@@ -39,7 +33,7 @@ def test_a_cursor_is_for_one_account_and_for_tokens_with_the_same_rights(
     assert wide.get(f"/api/changes?since={cursors[0]}").status_code == 200
 
 
-def test_a_cursor_that_was_not_made_here_is_refused(api: Api, trip: Trip, olga: User) -> None:
+def test_a_cursor_that_was_not_made_here_is_refused(api, trip, olga):
     client = api(olga)
     cursor = client.get("/api/changes").json()["cursor"]
     stored = [1, [olga.pk, True, 0], [trip.pk, 0], None, None]
@@ -51,9 +45,7 @@ def test_a_cursor_that_was_not_made_here_is_refused(api: Api, trip: Trip, olga: 
         assert refused(client, forged) == (400, "invalid"), forged
 
 
-def test_a_cursor_expires(
-    api: Api, trip: Trip, olga: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cursor_expires(api, trip, olga, monkeypatch):
     client = api(olga)
     cursor = client.get("/api/changes").json()["cursor"]
     now, day = time.time(), 24 * 3600
@@ -63,15 +55,13 @@ def test_a_cursor_expires(
     assert refused(client, cursor) == (410, "cursor_expired")
 
 
-def test_a_cursor_of_another_form_or_ahead_of_the_journal_has_expired(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_cursor_of_another_form_or_ahead_of_the_journal_has_expired(api, trip, olga):
     for stored in ([0, "?"], [1, [olga.pk, True, 0], [trip.pk, 99], None, None]):
         text = signing.dumps(stored, salt="splits.changes", compress=True)
         assert refused(api(olga), text) == (410, "cursor_expired")
 
 
-def test_a_cursor_for_a_thousand_trips_fits_into_a_url(olga: User) -> None:
+def test_a_cursor_for_a_thousand_trips_fits_into_a_url(olga):
     cursor = Cursor.of(olga)
     numbers = random.Random(7)
     cursor.positions = {
@@ -82,7 +72,7 @@ def test_a_cursor_for_a_thousand_trips_fits_into_a_url(olga: User) -> None:
 
 
 @pytest.mark.parametrize("limit", ["07", "1e1"])
-def test_the_limit_is_written_in_one_way(api: Api, olga: User, limit: str) -> None:
+def test_the_limit_is_written_in_one_way(api, olga, limit):
     response = api(olga).get(f"/api/changes?limit={limit}")
     assert response.status_code == 400
     assert list(response.json()["errors"]) == ["limit"]

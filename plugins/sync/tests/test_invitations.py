@@ -2,18 +2,13 @@
 
 import pytest
 
-from plugins.invitations.tests.test_invitations import Invite, invite, look_at
-from tests.cast import Api
-from trips.models import Trip
-from users.models import User
+from plugins.invitations.tests.test_invitations import invite, look_at
 
 __all__ = ["invite"]
 
 
 @pytest.mark.parametrize("end", ["demoted", "removed", "left"])
-def test_what_became_void_stays_void_and_the_changes_say_so(
-    api: Api, trip: Trip, olga: User, ed: User, invite: Invite, end: str
-) -> None:
+def test_what_became_void_stays_void_and_the_changes_say_so(api, trip, olga, ed, invite, end):
     created, theirs = invite(by=ed), invite()
     cursor = api(olga).get("/api/changes").json()["cursor"]
     path = f"/api/trips/{trip.pk}/members/{ed.pk}"

@@ -4,11 +4,9 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from threading import Event
-from typing import Any
 
 import httpx
 import pytest
@@ -16,8 +14,8 @@ import pytest
 from plugins.sync.live import ChangeWaiter, watch
 from plugins.sync.waiting import MOST_OF_ACCOUNT
 from tests.document import problem_of
-from tests.server import Server, running_server
-from tests.splits.journey import Journey, Traveller, sign_up
+from tests.server import running_server
+from tests.splits.journey import Journey, sign_up
 from tripcompanion.api.throttling import Limits
 
 #: By looking ten times a second; on a machine that does other things too.
@@ -25,41 +23,41 @@ SEEN_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server():
     with running_server() as running:
         yield running
 
 
 @pytest.fixture
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     limits = httpx.Limits(max_connections=None)
     with httpx.Client(base_url=server.url, timeout=40, trust_env=False, limits=limits) as client:
         yield client
 
 
 @pytest.fixture
-def journey(http: httpx.Client) -> Journey:
+def journey(http):
     return Journey.start(sign_up(http))
 
 
 @pytest.fixture
-def user(http: httpx.Client, journey: Journey) -> Traveller:
+def user(http, journey):
     """A member of the trip, who waits for what its owner does."""
     member = sign_up(http)
     journey.admit(member)
     return member
 
 
-def cursor_of(user: Traveller) -> str:
+def cursor_of(user):
     return str(user.done("GET", "/changes")["cursor"])
 
 
-def wait(user: Traveller, cursor: str, seconds: int = 20) -> httpx.Response:
+def wait(user, cursor, seconds=20):
     return user.call("GET", f"/changes?since={cursor}&wait={seconds}")
 
 
 @contextmanager
-def waiting(call: Callable[[], Any]) -> Iterator[Future[Any]]:
+def waiting(call):
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(call)
         time.sleep(0.5)
@@ -68,14 +66,14 @@ def waiting(call: Callable[[], Any]) -> Iterator[Future[Any]]:
 
 
 @contextmanager
-def stream(user: Traveller, cursor: str = "", **headers: str) -> Iterator[httpx.Response]:
+def stream(user, cursor="", **headers):
     headers = {**user.headers, "Accept": "text/event-stream", **headers}
     query = f"?since={cursor}" if cursor else ""
     with user.http.stream("GET", f"/api/changes{query}", headers=headers) as response:
         yield response
 
 
-def events(response: httpx.Response) -> Iterator[dict[str, str]]:
+def events(response):
     """The events with their fields, without comments."""
     fields: dict[str, str] = {}
     for line in response.iter_lines():
@@ -87,9 +85,7 @@ def events(response: httpx.Response) -> Iterator[dict[str, str]]:
             fields[name] = value
 
 
-def test_a_waiting_client_gets_the_first_change_of_its_trips(
-    http: httpx.Client, journey: Journey, user: Traveller
-) -> None:
+def test_a_waiting_client_gets_the_first_change_of_its_trips(http, journey, user):
     stranger = sign_up(http)
     cursor, theirs = cursor_of(user), cursor_of(stranger)
     with (
@@ -110,9 +106,7 @@ def test_a_waiting_client_gets_the_first_change_of_its_trips(
         assert it.result().json()["items"][0]["object"]["type"] == "trip"
 
 
-def test_it_does_not_wait_for_what_is_there_or_without_a_cursor(
-    journey: Journey, user: Traveller
-) -> None:
+def test_it_does_not_wait_for_what_is_there_or_without_a_cursor(journey, user):
     cursor, since = cursor_of(user), time.monotonic()
     journey.spend(10, journey.owner)
     assert len(wait(user, cursor).json()["items"]) == 1
@@ -122,7 +116,7 @@ def test_it_does_not_wait_for_what_is_there_or_without_a_cursor(
     problem_of(wait(user, cursor, 26), 400, "invalid")
 
 
-def test_a_stream_goes_on_after_the_last_event(journey: Journey, user: Traveller) -> None:
+def test_a_stream_goes_on_after_the_last_event(journey, user):
     with stream(user) as response:
         assert response.headers["Content-Type"] == "text/event-stream"
         assert response.headers["Cache-Control"] == "no-store"
@@ -150,7 +144,7 @@ def test_a_stream_goes_on_after_the_last_event(journey: Journey, user: Traveller
     problem_of(user.http.get("/api/changes", headers={"Accept": "text/event-stream"}), 401)
 
 
-def test_a_session_that_has_ended_sees_nothing_more(journey: Journey, user: Traveller) -> None:
+def test_a_session_that_has_ended_sees_nothing_more(journey, user):
     with stream(user) as response:
         got = events(response)
         next(got), next(got)
@@ -161,7 +155,7 @@ def test_a_session_that_has_ended_sees_nothing_more(journey: Journey, user: Trav
         assert [*got] == []
 
 
-def test_who_waits_while_the_session_ends_is_refused(journey: Journey, user: Traveller) -> None:
+def test_who_waits_while_the_session_ends_is_refused(journey, user):
     cursor = cursor_of(user)
     [session] = user.done("GET", "/users/me/sessions")["items"]
     with waiting(lambda: wait(user, cursor)) as it:
@@ -170,7 +164,7 @@ def test_who_waits_while_the_session_ends_is_refused(journey: Journey, user: Tra
         problem_of(it.result(SEEN_SECONDS * 5), 401, "token_invalid")
 
 
-def test_an_account_waits_with_five_at_once(journey: Journey, user: Traveller) -> None:
+def test_an_account_waits_with_five_at_once(journey, user):
     cursor = cursor_of(user)
     with ExitStack() as open_streams:
         for _number in range(MOST_OF_ACCOUNT):
@@ -192,7 +186,7 @@ def test_an_account_waits_with_five_at_once(journey: Journey, user: Traveller) -
         time.sleep(0.2)
 
 
-def test_a_server_that_ends_sends_its_clients_back() -> None:
+def test_a_server_that_ends_sends_its_clients_back():
     with running_server() as server, httpx.Client(base_url=server.url, timeout=40) as http:
         user = sign_up(http)
         cursor = cursor_of(user)
@@ -206,11 +200,9 @@ def test_a_server_that_ends_sends_its_clients_back() -> None:
             assert time.monotonic() - since < SEEN_SECONDS
 
 
-def test_who_is_woken_just_after_the_time_is_over_looks_next_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_who_is_woken_just_after_the_time_is_over_looks_next_time(monkeypatch):
     class WokenLate(Event):
-        def wait(self, timeout: float | None = None) -> bool:
+        def wait(self, timeout=None):
             is_set = super().wait(timeout)
             self.set()
             return is_set

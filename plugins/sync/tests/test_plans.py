@@ -7,19 +7,16 @@ import pytest
 from plugins.comments.models import Comment
 from plugins.sync.cursor import Cursor
 from tests import citus
-from tests.cast import Api
 from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
 from tests.long_journal import ROWS, long_journal
 from tests.test_plans import noted, scanning
 from tests.test_query_counts import queries_of
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 __all__ = ["long_journal"]
 
 
-def since(user: User, **positions: int) -> str:
+def since(user, **positions):
     """The URL of the changes after these numbers, by trip."""
     cursor = Cursor.of(user)
     cursor.positions = {int(trip): number for trip, number in positions.items()}
@@ -27,9 +24,7 @@ def since(user: User, **positions: int) -> str:
 
 
 @citus.hides_plans
-def test_no_page_of_changes_reads_a_long_journal_from_end_to_end(
-    api: Api, long_journal: tuple[Trip, User]
-) -> None:
+def test_no_page_of_changes_reads_a_long_journal_from_end_to_end(api, long_journal):
     trip, owner = long_journal
     guest = add_guest(trip)
     spend(trip, 1000, paid_by=owner, among=[guest])
@@ -57,13 +52,11 @@ def test_no_page_of_changes_reads_a_long_journal_from_end_to_end(
 
 
 @pytest.fixture(params=[10, 200])
-def size(request: pytest.FixtureRequest) -> int:
+def size(request):
     return request.param
 
 
-def test_a_page_costs_the_same_with_10_and_with_200_trips(
-    api: Api, olga: User, ed: User, size: int
-) -> None:
+def test_a_page_costs_the_same_with_10_and_with_200_trips(api, olga, ed, size):
     """T174: A page of changes takes a constant number of statements and rows.
 
     Every kind of row is in it, from trips that were changed, lost and gained.
@@ -89,9 +82,7 @@ def test_a_page_costs_the_same_with_10_and_with_200_trips(
     assert queries == 13
 
 
-def test_a_new_trip_costs_the_same_with_10_and_with_200_of_everything(
-    api: Api, olga: User, size: int
-) -> None:
+def test_a_new_trip_costs_the_same_with_10_and_with_200_of_everything(api, olga, size):
     client = api(olga)
     cursor = client.get("/api/changes").json()["cursor"]
     trip = TripFactory()

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from plugins.sync.tests.test_live import SEEN_SECONDS, cursor_of, events, stream, wait, waiting
 from tests.proxy import ALL_PROXIES, Proxy
-from tests.server import Server, running_server
+from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
@@ -23,15 +23,13 @@ QUIET_SECONDS = 33
 
 
 @pytest.fixture(scope="module")
-def behind() -> Iterator[Server]:
+def behind():
     with running_server(NUM_PROXIES="1") as server:
         yield server
 
 
 @pytest.mark.parametrize("start", ALL_PROXIES)
-def test_a_proxy_passes_each_change_on_at_once(
-    start: Start, behind: Server, tmp_path: Path
-) -> None:
+def test_a_proxy_passes_each_change_on_at_once(start, behind, tmp_path):
     with (
         start([behind.url, behind.url], tmp_path) as proxy,
         httpx.Client(base_url=proxy.url, verify=proxy.trust, timeout=60) as http,

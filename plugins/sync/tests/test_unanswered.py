@@ -4,28 +4,23 @@ from typing import Any
 
 import pytest
 
-from tests.cast import Api
 from tests.factories import UserFactory
 from tests.trips.unanswered import add, bind, new_trip
-from trips.models import Trip
-from users.models import User
 
 pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def stranger(db: None) -> User:
+def stranger(db):
     return UserFactory(name="Stan")
 
 
 @pytest.fixture
-def theirs(api: Api, stranger: User) -> Trip:
+def theirs(api, stranger):
     return new_trip(api, stranger)
 
 
-def test_a_clients_copy_gets_what_the_guest_has_now(
-    api: Api, stranger: User, theirs: Trip, olga: User
-) -> None:
+def test_a_clients_copy_gets_what_the_guest_has_now(api, stranger, theirs, olga):
     add(api, stranger, theirs, userId=olga.pk)
     bind(api, stranger, theirs, olga)
     cursor = api(stranger).get("/api/changes").json()["cursor"]

@@ -7,12 +7,9 @@ from hypothesis import given, settings, strategies
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.tags.models import rename_tag
-from tests.splits.ledger import Ledger
-from trips.models import Trip
-from users.models import User
 
 
-def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger: Ledger, olga: User) -> None:
+def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger, olga):
     for tags in (["Sea", "fish"], ["sea"], ["Sea"], []):
         ledger.spend(olga, 1, olga, tags=tags)
     page = ledger.answer(olga, "get", "tags").json()
@@ -20,9 +17,7 @@ def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger: Ledger, olga: Us
     assert page["total"] == 2
 
 
-def test_a_renamed_tag_is_merged_with_one_of_that_name(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_a_renamed_tag_is_merged_with_one_of_that_name(ledger, olga, ed):
     both = ledger.spend(olga, 1, olga, tags=["fish", "x", "Seafood"])
     one = ledger.spend(ed, 1, ed, tags=["FISH"])
     other = ledger.spend(olga, 1, olga, tags=["x"])
@@ -36,9 +31,7 @@ def test_a_renamed_tag_is_merged_with_one_of_that_name(
     assert {row.object_id for row in changed} == {both["id"], one["id"]}
 
 
-def test_an_editor_renames_only_what_is_on_their_own_expenses(
-    ledger: Ledger, olga: User, ed: User, vera: User
-) -> None:
+def test_an_editor_renames_only_what_is_on_their_own_expenses(ledger, olga, ed, vera):
     ledger.spend(ed, 1, ed, tags=["fish"])
     assert ledger.answer(vera, "patch", "tags/fish", {"name": "x"}).status_code == 403
     assert ledger.answer(ed, "patch", "tags/fish", {"name": "a/b"}).status_code == 200
@@ -47,9 +40,7 @@ def test_an_editor_renames_only_what_is_on_their_own_expenses(
     assert ledger.answer(olga, "patch", "tags/a%2Fb", {"name": "c"}).status_code == 200
 
 
-def test_tag_and_right_to_rename_are_checked_again_behind_the_lock(
-    ledger: Ledger, trip: Trip, olga: User, ed: User
-) -> None:
+def test_tag_and_right_to_rename_are_checked_again_behind_the_lock(ledger, trip, olga, ed):
     expense = ledger.spend(olga, 1, olga, tags=["fish"])
     with pytest.raises(PermissionDenied):
         rename_tag(trip, ed, "fish", "x")
@@ -59,9 +50,7 @@ def test_tag_and_right_to_rename_are_checked_again_behind_the_lock(
 
 
 @pytest.mark.parametrize("is_owner", [True, False])
-def test_a_rename_reads_the_tags_of_all_expenses_at_once(
-    ledger: Ledger, olga: User, ed: User, is_owner: bool
-) -> None:
+def test_a_rename_reads_the_tags_of_all_expenses_at_once(ledger, olga, ed, is_owner):
     numbers = set()
     for old, new in ("ab", "bc", "cd"):
         ledger.spend(ed, 1, ed, tags=[old])
@@ -73,9 +62,7 @@ def test_a_rename_reads_the_tags_of_all_expenses_at_once(
     assert len(numbers) == 1
 
 
-def test_who_paid_renames_what_others_recorded_in_the_same_number_of_statements(
-    ledger: Ledger, olga: User, ed: User
-) -> None:
+def test_who_paid_renames_what_others_recorded_in_the_same_number_of_statements(ledger, olga, ed):
     numbers = set()
     ledger.spend(ed, 1, ed, tags=["a"])
     for old, new in ("ab", "bc", "cd"):
@@ -87,9 +74,7 @@ def test_who_paid_renames_what_others_recorded_in_the_same_number_of_statements(
     assert len(numbers) == 1
 
 
-def test_many_expenses_with_the_same_tags_are_renamed_by_one_statement(
-    ledger: Ledger, olga: User
-) -> None:
+def test_many_expenses_with_the_same_tags_are_renamed_by_one_statement(ledger, olga):
     for tags in (["a", "x"], ["a", "x"], ["a"], ["x"]):
         ledger.spend(olga, 1, olga, tags=tags)
     with CaptureQueriesContext(connection) as queries:
@@ -105,9 +90,7 @@ TAGS = strategies.lists(strategies.sampled_from(["a", "A", "b", "B", "c", "ß", 
 @pytest.mark.slow
 @given(lists=strategies.lists(TAGS, max_size=5), old=strategies.sampled_from("abc"))
 @settings(max_examples=25)
-def test_a_rename_leaves_no_old_name_and_no_tag_twice(
-    ledger: Ledger, olga: User, lists: list[list[str]], old: str
-) -> None:
+def test_a_rename_leaves_no_old_name_and_no_tag_twice(ledger, olga, lists, old):
     made = [ledger.spend(olga, 1, olga, tags=tags) for tags in lists]
     ledger.answer(olga, "patch", f"tags/{old}", {"name": "B"})
     for expense in made:

@@ -8,7 +8,6 @@ import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -18,7 +17,7 @@ import httpx
 import pytest
 from django.conf import settings
 
-from tests.server import ROOT, Server, running_server
+from tests.server import ROOT, running_server
 from tests.splits.journey import Journey, sign_up
 
 needs_opentelemetry = pytest.mark.skipif(
@@ -33,13 +32,13 @@ Attributes = dict[str, Any]
 class Collector(ThreadingHTTPServer):
     """An OTLP collector that keeps what it gets, as bytes and as spans."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.bodies: list[bytes] = []
         self.spans: list[Any] = []
         self.resource: Attributes = {}
 
-    def keep(self, body: bytes) -> None:
+    def keep(self, body):
         trace_service = importlib.import_module(
             "opentelemetry.proto.collector.trace.v1.trace_service_pb2"
         )
@@ -50,7 +49,7 @@ class Collector(ThreadingHTTPServer):
             for of_scope in of_resource.scope_spans:
                 self.spans += of_scope.spans
 
-    def wait_for(self, is_it: Callable[[Any], bool]) -> Any:
+    def wait_for(self, is_it):
         deadline = time.monotonic() + DEADLINE_SECONDS
         while True:
             if found := [span for span in self.spans if is_it(span)]:
@@ -62,7 +61,7 @@ class Collector(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: Collector
 
-    def do_POST(self) -> None:  # noqa: N802 -- as in http.server
+    def do_POST(self):  # noqa: N802 -- as in http.server
         body = self.rfile.read(int(self.headers["Content-Length"]))
         is_short = self.headers.get("Content-Encoding") == "gzip"
         self.server.keep(gzip.decompress(body) if is_short else body)
@@ -70,16 +69,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_arguments: Any) -> None:
+    def log_message(self, *_arguments):
         """Print nothing."""
 
 
-def attributes(owner: Any) -> Attributes:
+def attributes(owner):
     return {each.key: each.value.int_value or each.value.string_value for each in owner.attributes}
 
 
 @contextmanager
-def collecting() -> Iterator[Collector]:
+def collecting():
     with Collector() as collector:
         thread = Thread(target=collector.serve_forever)
         thread.start()
@@ -91,13 +90,13 @@ def collecting() -> Iterator[Collector]:
 
 
 @pytest.fixture(scope="module")
-def collector() -> Iterator[Collector]:
+def collector():
     with collecting() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def server(collector: Collector) -> Iterator[Server]:
+def server(collector):
     endpoint = f"http://127.0.0.1:{collector.server_port}"
     variables = {"OTEL_BSP_SCHEDULE_DELAY": "100", "DEBUG": "false"}
     with running_server(OTEL_EXPORTER_OTLP_ENDPOINT=endpoint, **variables) as running:
@@ -105,26 +104,24 @@ def server(collector: Collector) -> Iterator[Server]:
 
 
 @pytest.fixture
-def http(server: Server) -> Iterator[httpx.Client]:
+def http(server):
     with httpx.Client(base_url=server.url, timeout=30, trust_env=False) as client:
         yield client
 
 
-def parent_of(trace_id: str) -> str:
+def parent_of(trace_id):
     return f"00-{trace_id}-{secrets.token_hex(8)}-01"
 
 
 @needs_opentelemetry
-def test_a_request_and_its_statements_are_one_trace_of_the_caller(
-    collector: Collector, http: httpx.Client
-) -> None:
+def test_a_request_and_its_statements_are_one_trace_of_the_caller(collector, http):
     olga, trace_id = sign_up(http), secrets.token_hex(16)
     trip = Journey.start(olga)
     trip.spend(30, olga)
     header = {"traceparent": parent_of(trace_id)}
     assert olga.call("GET", f"{trip.path}/expenses", **header).status_code == 200
 
-    def is_in_trace(span: Any) -> bool:
+    def is_in_trace(span):
         return bool(span.trace_id.hex() == trace_id)
 
     request = collector.wait_for(
@@ -147,7 +144,7 @@ def test_a_request_and_its_statements_are_one_trace_of_the_caller(
 
 
 @needs_opentelemetry
-def test_no_span_contains_a_value_of_a_request(collector: Collector, http: httpx.Client) -> None:
+def test_no_span_contains_a_value_of_a_request(collector, http):
     """T180: No span contains a value of a request."""
     email = f"{CANARY}@example.com"
     body = {"name": CANARY, "email": email, "password": f"{CANARY}-four-green"}
@@ -175,7 +172,7 @@ def test_no_span_contains_a_value_of_a_request(collector: Collector, http: httpx
 
 
 @needs_opentelemetry
-def test_the_trace_id_is_in_the_log_line_beside_the_request_id() -> None:
+def test_the_trace_id_is_in_the_log_line_beside_the_request_id():
     script = f"""
 import django
 django.setup()
@@ -195,7 +192,7 @@ Client().get("/api/health", headers={{"X-Request-ID": "second", "traceparent": p
     assert {logged["first"], logged["second"]} == found
 
 
-def test_without_an_endpoint_nothing_is_imported() -> None:
+def test_without_an_endpoint_nothing_is_imported():
     script = (
         "import django, sys; django.setup(); import tripcompanion.serving.wsgi; "
         "print([name for name in sys.modules if name.startswith('opentelemetry')])"
@@ -205,7 +202,7 @@ def test_without_an_endpoint_nothing_is_imported() -> None:
 
 @pytest.mark.slow
 @needs_opentelemetry
-def test_a_collector_that_is_away_costs_requests_nothing() -> None:
+def test_a_collector_that_is_away_costs_requests_nothing():
     script = """
 import django, time
 django.setup()
@@ -220,7 +217,7 @@ print(time.monotonic() - started)
     assert float(seconds) < 5
 
 
-def _python(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def _python(script, **variables):
     environment = {
         **{name: value for name, value in _inherited() if not name.startswith("OTEL_")},
         "DJANGO_SETTINGS_MODULE": "tripcompanion.settings",
@@ -237,5 +234,5 @@ def _python(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def _inherited() -> list[tuple[str, str]]:
+def _inherited():
     return list(os.environ.items())

@@ -1,7 +1,6 @@
 """The list of trips: its filters and orders, and what each member has archived."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -11,15 +10,12 @@ from django.test.utils import CaptureQueriesContext
 from plugins.trip_list.models import ArchivedTrip
 from tests import citus
 from tests.bulk import analyse
-from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, UserFactory, join
 from tests.own_data import own_data
 from tests.scoped import script_of
 from tests.test_plans import scans_of
 from tests.users.logins import bearer
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 from users.scopes import Scope
 
 TODAY = datetime(2026, 5, 14, 23, 30, tzinfo=UTC)
@@ -35,7 +31,7 @@ LISTS = ["/api/trips", "/api/trips/my-trips"]
 
 
 @pytest.fixture
-def trips(olga: User) -> dict[str, Trip]:
+def trips(olga):
     """Olga's trips by the first letters of their titles, made a day after each other."""
     made = {}
     for at, (title, destination, description, start, end) in enumerate(TRIPS):
@@ -48,7 +44,7 @@ def trips(olga: User) -> dict[str, Trip]:
     return made
 
 
-def listed(api: Api, user: User, query: str = "", path: str = LISTS[0]) -> list[str]:
+def listed(api, user, query="", path=LISTS[0]):
     answer = api(user).get(f"{path}?{query}")
     assert answer.status_code == 200, answer.content
     page = answer.json()
@@ -79,16 +75,12 @@ def listed(api: Api, user: User, query: str = "", path: str = LISTS[0]) -> list[
         ("archived=true", []),
     ],
 )
-def test_the_list_is_filtered_and_ordered(
-    api: Api, olga: User, trips: Any, path: str, query: str, found: list[str]
-) -> None:
+def test_the_list_is_filtered_and_ordered(api, olga, trips, path, query, found):
     with time_machine.travel(TODAY, tick=False):
         assert listed(api, olga, query, path) == found
 
 
-def test_an_archived_trip_is_missing_in_ones_own_list_alone(
-    api: Api, trip: Trip, olga: User, ed: User, ada: User
-) -> None:
+def test_an_archived_trip_is_missing_in_ones_own_list_alone(api, trip, olga, ed, ada):
     join(TripFactory(title="Other"), olga)
     path, title = f"/api/trips/{trip.pk}", trip.title
     for _again in range(2):
@@ -107,7 +99,7 @@ def test_an_archived_trip_is_missing_in_ones_own_list_alone(
         assert listed(api, olga, "archived=true") == []
 
 
-def test_archiving_changes_nothing_else(api: Api, trip: Trip, olga: User) -> None:
+def test_archiving_changes_nothing_else(api, trip, olga):
     path = f"/api/trips/{trip.pk}"
     before = api(olga).get(path)
     cursor = api(olga).get("/api/changes").json()["cursor"]
@@ -122,8 +114,8 @@ def test_archiving_changes_nothing_else(api: Api, trip: Trip, olga: User) -> Non
 
 
 def test_a_restored_trip_is_archived_as_before_and_a_new_membership_begins_anew(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+    api, trip, olga, ed
+):
     path = f"/api/trips/{trip.pk}"
     for user in (olga, ed):
         api(user).put(f"{path}/archive")
@@ -139,9 +131,7 @@ def test_a_restored_trip_is_archived_as_before_and_a_new_membership_begins_anew(
     assert listed(api, ed) == [trip.title]
 
 
-def test_a_confined_token_filters_and_archives_within_its_scopes(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_a_confined_token_filters_and_archives_within_its_scopes(api, trip, olga):
     other = TripFactory(title=trip.title)
     join(other, olga)
     reads = bearer(script_of(olga, Scope.TRIPS_READ, trip=trip).token)
@@ -154,9 +144,7 @@ def test_a_confined_token_filters_and_archives_within_its_scopes(
         assert [item["id"] for item in page["items"]] == ids
 
 
-def test_export_and_deletion_of_an_account_know_what_it_archived(
-    api: Api, trip: Trip, olga: User, vera: User
-) -> None:
+def test_export_and_deletion_of_an_account_know_what_it_archived(api, trip, olga, vera):
     for user in (olga, vera):
         api(user).put(f"/api/trips/{trip.pk}/archive")
     assert [row["tripId"] for row in own_data(vera)["archivedTrips"]] == [trip.pk]
@@ -164,7 +152,7 @@ def test_export_and_deletion_of_an_account_know_what_it_archived(
     assert [row.user for row in ArchivedTrip.objects.all()] == [olga]
 
 
-def test_the_list_costs_as_much_with_any_filter(api: Api, olga: User, trips: Any) -> None:
+def test_the_list_costs_as_much_with_any_filter(api, olga, trips):
     client, counts = api(olga), {}
     for query in ("archived=false", "status=past", "search=i&ordering=title&archived=false"):
         for size in (1, 100):
@@ -175,9 +163,7 @@ def test_the_list_costs_as_much_with_any_filter(api: Api, olga: User, trips: Any
 
 
 @citus.hides_plans
-def test_the_list_reads_the_trips_of_the_caller_alone(
-    api: Api, transactional_db: None, olga: User
-) -> None:
+def test_the_list_reads_the_trips_of_the_caller_alone(api, transactional_db, olga):
     """Not the thousand trips of others, and what these archived."""
     others = UserFactory.create_batch(20)
     for trip in TripFactory.create_batch(1000):

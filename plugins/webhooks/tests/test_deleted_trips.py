@@ -1,7 +1,5 @@
 """What webhooks say of a trip that is deleted and restored."""
 
-from typing import Any
-
 from django.utils import timezone
 
 from plugins.webhooks.models import Webhook
@@ -9,28 +7,25 @@ from plugins.webhooks.models.queue import Lease
 from plugins.webhooks.sending import message_of
 from plugins.webhooks.tests.hooks import URL
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import PASSWORD
-from trips.models import Trip
-from users.models import User
 
 
-def url(trip: Trip, *parts: Any) -> str:
+def url(trip, *parts):
     return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
 
 
-def delete(api: Api, trip: Trip, by: User) -> None:
+def delete(api, trip, by):
     assert api(by).delete(url(trip)).status_code == 204
 
 
-def restored(api: Api, trip: Trip, by: User) -> dict[str, Any]:
+def restored(api, trip, by):
     response = api(by).post(url(trip, "restore"))
     assert response.status_code == 200, response.content
     assert list(differences(trip.pk)) == []
     return response.json()
 
 
-def sent() -> list[str]:
+def sent():
     """The events of the next message of each webhook."""
     Webhook.objects.update(due_at=timezone.now())
     events = []
@@ -45,9 +40,7 @@ def sent() -> list[str]:
     return events
 
 
-def test_webhooks_say_that_a_trip_was_deleted_and_restored(
-    api: Api, trip: Trip, olga: User, ed: User
-) -> None:
+def test_webhooks_say_that_a_trip_was_deleted_and_restored(api, trip, olga, ed):
     for user, trip_id in ((olga, trip.pk), (ed, None)):
         Webhook.register(user, url=URL, events=["trip.*"], trip_id=trip_id)
     assert sent() == []
@@ -58,8 +51,8 @@ def test_webhooks_say_that_a_trip_was_deleted_and_restored(
 
 
 def test_webhooks_learn_what_happened_in_a_deleted_trip_once_it_is_restored(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User
-) -> None:
+    api, trip, olga, ed, vera
+):
     for user, trip_id in ((olga, trip.pk), (ed, None)):
         Webhook.register(user, url=URL, events=["*"], trip_id=trip_id)
     assert sent() == []

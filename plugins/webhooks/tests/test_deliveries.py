@@ -1,11 +1,9 @@
 """Messages to webhooks, with a real receiver: whole, in order, and retried."""
 
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from threading import BoundedSemaphore, Event, active_count
-from typing import Any
 
 import pytest
 import time_machine
@@ -25,18 +23,15 @@ from plugins.webhooks.models.queue import (
 )
 from plugins.webhooks.sending import deliver, send
 from plugins.webhooks.tests.hooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
-from plugins.webhooks.tests.receiver import HOST, Receiver, never, status
-from tests.cast import Api
+from plugins.webhooks.tests.receiver import HOST, never, status
 from tests.factories import TripFactory, join
 from tripcompanion.database.lending import returning
-from trips.models import JournalEntry, Member, Trip
+from trips.models import JournalEntry, Member
 from trips.roles import TripRole
 from users.models import Mail, User
 
 
-def test_a_change_arrives_signed_with_its_fields_and_the_state(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+def test_a_change_arrives_signed_with_its_fields_and_the_state(api, trip, olga, receiver, hook):
     expense = record(api, olga, trip)
     assert deliver() == (1, 0)
     [request] = receiver.received
@@ -59,9 +54,7 @@ def test_a_change_arrives_signed_with_its_fields_and_the_state(
     assert deliver() == (0, 0)
 
 
-def test_a_filter_skips_other_events(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+def test_a_filter_skips_other_events(api, trip, olga, receiver, hook):
     client = api(olga)
     client.patch(f"{WEBHOOKS}/{hook['id']}", {"events": ["trip.changed", "expense.deleted"]})
     url = f"/api/trips/{trip.pk}/expenses/{record(api, olga, trip)['id']}"
@@ -75,8 +68,8 @@ def test_a_filter_skips_other_events(
 
 
 def test_the_webhook_of_an_account_gets_what_happens_in_its_trips_from_then_on(
-    api: Api, trip: Trip, olga: User, vera: User, receiver: Receiver
-) -> None:
+    api, trip, olga, vera, receiver
+):
     record(api, olga, trip, "before")
     register(api, vera, url=f"https://{HOST}:{receiver.port}/", events=["expense.*", "member.*"])
     other, strange = TripFactory(), TripFactory()
@@ -108,8 +101,8 @@ def test_the_webhook_of_an_account_gets_what_happens_in_its_trips_from_then_on(
 
 
 def test_a_failed_message_holds_back_the_later_ones_and_keeps_its_id(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+    api, trip, olga, receiver, hook
+):
     for name in ("first", "second"):
         record(api, olga, trip, name)
     receiver.answer = status(500)
@@ -128,9 +121,7 @@ def test_a_failed_message_holds_back_the_later_ones_and_keeps_its_id(
     assert [row["attempts"] for row in log_of(api, olga, hook)] == [1, 2]
 
 
-def test_another_webhook_is_not_held_back(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+def test_another_webhook_is_not_held_back(api, trip, olga, receiver, hook):
     register(api, olga, url=f"https://{HOST}:{receiver.port}/good", tripId=trip.pk)
     receiver.answers["/"] = status(500)
     record(api, olga, trip)
@@ -139,14 +130,8 @@ def test_another_webhook_is_not_held_back(
 
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_an_unexpected_error_with_one_webhook_delays_no_other(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    sam: User,
-    receiver: Receiver,
-    hook: dict[str, Any],
-    by_hand: bool,
-) -> None:
+    api, trip, olga, sam, receiver, hook, by_hand
+):
     record(api, olga, trip)
     if by_hand:
         deliver()
@@ -169,12 +154,12 @@ def test_an_unexpected_error_with_one_webhook_delays_no_other(
 
 
 def test_webhooks_are_looked_at_in_batches_the_longest_waiting_first(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, monkeypatch: Any,
-    django_assert_num_queries: Any,
-) -> None:  # fmt: skip
+    api, trip, olga, receiver, monkeypatch,
+    django_assert_num_queries,
+):  # fmt: skip
     start = timezone.now()
 
-    def add(path: str, seconds: int, **fields: Any) -> None:
+    def add(path, seconds, **fields):
         hook = register(api, olga, url=f"https://{HOST}:{receiver.port}{path}", **fields)
         Webhook.objects.filter(pk=hook["id"]).update(due_at=start - timedelta(seconds=seconds))
 
@@ -193,9 +178,7 @@ def test_webhooks_are_looked_at_in_batches_the_longest_waiting_first(
 
 
 @pytest.mark.parametrize("code", [301, 302, 307, 400, 404, 410, 500])
-def test_only_2xx_is_a_success(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any], code: int
-) -> None:
+def test_only_2xx_is_a_success(api, trip, olga, receiver, hook, code):
     receiver.answer = status(code)
     record(api, olga, trip)
     assert deliver() == (0, 1)
@@ -203,9 +186,7 @@ def test_only_2xx_is_a_success(
     assert (delivery["state"], delivery["status"]) == ("waiting", code)
 
 
-def test_a_receiver_that_never_answers_is_a_timeout(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any], monkeypatch: Any
-) -> None:
+def test_a_receiver_that_never_answers_is_a_timeout(api, trip, olga, receiver, hook, monkeypatch):
     """T166: A receiver takes five seconds of a worker at most."""
     monkeypatch.setattr("plugins.webhooks.sending.TIMEOUT_SECONDS", 0.3)
     receiver.answer = never
@@ -216,9 +197,7 @@ def test_a_receiver_that_never_answers_is_a_timeout(
     assert 250 < delivery["durationMs"] < 3000
 
 
-def test_an_address_that_became_private_is_not_reached(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any], settings: Any
-) -> None:
+def test_an_address_that_became_private_is_not_reached(api, trip, olga, receiver, hook, settings):
     settings.WEBHOOKS_ALLOW_PRIVATE = False
     record(api, olga, trip)
     assert deliver() == (0, 1)
@@ -227,8 +206,8 @@ def test_an_address_that_became_private_is_not_reached(
 
 
 def test_the_pauses_grow_and_after_three_days_it_is_off_and_its_account_told(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+    api, trip, olga, receiver, hook
+):
     record(api, olga, trip, "poison")
     receiver.answer = status(500)
     start = timezone.now()
@@ -257,9 +236,7 @@ def test_the_pauses_grow_and_after_three_days_it_is_off_and_its_account_told(
     assert [body["state"]["description"] for body in bodies(receiver)] == ["next"]
 
 
-def test_a_message_is_sent_again_by_hand_with_the_same_id(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+def test_a_message_is_sent_again_by_hand_with_the_same_id(api, trip, olga, receiver, hook):
     expense = record(api, olga, trip)
     deliver()
     api(olga).patch(f"/api/trips/{trip.pk}/expenses/{expense['id']}", {"description": "Lunch"})
@@ -274,9 +251,7 @@ def test_a_message_is_sent_again_by_hand_with_the_same_id(
     assert bodies(receiver)[-1]["state"]["description"] == "Lunch"
 
 
-def test_a_test_message_is_sent_once_also_if_the_webhook_is_off(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+def test_a_test_message_is_sent_once_also_if_the_webhook_is_off(api, trip, olga, receiver, hook):
     api(olga).patch(f"{WEBHOOKS}/{hook['id']}", {"state": "off"})
     api(olga).post(f"{WEBHOOKS}/{hook['id']}/test")
     receiver.answer = status(500)
@@ -291,8 +266,8 @@ def test_a_test_message_is_sent_once_also_if_the_webhook_is_off(
 
 @pytest.mark.parametrize("loss", ["role", "membership", "deactivation"])
 def test_what_its_account_may_no_longer_have_gets_nothing(
-    api: Api, trip: Trip, olga: User, ed: User, receiver: Receiver, hook: dict[str, Any], loss: str
-) -> None:
+    api, trip, olga, ed, receiver, hook, loss
+):
     """T169: A webhook gets nothing that its account may not see."""
     Member.objects.filter(user=ed).update(role=TripRole.OWNER)
     api(olga).post(f"{WEBHOOKS}/{hook['id']}/test")
@@ -307,9 +282,7 @@ def test_what_its_account_may_no_longer_have_gets_nothing(
     assert receiver.connections == 0
 
 
-def test_a_worker_that_lost_the_role_between_two_messages_stops(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+def test_a_worker_that_lost_the_role_between_two_messages_stops(api, trip, olga, receiver, hook):
     record(api, olga, trip)
     lease = Lease.claim()
     Member.objects.filter(user=olga).update(role=TripRole.EDITOR)
@@ -318,8 +291,8 @@ def test_a_worker_that_lost_the_role_between_two_messages_stops(
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_a_worker_whose_account_lost_a_trip_between_two_messages_goes_on_with_others(
-    api: Api, trip: Trip, olga: User, ed: User, vera: User, receiver: Receiver, waits: bool
-) -> None:
+    api, trip, olga, ed, vera, receiver, waits
+):
     """T185: A worker sends nothing more of a trip that the account lost."""
     hook = register(api, vera, url=f"https://{HOST}:{receiver.port}/", events=["expense.*"])
     other = TripFactory()
@@ -341,8 +314,8 @@ def test_a_worker_whose_account_lost_a_trip_between_two_messages_goes_on_with_ot
 
 
 def test_what_was_sent_but_not_noted_is_sent_again_with_the_same_id(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+    api, trip, olga, receiver, hook
+):
     """A worker that is killed between the two."""
     record(api, olga, trip, "first")
     record(api, olga, trip, "second")
@@ -357,8 +330,8 @@ def test_what_was_sent_but_not_noted_is_sent_again_with_the_same_id(
 
 
 def test_a_worker_whose_lease_has_passed_to_another_changes_nothing(
-    api: Api, trip: Trip, olga: User, receiver: Receiver, hook: dict[str, Any]
-) -> None:
+    api, trip, olga, receiver, hook
+):
     record(api, olga, trip)
     slow = Lease.claim()
     delivery = slow.next()
@@ -373,14 +346,8 @@ def test_a_worker_whose_lease_has_passed_to_another_changes_nothing(
 
 
 def test_t196_a_slow_receiver_delays_no_other_account(
-    api: Api,
-    trip: Trip,
-    olga: User,
-    ed: User,
-    receiver: Receiver,
-    hook: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    api, trip, olga, ed, receiver, hook, monkeypatch
+):
     """T196: A slow receiver delays the messages of no other account.
 
     Each message of Olga's takes a fifth of a turn; Ed's comes after one turn, not after all.
@@ -393,7 +360,7 @@ def test_t196_a_slow_receiver_delays_no_other_account(
         record(api, olga, trip, f"Dinner {number}")
     record(api, ed, other, "Taxi")
 
-    def slow(handler: Any) -> None:
+    def slow(handler):
         time.sleep(0 if handler.path == "/ed" else 0.1)
         status(204)(handler)
 
@@ -405,9 +372,7 @@ def test_t196_a_slow_receiver_delays_no_other_account(
     assert own == sorted(own)
 
 
-def test_one_account_does_not_keep_all_workers(
-    api: Api, trip: Trip, olga: User, ed: User, receiver: Receiver
-) -> None:
+def test_one_account_does_not_keep_all_workers(api, trip, olga, ed, receiver):
     url = f"https://{HOST}:{receiver.port}/"
     for number in range(4):
         register(api, olga, url=f"{url}{number}", tripId=trip.pk)
@@ -424,13 +389,11 @@ def test_one_account_does_not_keep_all_workers(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("headers", [{}, {"HTTP_IDEMPOTENCY_KEY": "once"}])
-def test_a_host_is_looked_up_without_a_connection(
-    api: Api, olga: User, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
-) -> None:
+def test_a_host_is_looked_up_without_a_connection(api, olga, monkeypatch, headers):
     said: list[str] = []
 
     @contextmanager
-    def give_back() -> Iterator[None]:
+    def give_back():
         said.append("returned")
         yield
         said.append("taken")
@@ -446,7 +409,7 @@ def test_a_host_is_looked_up_without_a_connection(
     assert said == ["returned", "looked up", "taken"]
 
 
-def test_lookups_at_once_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lookups_at_once_are_limited(monkeypatch):
     ended = Event()
     monkeypatch.setattr("socket.getaddrinfo", lambda *_host, **_how: ended.wait(20) and [])
     monkeypatch.setattr("plugins.outgoing._LOOKUPS", BoundedSemaphore(2))
@@ -460,7 +423,7 @@ def test_lookups_at_once_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
         ended.set()
 
 
-def test_accounts_take_turns(receiver: Receiver, olga: User, ed: User) -> None:
+def test_accounts_take_turns(receiver, olga, ed):
     for user in (*[olga] * 5, ed, olga):
         url = f"https://{HOST}:{receiver.port}/{user.pk}"
         webhook = Webhook.objects.create(user=user, url=url)

@@ -1,7 +1,6 @@
 """What another plugin adds to the journal is in the history, in the document, and sent."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -40,7 +39,7 @@ print(json.dumps({
 """
 
 
-def test_an_event_of_a_plugin_is_known_without_a_migration(project: Path) -> None:
+def test_an_event_of_a_plugin_is_known_without_a_migration(project):
     names = f"plugins.history,plugins.webhooks,{with_event(project, 'storm.seen')}"
     done = run(project, "-c", KNOWS_EVENTS, SECRET_KEY=SECRET, PLUGINS=names)
     assert done.returncode == 0, done.stderr

@@ -1,21 +1,15 @@
 """Every kind of expense: whoever hears of it gets what is shown, and it outlives what happens."""
 
-from typing import Any
-
 import pytest
 
 from plugins.sync.tests.client import Replica, lists
 from plugins.webhooks.sending import deliver
 from plugins.webhooks.tests.hooks import bodies
-from plugins.webhooks.tests.receiver import Receiver
 from splits.models import DailyRate
 from splits.reports.audit import differences
-from tests.cast import Api
 from tests.factories import PASSWORD, TripFactory, join
 from tests.splits.ledger import Json, Ledger
-from trips.models import Trip
 from trips.roles import TripRole
-from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -44,9 +38,7 @@ KINDS: dict[str, Json] = {
 
 
 @pytest.fixture(params=KINDS)
-def recorded(
-    request: Any, api: Api, trip: Trip, olga: User, ed: User, hook: Json, receiver: Receiver
-) -> Json:
+def recorded(request, api, trip, olga, ed, hook, receiver):
     """An expense of this kind, recorded by Olga, and the copy that a client of hers has."""
     ledger, kind = Ledger(trip, api, olga), request.param
     DailyRate.objects.create(currency="JPY", day="2026-05-13", per_euro=160)
@@ -74,16 +66,14 @@ def recorded(
     return {"ledger": ledger, "client": client, "shown": shown}
 
 
-def _named(fields: Any, olga: User, ed: User) -> Any:
+def _named(fields, olga, ed):
     if isinstance(fields, dict):
         ids = {OLGA: str(olga.pk), ED: str(ed.pk)}
         return {ids.get(key, key): _named(value, olga, ed) for key, value in fields.items()}
     return [_named(one, olga, ed) for one in fields] if isinstance(fields, list) else fields
 
 
-def test_webhooks_changes_and_history_tell_it(
-    api: Api, recorded: Json, olga: User, receiver: Receiver
-) -> None:
+def test_webhooks_changes_and_history_tell_it(api, recorded, olga, receiver):
     ledger, client, shown = recorded["ledger"], recorded["client"], recorded["shown"]
     path = f"expenses/{shown['id']}"
     deliver()
@@ -110,7 +100,7 @@ def test_webhooks_changes_and_history_tell_it(
     assert list(differences(ledger.trip.pk)) == []
 
 
-def test_no_amount_changes_when_an_account_is_deleted(api: Api, recorded: Json, ed: User) -> None:
+def test_no_amount_changes_when_an_account_is_deleted(api, recorded, ed):
     ledger, shown = recorded["ledger"], recorded["shown"]
     for row in ledger.plan():
         sides = {"fromUserId": row["from"]["id"], "toUserId": row["to"]["id"]}

@@ -1,9 +1,6 @@
 """Requests to addresses that users chose, and receivers that misbehave."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -12,9 +9,7 @@ from plugins import outgoing
 from plugins.outgoing import NOT_PUBLIC, BadAddress, NotAnswered, is_public, post, require_reachable
 from plugins.webhooks.tests.receiver import (
     HOST,
-    Answer,
     Authority,
-    Receiver,
     dripping,
     megabytes,
     never,
@@ -29,7 +24,7 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture
-def authority(tmp_path: Path, monkeypatch: Any) -> Authority:
+def authority(tmp_path, monkeypatch):
     authority = Authority(tmp_path / "ca.pem")
     authority.ca.cert_pem.write_to_path(str(authority.file))
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
@@ -37,25 +32,25 @@ def authority(tmp_path: Path, monkeypatch: Any) -> Authority:
 
 
 @pytest.fixture
-def receiver(authority: Authority, monkeypatch: Any) -> Iterator[Receiver]:
+def receiver(authority, monkeypatch):
     """A receiver at `HOST`, over TLS."""
     resolving(monkeypatch, hooks_example=["127.0.0.1"])
     with receiving(authority.context(HOST)) as receiver:
         yield receiver
 
 
-def send(receiver: Receiver, path: str = "/", *, seconds: float = 2) -> int:
+def send(receiver, path="/", *, seconds=2):
     url = f"https://{HOST}:{receiver.port}{path}"
     return post(url, b"{}", {"webhook-id": "msg_1"}, allow_private=True, seconds=seconds)
 
 
-def reason(receiver: Receiver, **options: Any) -> str:
+def reason(receiver, **options):
     with pytest.raises(NotAnswered) as refused:
         send(receiver, **options)
     return refused.value.reason
 
 
-def test_a_request_arrives_under_the_name_of_its_host(receiver: Receiver) -> None:
+def test_a_request_arrives_under_the_name_of_its_host(receiver):
     assert send(receiver, "/in?for=olga") == 204
     [request] = receiver.received
     assert request.path == "/in?for=olga"
@@ -64,12 +59,12 @@ def test_a_request_arrives_under_the_name_of_its_host(receiver: Receiver) -> Non
     assert request.headers["webhook-id"] == "msg_1"
 
 
-def test_a_status_is_returned_whatever_it_is(receiver: Receiver) -> None:
+def test_a_status_is_returned_whatever_it_is(receiver):
     receiver.answer = status(503)
     assert send(receiver) == 503
 
 
-def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
+def test_a_redirect_is_not_followed(receiver):
     receiver.answers["/"] = redirect_to(f"https://{HOST}:{receiver.port}/other")
     assert send(receiver) == 307
     assert [request.path for request in receiver.received] == ["/"]
@@ -85,32 +80,28 @@ def test_a_redirect_is_not_followed(receiver: Receiver) -> None:
     ],
     ids=["never", "headers", "body", "before the status"],
 )
-def test_the_whole_exchange_has_one_time_limit(receiver: Receiver, answer: Answer) -> None:
+def test_the_whole_exchange_has_one_time_limit(receiver, answer):
     receiver.answer = answer
     started = time.monotonic()
     assert reason(receiver, seconds=0.6) == "timeout"
     assert 0.5 < time.monotonic() - started < 1.5
 
 
-def test_a_host_that_does_not_speak_tls_ends_with_the_time_limit(
-    receiver: Receiver, authority: Authority
-) -> None:
+def test_a_host_that_does_not_speak_tls_ends_with_the_time_limit(receiver, authority):
     with receiving(None) as plain:
         started = time.monotonic()
         assert reason(plain, seconds=0.6) in {"timeout", "tls"}
         assert time.monotonic() - started < 1.5
 
 
-def test_a_resolver_that_hangs_ends_with_the_time_limit(
-    receiver: Receiver, monkeypatch: Any
-) -> None:
+def test_a_resolver_that_hangs_ends_with_the_time_limit(receiver, monkeypatch):
     resolving(monkeypatch, hooks_example=["hang"])
     started = time.monotonic()
     assert reason(receiver, seconds=0.5) == "timeout"
     assert time.monotonic() - started < 1.5
 
 
-def test_a_response_of_megabytes_is_not_read(receiver: Receiver) -> None:
+def test_a_response_of_megabytes_is_not_read(receiver):
     receiver.answer = megabytes
     assert send(receiver) == 200
     # The kernels buffer a part of the rest.
@@ -128,46 +119,40 @@ def test_a_response_of_megabytes_is_not_read(receiver: Receiver) -> None:
     ],
     ids=["no HTTP", "200 headers", "a long header", "nothing"],
 )
-def test_what_is_no_response_is_a_failure(receiver: Receiver, answer: bytes, expected: str) -> None:
+def test_what_is_no_response_is_a_failure(receiver, answer, expected):
     receiver.answer = lambda handler: handler.wfile.write(answer)
     assert reason(receiver) == expected
 
 
-def test_the_certificate_must_be_that_of_the_name(receiver: Receiver, authority: Authority) -> None:
+def test_the_certificate_must_be_that_of_the_name(receiver, authority):
     with receiving(authority.context("other.example")) as other:
         assert reason(other) == "tls"
         assert other.received == []
 
 
-def test_the_certificate_must_be_of_a_known_authority(
-    receiver: Receiver, monkeypatch: Any, tmp_path: Path
-) -> None:
+def test_the_certificate_must_be_of_a_known_authority(receiver, monkeypatch, tmp_path):
     with receiving(Authority(tmp_path / "none").context(HOST)) as forger:
         assert reason(forger) == "tls"
         assert forger.received == []
 
 
-def test_proxies_in_the_environment_are_not_used(receiver: Receiver, monkeypatch: Any) -> None:
+def test_proxies_in_the_environment_are_not_used(receiver, monkeypatch):
     for name in ("https_proxy", "HTTPS_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     assert send(receiver) == 204
 
 
-def test_the_next_address_is_tried_if_the_first_refuses(
-    receiver: Receiver, monkeypatch: Any
-) -> None:
+def test_the_next_address_is_tried_if_the_first_refuses(receiver, monkeypatch):
     resolving(monkeypatch, hooks_example=["127.0.0.9 127.0.0.1"])
     assert send(receiver) == 204
 
 
-def test_a_host_whose_address_changes_after_the_check_is_not_reached(
-    receiver: Receiver, monkeypatch: Any
-) -> None:
+def test_a_host_whose_address_changes_after_the_check_is_not_reached(receiver, monkeypatch):
     """DNS rebinding: the first lookup says 203.0.114.1, and every later one 127.0.0.1."""
     url = f"https://{HOST}:{receiver.port}/"
     connected = []
 
-    def connect(address: Any, *_args: Any, **_options: Any) -> Any:
+    def connect(address, *_args, **_options):
         connected.append(address)
         raise ConnectionRefusedError
 
@@ -182,9 +167,7 @@ def test_a_host_whose_address_changes_after_the_check_is_not_reached(
     assert receiver.connections == 0
 
 
-def test_one_private_address_among_public_ones_is_refused(
-    receiver: Receiver, monkeypatch: Any
-) -> None:
+def test_one_private_address_among_public_ones_is_refused(receiver, monkeypatch):
     resolving(monkeypatch, hooks_example=["93.184.216.34 127.0.0.1"])
     with pytest.raises(BadAddress):
         require_reachable(f"https://{HOST}/", allow_private=False, seconds=2)
@@ -202,12 +185,12 @@ PRIVATE = """
 
 
 @pytest.mark.parametrize("address", PRIVATE.split())
-def test_addresses_that_are_not_public_are_refused(address: str) -> None:
+def test_addresses_that_are_not_public_are_refused(address):
     """T165: A webhook cannot reach what is not on the public internet."""
     assert not is_public(address)
 
 
-def test_the_network_policy_refuses_the_same_networks() -> None:
+def test_the_network_policy_refuses_the_same_networks():
     policies = yaml.safe_load_all((ROOT / "deploy/kubernetes/base/network.yaml").read_text())
     [policy] = [found for found in policies if found["metadata"]["name"] == "webhooks"]
     blocks = [to["ipBlock"] for to in policy["spec"]["egress"][0]["to"]]
@@ -216,7 +199,7 @@ def test_the_network_policy_refuses_the_same_networks() -> None:
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "2a00::1"])
-def test_public_addresses_are_accepted(address: str) -> None:
+def test_public_addresses_are_accepted(address):
     assert is_public(address)
 
 
@@ -235,7 +218,7 @@ def test_public_addresses_are_accepted(address: str) -> None:
         "https://93.184.216.34/" + "a" * 2048,
     ],
 )  # fmt: skip
-def test_other_urls_are_refused(url: str) -> None:
+def test_other_urls_are_refused(url):
     with pytest.raises(BadAddress):
         require_reachable(url, allow_private=False, seconds=3)
 
@@ -243,5 +226,5 @@ def test_other_urls_are_refused(url: str) -> None:
 @pytest.mark.parametrize(
     "url", ["https://93.184.216.34/a?b=c", "https://93.184.216.34:8443", "HTTPS://1.1.1.1:443/"]
 )
-def test_public_https_urls_are_accepted(url: str) -> None:
+def test_public_https_urls_are_accepted(url):
     require_reachable(url, allow_private=False, seconds=3)

@@ -3,12 +3,10 @@
 import pytest
 from django.test import Client
 
-from users.models import User
-
 pytestmark = pytest.mark.once
 
 
-def browser_of(user: User | None, *, has_token: bool) -> Client:
+def browser_of(user, *, has_token):
     """The browser of `user`, which sends a CSRF token only if it has one."""
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     if user:
@@ -20,7 +18,7 @@ def browser_of(user: User | None, *, has_token: bool) -> Client:
     return client
 
 
-def test_a_refused_webhook_answers_with_a_page(olga: User) -> None:
+def test_a_refused_webhook_answers_with_a_page(olga):
     client = browser_of(olga, has_token=True)
     for url in ("http://127.0.0.1/", "https://example.com:1/", "x"):
         body = {"url": url, "events": ["*"]}

@@ -47,7 +47,7 @@ _LOG = (
 )
 
 
-def fill(statement: tuple[str, str], *values: Any) -> None:
+def fill(statement, *values):
     """Insert rows; the first value is how many."""
     convert = connection.ops.adapt_datetimefield_value
     with connection.cursor() as cursor:
@@ -57,7 +57,7 @@ def fill(statement: tuple[str, str], *values: Any) -> None:
 
 
 @pytest.fixture
-def busy(transactional_db: None) -> Webhook:
+def busy(transactional_db):
     """A webhook that has sent so much, with its trip.
 
     Others have webhooks with nothing to send.
@@ -81,13 +81,11 @@ def busy(transactional_db: None) -> Webhook:
 
 
 @pytest.mark.slow
-def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(
-    busy: Webhook,
-) -> None:
+def test_a_worker_finds_the_next_message_without_reading_a_log_from_end_to_end(busy):
     hook = busy
     found: list[Any] = []
 
-    def work() -> None:
+    def work():
         lease = Lease.claim(served=[hook.user_id])
         lease.align()
         found.extend([lease, lease.next()])

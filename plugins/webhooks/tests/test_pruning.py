@@ -9,10 +9,9 @@ from django.utils import timezone
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import DeliveryState
 from plugins.webhooks.tests.hooks import URL
-from users.models import User
 
 
-def test_messages_are_kept_for_a_month_and_those_that_wait_longer(olga: User) -> None:
+def test_messages_are_kept_for_a_month_and_those_that_wait_longer(olga):
     hook = Webhook.register(olga, url=URL, events=["*"])
     month_ago = timezone.now() - timedelta(days=30, minutes=1)
     for state, at in (("delivered", month_ago), ("waiting", month_ago), ("delivered", None)):

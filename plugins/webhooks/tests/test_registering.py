@@ -1,7 +1,6 @@
 """Registering webhooks: whose they are, where they lead, and what is shown of them."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -10,23 +9,22 @@ from plugins.webhooks.mails import WEBHOOK_NEW
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import DeliveryState, new_message_id
 from plugins.webhooks.tests.hooks import URL, WEBHOOKS, register
-from tests.cast import Api
 from tests.factories import PASSWORD, purge
 from tests.stored import everything_stored
 from tests.users.logins import log_in
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.roles import TripRole
-from users.models import Mail, User
+from users.models import Mail
 
 pytestmark = pytest.mark.either
 
 
-def refused_for(response: Any) -> list[str]:
+def refused_for(response):
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     return list(response.json()["errors"])
 
 
-def test_a_secret_is_shown_once_and_is_not_stored(api: Api, trip: Trip, olga: User) -> None:
+def test_a_secret_is_shown_once_and_is_not_stored(api, trip, olga):
     response = api(olga).post(WEBHOOKS, {"url": URL, "tripId": trip.pk, "events": ["expense.*"]})
     shown = response.json()
     assert response.status_code == 201
@@ -50,14 +48,12 @@ def test_a_secret_is_shown_once_and_is_not_stored(api: Api, trip: Trip, olga: Us
     assert secret.removeprefix("whsec_") not in stored
 
 
-def test_without_a_trip_it_is_for_all_trips_and_all_events(api: Api, vera: User) -> None:
+def test_without_a_trip_it_is_for_all_trips_and_all_events(api, vera):
     shown = register(api, vera)
     assert (shown["tripId"], shown["events"]) == (None, ["*"])
 
 
-def test_what_was_answered_is_sent_back_and_changes_nothing(
-    api: Api, trip: Trip, olga: User
-) -> None:
+def test_what_was_answered_is_sent_back_and_changes_nothing(api, trip, olga):
     client = api(olga)
     made = register(api, olga, tripId=trip.pk, events=["expense.*"])
     path = f"{WEBHOOKS}/{made['id']}"
@@ -66,12 +62,12 @@ def test_what_was_answered_is_sent_back_and_changes_nothing(
     assert client.get(path).json() == before
 
 
-def test_the_webhooks_of_others_are_in_no_list(api: Api, olga: User, ada: User) -> None:
+def test_the_webhooks_of_others_are_in_no_list(api, olga, ada):
     register(api, olga)
     assert api(ada).get(WEBHOOKS).json()["items"] == []
 
 
-def test_the_message_of_another_webhook_is_invisible(api: Api, olga: User) -> None:
+def test_the_message_of_another_webhook_is_invisible(api, olga):
     one, other = register(api, olga)["id"], register(api, olga)["id"]
     delivery = api(olga).post(f"{WEBHOOKS}/{one}/test").json()["id"]
     path = f"{WEBHOOKS}/{other}/deliveries/{delivery}/redeliver"
@@ -81,7 +77,7 @@ def test_the_message_of_another_webhook_is_invisible(api: Api, olga: User) -> No
 @pytest.mark.parametrize(
     "url", ["http://93.184.216.34/", "https://10.1.2.3:8443/", "https://olga:x@93.184.216.34/"]
 )
-def test_addresses_that_are_not_public_are_refused(api: Api, olga: User, url: str) -> None:
+def test_addresses_that_are_not_public_are_refused(api, olga, url):
     path = f"{WEBHOOKS}/{register(api, olga)['id']}"
     before = Webhook.objects.values().get()
     assert refused_for(api(olga).post(WEBHOOKS, {"url": url})) == ["url"]
@@ -89,7 +85,7 @@ def test_addresses_that_are_not_public_are_refused(api: Api, olga: User, url: st
     assert Webhook.objects.values().get() == before
 
 
-def test_a_setting_allows_them_for_development(api: Api, olga: User, settings: Any) -> None:
+def test_a_setting_allows_them_for_development(api, olga, settings):
     settings.WEBHOOKS_ALLOW_PRIVATE = True
     assert register(api, olga, url="http://127.0.0.1:81/")["state"] == "on"
 
@@ -98,13 +94,13 @@ def test_a_setting_allows_them_for_development(api: Api, olga: User, settings: A
     "events",
     ["*", [], ["expense"], ["expense.eaten"], ["*.changed"], ["expense.**"], [1], ["*"] * 51],
 )
-def test_patterns_that_cover_no_event_are_refused(api: Api, olga: User, events: Any) -> None:
+def test_patterns_that_cover_no_event_are_refused(api, olga, events):
     response = api(olga).post(WEBHOOKS, {"url": URL, "events": events})
     assert refused_for(response)[0].startswith("events")
     assert not Webhook.objects.exists()
 
 
-def test_a_change_keeps_what_is_not_sent(api: Api, olga: User) -> None:
+def test_a_change_keeps_what_is_not_sent(api, olga):
     path = f"{WEBHOOKS}/{register(api, olga)['id']}"
     changed = api(olga).patch(path, {"events": ["split.paid", "split.paid"]}).json()
     assert (changed["events"], changed["url"], changed["state"]) == (["split.paid"], URL, "on")
@@ -114,9 +110,7 @@ def test_a_change_keeps_what_is_not_sent(api: Api, olga: User) -> None:
     assert (moved["url"], moved["tripId"], moved["state"]) == (f"{URL}/2", None, "off")
 
 
-def test_a_trip_and_an_account_have_a_limit(
-    api: Api, trip: Trip, olga: User, ed: User, settings: Any
-) -> None:
+def test_a_trip_and_an_account_have_a_limit(api, trip, olga, ed, settings):
     settings.QUOTA_WEBHOOKS = 2
     Member.objects.filter(user=ed).update(role=TripRole.OWNER)
     for user in (olga, ed):
@@ -132,7 +126,7 @@ def test_a_trip_and_an_account_have_a_limit(
     register(api, olga, tripId=trip.pk)
 
 
-def test_a_deleted_webhook_leaves_nothing(api: Api, trip: Trip, olga: User) -> None:
+def test_a_deleted_webhook_leaves_nothing(api, trip, olga):
     path = f"{WEBHOOKS}/{register(api, olga, tripId=trip.pk)['id']}"
     api(olga).post(f"{path}/test")
     assert api(olga).delete(path).status_code == 204
@@ -141,20 +135,20 @@ def test_a_deleted_webhook_leaves_nothing(api: Api, trip: Trip, olga: User) -> N
     assert not WebhookDelivery.objects.exists()
 
 
-def test_webhooks_end_with_their_account(api: Api, sam: User) -> None:
+def test_webhooks_end_with_their_account(api, sam):
     register(api, sam)
     assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     assert not Webhook.objects.exists()
 
 
-def test_webhooks_end_with_their_trip(api: Api, trip: Trip, olga: User) -> None:
+def test_webhooks_end_with_their_trip(api, trip, olga):
     register(api, olga, tripId=trip.pk)
     api(olga).delete(f"/api/trips/{trip.pk}")
     purge(trip)
     assert not Webhook.objects.exists()
 
 
-def test_the_log_has_the_newest_first(api: Api, olga: User) -> None:
+def test_the_log_has_the_newest_first(api, olga):
     path = f"{WEBHOOKS}/{register(api, olga)['id']}"
     first, second = (api(olga).post(f"{path}/test") for _number in range(2))
     assert first.status_code == 202
@@ -178,7 +172,7 @@ def test_the_log_has_the_newest_first(api: Api, olga: User) -> None:
     assert delivery["messageId"].startswith("msg_")
 
 
-def test_a_message_that_ended_waits_again(api: Api, olga: User) -> None:
+def test_a_message_that_ended_waits_again(api, olga):
     webhook = Webhook.objects.get(pk=register(api, olga)["id"])
     delivery = WebhookDelivery.objects.create(
         webhook=webhook,
@@ -196,7 +190,7 @@ def test_a_message_that_ended_waits_again(api: Api, olga: User) -> None:
     assert WebhookDelivery.objects.get().by_hand
 
 
-def test_redelivery_of_a_waiting_message_shortens_the_pause(api: Api, olga: User) -> None:
+def test_redelivery_of_a_waiting_message_shortens_the_pause(api, olga):
     webhook = Webhook.objects.get(pk=register(api, olga)["id"])
     later = timezone.now() + timedelta(hours=3)
     Webhook.objects.update(due_at=later)
@@ -208,7 +202,7 @@ def test_redelivery_of_a_waiting_message_shortens_the_pause(api: Api, olga: User
     assert not WebhookDelivery.objects.get().by_hand
 
 
-def test_a_new_webhook_is_announced_by_mail(api: Api, olga: User) -> None:
+def test_a_new_webhook_is_announced_by_mail(api, olga):
     log_in(olga)
     hook = register(api, olga)
     mail = Mail.objects.get()

@@ -7,17 +7,15 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
 
 import httpx
 import pytest
 
-from plugins.webhooks.tests.receiver import Handler, Receiver, receiving, status
+from plugins.webhooks.tests.receiver import receiving, status
 from tests.factories import PASSWORD
 from tests.locks import OtherProcess, answer_after
-from tests.server import ROOT, Server, running_server
+from tests.server import ROOT, running_server
 from tests.trips.bodies import lisbon
 
 EXPENSES = 8
@@ -26,14 +24,14 @@ KILLS = 2
 
 
 @pytest.fixture(scope="module")
-def open_server() -> Iterator[Server]:
+def open_server():
     """A server whose webhooks may lead to this machine."""
     with running_server(WEBHOOKS_ALLOW_PRIVATE="true") as server:
         yield server
 
 
 @pytest.fixture
-def client(open_server: Server) -> Iterator[httpx.Client]:
+def client(open_server):
     """A client with a new account."""
     account = {"email": f"{secrets.token_hex(8)}@example.com", "password": PASSWORD}
     with httpx.Client(base_url=f"{open_server.url}/api", timeout=30) as client:
@@ -43,7 +41,7 @@ def client(open_server: Server) -> Iterator[httpx.Client]:
         yield client
 
 
-def worker(server: Server) -> subprocess.Popen[bytes]:
+def worker(server):
     return subprocess.Popen(
         [sys.executable, "manage.py", "deliver_webhooks", "--watch"],
         cwd=ROOT,
@@ -53,19 +51,19 @@ def worker(server: Server) -> subprocess.Popen[bytes]:
     )
 
 
-def stop(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+def stop(process):
     process.send_signal(signal.SIGTERM)
     _said, errors = process.communicate(timeout=30)
     return process.returncode, errors
 
 
-def made(client: httpx.Client, path: str, body: dict[str, Any]) -> Any:
+def made(client, path, body):
     response = client.post(path, json=body)
     assert response.status_code == 201, response.text
     return response.json()
 
 
-def record(client: httpx.Client, trip_id: int) -> None:
+def record(client, trip_id):
     body = {
         "description": "Dinner", "amount": 60, "expenseDate": "2026-05-14",
         "splitType": "EQUAL", "participantUserIds": [client.user_id],
@@ -73,13 +71,13 @@ def record(client: httpx.Client, trip_id: int) -> None:
     made(client, f"/trips/{trip_id}/expenses", body)
 
 
-def end_leases(server: Server) -> None:
+def end_leases(server):
     """As if the time of all leases had passed."""
     with closing(OtherProcess(server)) as other:
         other.run("UPDATE splits_webhook SET claimed_until = created_at")
 
 
-def arrived(receiver: Receiver) -> dict[tuple[str, int], list[tuple[int, str]]]:
+def arrived(receiver):
     """Number and id of the messages by path and trip, in the order in which they arrived."""
     messages = defaultdict(list)
     for request in receiver.received:
@@ -89,7 +87,7 @@ def arrived(receiver: Receiver) -> dict[tuple[str, int], list[tuple[int, str]]]:
     return messages
 
 
-def is_complete(receiver: Receiver) -> bool:
+def is_complete(receiver):
     found = arrived(receiver)
     return len(found) == 2 * TRIPS and all(
         len({number for number, _id in messages}) >= EXPENSES for messages in found.values()
@@ -97,12 +95,10 @@ def is_complete(receiver: Receiver) -> bool:
 
 
 @pytest.mark.slow
-def test_killed_workers_lose_nothing_and_change_no_order(
-    open_server: Server, client: httpx.Client
-) -> None:
+def test_killed_workers_lose_nothing_and_change_no_order(open_server, client):
     """T168: No message is lost or overtaken, whichever workers are killed."""
 
-    def slowly(handler: Handler) -> None:
+    def slowly(handler):
         time.sleep(0.03)
         status(204)(handler)
 
@@ -143,7 +139,7 @@ def test_killed_workers_lose_nothing_and_change_no_order(
 
 
 @pytest.mark.slow
-def test_workers_at_once_send_each_message_once(open_server: Server, client: httpx.Client) -> None:
+def test_workers_at_once_send_each_message_once(open_server, client):
     with receiving(None) as receiver:
         trip_id = made(client, "/trips", lisbon())["id"]
         for path in range(4):
@@ -168,7 +164,7 @@ def test_workers_at_once_send_each_message_once(open_server: Server, client: htt
             )
 
 
-def test_a_webhook_is_deleted_beside_its_worker(open_server: Server, client: httpx.Client) -> None:
+def test_a_webhook_is_deleted_beside_its_worker(open_server, client):
     """A worker locks the webhook before it writes a delivery, and so does whoever deletes it."""
     hook = made(client, "/webhooks", {"url": "http://127.0.0.1:9/"})["id"]
     assert client.post(f"/webhooks/{hook}/test").status_code == 202

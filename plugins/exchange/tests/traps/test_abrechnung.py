@@ -2,11 +2,9 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
-from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import (
     balances,
@@ -23,7 +21,7 @@ from plugins.exchange.tests.reading import (
 pytestmark = pytest.mark.once
 
 
-def abrechnung(sample: str = samples.ABRECHNUNG, **fields: Any) -> TripDescription:
+def abrechnung(sample=samples.ABRECHNUNG, **fields):
     return read(changed(sample, "transactions", 0, **fields))
 
 
@@ -43,9 +41,7 @@ ITEM = json.loads(samples.ABRECHNUNG)["transactions"][0]["positions"][0]
          ["rate_not_applied"], 2200),
     ],
 )  # fmt: skip
-def test_transactions_of_abrechnung_are_exact(
-    fields: dict[str, Any], notes: list[str], expected: int
-) -> None:
+def test_transactions_of_abrechnung_are_exact(fields, notes, expected):
     trip = abrechnung(**fields)
     assert noted(trip) == ({1: notes} if notes else {})
     assert codes(trip) == ["deleted_come_back"]
@@ -57,32 +53,32 @@ def test_transactions_of_abrechnung_are_exact(
     )
 
 
-def test_an_item_of_nobody_is_refused() -> None:
+def test_an_item_of_nobody_is_refused():
     item = ITEM | {"usages": {}, "communist_shares": 0.0}
     assert skipped(abrechnung(positions=[item])) == {1: "item_of_nobody"}
     assert skipped(abrechnung(debitor_shares={"9": 1.0})) == {1: "unknown_person"}
 
 
 @pytest.mark.parametrize(("second", "is_refused"), [(0.75, False), (0.7501, False), (0.74, True)])
-def test_percentages_of_abrechnung_add_up(second: float, is_refused: bool) -> None:
+def test_percentages_of_abrechnung_add_up(second, is_refused):
     shares = {"1": 0.25, "2": second}
     trip = abrechnung(split_mode="percent", debitor_shares=shares, positions=[])
     assert skipped(trip) == ({1: "does_not_add_up"} if is_refused else {})
 
 
-def test_payments_of_abrechnung_are_told_from_expenses() -> None:
+def test_payments_of_abrechnung_are_told_from_expenses():
     plain = {"positions": [], "currency_conversion_rate": 1, "debitor_shares": {"2": 1}}
     trip = abrechnung(type="transfer", **plain)
     assert (kinds(trip), balances(trip)) == (["payment"], {("1", "CHF"): 2200, ("2", "CHF"): -2200})
     assert kinds(abrechnung(value=-22.0, **plain)) == ["EQUAL"]
 
 
-def test_events_that_pass_on_to_each_other_are_refused() -> None:
+def test_events_that_pass_on_to_each_other_are_refused():
     events = [{"id": at, "name": "A", "clearing_shares": {7 - at: 1}} for at in (3, 4)]
     check(changed(samples.ABRECHNUNG, events=events), refused="circular_events")
 
 
-def test_events_pass_on_to_events_and_name_a_tag() -> None:
+def test_events_pass_on_to_events_and_name_a_tag():
     content = json.loads(samples.ABRECHNUNG)
     content["events"] += [{"id": 4, "name": "Alps", "clearing_shares": {"3": 1, "2": 1}}]
     trip = abrechnung(json.dumps(content), debitor_shares={"4": 1.0}, positions=[])

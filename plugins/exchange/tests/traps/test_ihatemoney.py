@@ -1,7 +1,6 @@
 """JSON and CSV of ihatemoney: what a file leaves open or gets wrong, and what it is read as."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -30,23 +29,21 @@ pytestmark = pytest.mark.once
         ({"currency": "JPY", "amount": 10.0}, 10, ["weight_unknown"]),
     ],
 )
-def test_amounts_of_ihatemoney_are_read_as_they_are_written(
-    fields: dict[str, Any], minor: int, notes: list[str] | None
-) -> None:
+def test_amounts_of_ihatemoney_are_read_as_they_are_written(fields, minor, notes):
     bill = json.loads(samples.IHATEMONEY_JSON)[0] | fields
     trip = read(json.dumps([bill]))
     assert noted(trip) == ({1: notes} if notes else {})
     assert entries(trip)[0].amount_minor == minor
 
 
-def test_files_of_ihatemoney_6_have_no_types_and_no_currency() -> None:
+def test_files_of_ihatemoney_6_have_no_types_and_no_currency():
     bill = {"what": "refund", "amount": 13.33, "date": "2017-01-01", "payer_name": "tata"}
     content = json.dumps([bill | {"payer_weight": 1.0, "owers": ["fred"]}])
     check(content, refused="currency_needed")
     check(content, currency="EUR", owed={"tata": 1333, "fred": -1333})
 
 
-def test_what_is_no_single_export_of_bills_is_refused() -> None:
+def test_what_is_no_single_export_of_bills_is_refused():
     content = json.loads(samples.IHATEMONEY_JSON)
     content[1] |= {"payer_name": "Ana"}
     with pytest.raises(UnreadableFile) as caught:
@@ -56,19 +53,19 @@ def test_what_is_no_single_export_of_bills_is_refused() -> None:
     check(json.dumps(plan), refused="is_settlement_plan")
 
 
-def test_weights_of_payers_divide() -> None:
+def test_weights_of_payers_divide():
     check(samples.IHATEMONEY_JSON, kinds=["SHARES", "payment"])
     assert entries(read(samples.IHATEMONEY_JSON))[0].entered == (("Ana", 20_000), ("Ben", 10_000))
 
 
-def test_a_reimbursement_of_ihatemoney_goes_by_weight() -> None:
+def test_a_reimbursement_of_ihatemoney_goes_by_weight():
     bills = json.loads(samples.IHATEMONEY_JSON)
     back = bills[1] | {"payer_name": "Cleo", "owers": ["Ana", "Ben"], "amount": 9.0}
     trip = read(json.dumps([bills[0], bills[1] | {"payer_name": "Ben"}, back]))
     assert [(e.receiver, e.amount_minor) for e in entries(trip)[2:]] == [("Ana", 600), ("Ben", 300)]
 
 
-def test_cells_of_ihatemoney_are_guarded_once() -> None:
+def test_cells_of_ihatemoney_are_guarded_once():
     trip = read(
         "what,bill_type,amount,currency,date,payer_name,payer_weight,owers\r\n"
         "'=1,Expense,6.0,EUR,2026-05-01,'=Ana,1.0,\"'=Ana, Ben\"\r\n"
@@ -81,7 +78,7 @@ def test_cells_of_ihatemoney_are_guarded_once() -> None:
     assert balances(trip) == {("=Ana", "EUR"): 100, ("Ben", "EUR"): -100}
 
 
-def test_names_that_were_guarded_are_noted_once_in_json_too() -> None:
+def test_names_that_were_guarded_are_noted_once_in_json_too():
     bills = [{**json.loads(samples.IHATEMONEY_JSON)[0], "owers": ["'+Ben", "'@Cleo", "'Dan"]}] * 2
     trip = read(json.dumps(bills))
     assert [note.values for note in trip.notes] == [{"names": "+Ben, @Cleo"}]
@@ -89,7 +86,7 @@ def test_names_that_were_guarded_are_noted_once_in_json_too() -> None:
     assert not codes(read(samples.IHATEMONEY_JSON))
 
 
-def test_a_guarded_name_with_a_comma_is_one() -> None:
+def test_a_guarded_name_with_a_comma_is_one():
     header = "what,amount,date,payer_name,payer_weight,owers\n"
     row = 'A,9,2026-05-01,"\'=Cleo, Jr",1.0,"{}"\n'
     names = ["'=Cleo, Jr, Ben", "Ben, =Cleo, Jr"]
@@ -98,14 +95,14 @@ def test_a_guarded_name_with_a_comma_is_one() -> None:
     assert balances(trip) == {("=Cleo, Jr", "EUR"): 900, ("Ben", "EUR"): -900}
 
 
-def test_a_comma_at_the_end_of_the_list_is_doubtful() -> None:
+def test_a_comma_at_the_end_of_the_list_is_doubtful():
     """It may be that of a name, which nobody knows."""
     header = "what,amount,date,payer_name,payer_weight,owers\n"
     trip = read(header + 'A,9,2026-05-01,Ana,1.0,"Ben,"\n', currency="EUR")
     assert "names_with_commas" in noted(trip)[2]
 
 
-def test_weights_with_many_decimals_divide_exactly() -> None:
+def test_weights_with_many_decimals_divide_exactly():
     bills = [
         {"what": "Hut", "amount": 1e6, "date": "2026-05-01", "owers": ["Ana", "Ben"]}
         | {"payer_name": name, "payer_weight": weight}
@@ -117,7 +114,7 @@ def test_weights_with_many_decimals_divide_exactly() -> None:
     assert balances(trip) == {("Ana", "EUR"): -30769177, ("Ben", "EUR"): 30769177}
 
 
-def test_an_unknown_currency_of_ihatemoney_is_not_that_of_the_group() -> None:
+def test_an_unknown_currency_of_ihatemoney_is_not_that_of_the_group():
     bills = json.loads(samples.IHATEMONEY_JSON)
     bills.append(bills[0] | {"currency": "BTC"})
     bills[0]["currency"], bills[1]["currency"] = "EUR", ""

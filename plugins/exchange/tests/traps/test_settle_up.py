@@ -4,7 +4,6 @@ from decimal import Decimal
 
 import pytest
 
-from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import balances, entries, noted, read, skipped
 
@@ -13,7 +12,7 @@ pytestmark = pytest.mark.once
 SETTLE_UP = samples.SETTLE_UP.splitlines()[0]
 
 
-def settle_up(*rows: str, header: str = SETTLE_UP) -> TripDescription:
+def settle_up(*rows, header=SETTLE_UP):
     return read("\n".join([header, *rows, ""]))
 
 
@@ -21,7 +20,7 @@ OWN = "Ben,10,EUR,Ana;Ben,5;5,Bus,,2026-05-02 09:00:00,Europe/Berlin,1,10,expens
 
 
 @pytest.mark.parametrize("kind", ["expense", "transfer"])
-def test_an_amount_of_settle_up_keeps_its_currency_and_rate(kind: str) -> None:
+def test_an_amount_of_settle_up_keeps_its_currency_and_rate(kind):
     foreign = f"Ana,250,CZK,Ben,250,Hut,,2026-05-02 09:00:00,Europe/Berlin,24.4,10.25,{kind},"
     trip = settle_up(OWN, foreign)
     assert trip.currency == "EUR"
@@ -30,7 +29,7 @@ def test_an_amount_of_settle_up_keeps_its_currency_and_rate(kind: str) -> None:
     assert entry.rate * 250 == Decimal("10.25")
 
 
-def test_columns_of_settle_up_are_read_by_their_names() -> None:
+def test_columns_of_settle_up_are_read_by_their_names():
     names, cells = SETTLE_UP.split(","), OWN.split(",")
     for order in (range(len(names) - 1, -1, -1), [at for at in range(len(names)) if at != 8]):
         header, row = (",".join(values[at] for at in order) for values in (names, cells))
@@ -38,7 +37,7 @@ def test_columns_of_settle_up_are_read_by_their_names() -> None:
         assert balances(trip) == {("Ben", "EUR"): 500, ("Ana", "EUR"): -500}
 
 
-def test_rows_of_settle_up_have_links_emoji_and_several_payers() -> None:
+def test_rows_of_settle_up_have_links_emoji_and_several_payers():
     link = "https://example.com/r.jpg"
     row = f"A;B,6;4,EUR,A;B;C,3.33;3.33;3.33,,🍕,2026-05-01 18:00:00,Europe/Berlin,1,10,{{}},{link}"
     trip = settle_up(row.format("expense"), row.format("transfer"))

@@ -1,11 +1,9 @@
 """JSON and CSV of Spliit: what a file leaves open or gets wrong, and what it is read as."""
 
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import (
     balances,
@@ -23,7 +21,7 @@ pytestmark = pytest.mark.once
 SPLIIT_CSV = samples.SPLIIT_CSV.splitlines()[0].removesuffix('"Ana","Ben"')
 
 
-def spliit(**fields: Any) -> str:
+def spliit(**fields):
     return changed(samples.SPLIIT_JSON, "expenses", 0, originalAmount=None, **fields)
 
 
@@ -40,7 +38,7 @@ def spliit(**fields: Any) -> str:
         (None, "🍺", 1001),
     ],
 )
-def test_spliit_has_decimals_of_its_own(code: str | None, symbol: str, minor: int) -> None:
+def test_spliit_has_decimals_of_its_own(code, symbol, minor):
     content = changed(spliit(splitMode="EVENLY"), currencyCode=code, currency=symbol)
     (entry,) = entries(read(content, currency="CHF"))
     assert entry.amount_minor == minor
@@ -58,23 +56,21 @@ def test_spliit_has_decimals_of_its_own(code: str | None, symbol: str, minor: in
          (1700, "JPY", "0.00589", 1001)),
     ],
 )  # fmt: skip
-def test_a_foreign_amount_of_spliit_keeps_its_currency_and_rate(
-    fields: dict[str, Any], amount: tuple[Any, ...]
-) -> None:
+def test_a_foreign_amount_of_spliit_keeps_its_currency_and_rate(fields, amount):
     (entry,) = entries(read(changed(samples.SPLIIT_JSON, "expenses", 0, **fields)))
     found = (entry.amount_minor, entry.currency, str(entry.rate), entry.converted_minor)
     assert found == amount
     assert (entry.split_type, entry.entered) == ("SHARES", (("p1", 10_000), ("p2", 30_000)))
 
 
-def test_older_files_of_spliit_have_fewer_names() -> None:
+def test_older_files_of_spliit_have_fewer_names():
     gone = dict.fromkeys(("id", "notes", "recurrenceRule", "originalAmount", "conversionRate"), ...)
     content = changed(samples.SPLIIT_JSON, "expenses", 0, **gone)
     trip = read(changed(content, information=..., currencyCode=..., activities=...))
     assert (trip.currency, entries(trip)[0].key) == ("EUR", None)
 
 
-def test_what_was_deleted_in_spliit_is_named() -> None:
+def test_what_was_deleted_in_spliit_is_named():
     gone = [{"activityType": "DELETE_EXPENSE", "data": title} for title in ("Sauna", None)]
     rows = [*gone, {"activityType": "UPDATE_GROUP"}, 7]
     trip = read(changed(samples.SPLIIT_JSON, activities=rows))
@@ -84,11 +80,11 @@ def test_what_was_deleted_in_spliit_is_named() -> None:
 
 
 @pytest.mark.parametrize("mode", ["BY_AMOUNT", "BY_PERCENTAGE"])
-def test_parts_of_spliit_that_do_not_add_up_are_proportions(mode: str) -> None:
+def test_parts_of_spliit_that_do_not_add_up_are_proportions(mode):
     assert noted(read(spliit(splitMode=mode))) == {1: ["shares_do_not_add_up"]}
 
 
-def test_a_payment_of_spliit_to_several_is_several() -> None:
+def test_a_payment_of_spliit_to_several_is_several():
     paid_for = [{"participantId": key, "shares": 100} for key in ("p2", "p3")]
     people = [{"id": f"p{at}", "name": f"N{at}"} for at in (1, 2, 3)]
     content = spliit(isReimbursement=True, paidFor=paid_for, splitMode="EVENLY", amount=1000)
@@ -99,22 +95,22 @@ def test_a_payment_of_spliit_to_several_is_several() -> None:
     ]
 
 
-def test_dates_of_spliit_are_never_converted() -> None:
+def test_dates_of_spliit_are_never_converted():
     (entry,) = entries(read(samples.SPLIIT_JSON, zone=ZoneInfo("America/Lima")))
     assert (str(entry.date), entry.fields["category"]) == ("2026-05-01", "ACCOMMODATION")
 
 
-def test_expenses_of_spliit_may_repeat_and_have_no_category() -> None:
+def test_expenses_of_spliit_may_repeat_and_have_no_category():
     content = spliit(recurrenceRule="WEEKLY", category=None, splitMode="EVENLY")
     assert noted(read(content)) == {1: ["repeats"]}
     assert entries(read(content))[0].fields["category"] == "OTHER"
 
 
-def spliit_csv(names: str, *rows: str) -> TripDescription:
+def spliit_csv(names, *rows):
     return read("\n".join([SPLIIT_CSV + names, *rows, ""]))
 
 
-def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
+def test_columns_of_namesakes_and_of_internal_names_are_found_out():
     row = '"2026-05-01","Hut","Hotel","EUR","{}",,,,"No","Evenly",{}'
     # Both columns have the value of the second one.
     trip = spliit_csv('"Ana","Ana"', row.format("10.00", "-7,-7"), row.format("10.00", "3,-6"))
@@ -128,13 +124,13 @@ def test_columns_of_namesakes_and_of_internal_names_are_found_out() -> None:
     assert balances(trip) == {("Ana", "EUR"): 400, ("Date", "EUR"): -400}
 
 
-def test_the_csv_of_spliit_may_not_say_who_paid() -> None:
+def test_the_csv_of_spliit_may_not_say_who_paid():
     row = '"2026-05-02","Payback","Payment","EUR","5.00",,,,"Yes","Evenly",0,-5,0'
     trip = spliit_csv('"Ana","Ben","Cleo"', row)
     assert (skipped(trip), codes(trip)) == ({2: "payer_unknown"}, ["better_as_json"])
 
 
-def test_only_a_guard_before_a_formula_is_taken_off_and_once() -> None:
+def test_only_a_guard_before_a_formula_is_taken_off_and_once():
     row = '"2026-05-01","\'=1+1","","EUR","4.00",,,,"No","Evenly",2,-2'
     trip = spliit_csv('"\'=Ana","\'Ben"', row)
     assert entries(trip)[0].title == "=1+1"

@@ -1,12 +1,10 @@
 """JSON and CSV of SplitPro: what a file leaves open or gets wrong, and what it is read as."""
 
 import json
-from typing import Any
 
 import pytest
 
 from plugins.exchange.description import UnreadableFile
-from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.reading import balances, changed, codes, entries, kinds, read, skipped
 
@@ -15,7 +13,7 @@ pytestmark = pytest.mark.once
 SPLITPRO = samples.SPLITPRO_CSV.splitlines()[0]
 
 
-def splitpro(*rows: str, name: str = "") -> TripDescription:
+def splitpro(*rows, name=""):
     return read("\n".join([SPLITPRO, *rows, ""]), name)
 
 
@@ -31,15 +29,13 @@ def splitpro(*rows: str, name: str = "") -> TripDescription:
         ("0.500", "KWD", 500),
     ],
 )
-def test_the_sign_of_small_shares_of_splitpro_was_cut_off(
-    cell: str, currency: str, minor: int
-) -> None:
+def test_the_sign_of_small_shares_of_splitpro_was_cut_off(cell, currency, minor):
     digits = "100" if currency == "JPY" else "100,00" if "," in cell else "100.00"
     trip = splitpro(f'You,Gum,general,"{digits}",EXACT,2026-05-01 20:15:00,{currency},"{cell}",,0')
     assert dict(entries(trip)[0].parts)["Friend"] == minor
 
 
-def test_half_of_a_conversion_of_splitpro_is_skipped() -> None:
+def test_half_of_a_conversion_of_splitpro_is_skipped():
     row = "You,X,currency,10.00,CURRENCY_CONVERSION,2026-05-01 20:15:00,EUR,10.00,0,0"
     assert skipped(splitpro(row)) == {2: "half_a_conversion"}
 
@@ -56,7 +52,7 @@ def test_half_of_a_conversion_of_splitpro_is_skipped() -> None:
         ('"Say ""hi"""', 'Say "hi"'),
     ],
 )
-def test_quotes_in_names_of_splitpro_are_not_doubled(cell: str, title: str) -> None:
+def test_quotes_in_names_of_splitpro_are_not_doubled(cell, title):
     """Unless another program saved the file again."""
     row = f'Cleo "C",{cell},hotel,"60,00",EQUAL,2026-05-01 20:15:00,EUR,0,"30,00",0'
     trip = splitpro(row, row)
@@ -66,18 +62,18 @@ def test_quotes_in_names_of_splitpro_are_not_doubled(cell: str, title: str) -> N
     ] * 2
 
 
-def test_a_short_row_of_splitpro_at_the_end_is_skipped() -> None:
+def test_a_short_row_of_splitpro_at_the_end_is_skipped():
     row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
     assert skipped(splitpro(row, "You,B,general")) == {3: "missing_field"}
 
 
-def test_a_friend_who_paid_nothing_has_the_name_of_the_file() -> None:
+def test_a_friend_who_paid_nothing_has_the_name_of_the_file():
     row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
     for name in ("Ben", "Dr. Ben"):
         assert [person.name for person in splitpro(row, name=f"{name}.csv").people][1] == name
 
 
-def test_a_pair_of_splitpro_stands_twice_and_strangers_have_no_name() -> None:
+def test_a_pair_of_splitpro_stands_twice_and_strangers_have_no_name():
     trip = read(samples.SPLITPRO_JSON)
     assert (codes(trip), kinds(trip)) == (["balances_only"], ["payment"])
     assert [(p.name, p.is_caller) for p in trip.people] == [("#1", True), ("Ben", False)]
@@ -89,7 +85,7 @@ def test_a_pair_of_splitpro_stands_twice_and_strangers_have_no_name() -> None:
     assert balances(trip) == {("1", "JPY"): -500, ("2", "JPY"): 500}
 
 
-def test_a_group_of_splitpro_without_a_proper_name_is_not_the_chosen_one() -> None:
+def test_a_group_of_splitpro_without_a_proper_name_is_not_the_chosen_one():
     file = changed(samples.SPLITPRO_JSON, "groups", 0, name=["Alps"])
     with pytest.raises(UnreadableFile) as caught:
         read(file, group="Alps")
@@ -106,9 +102,7 @@ def test_a_group_of_splitpro_without_a_proper_name_is_not_the_chosen_one() -> No
         ({"friendId": None}, "missing_field"),
     ],
 )
-def test_a_balance_of_splitpro_that_cannot_be_read_is_a_row(
-    fields: dict[str, Any], reason: str
-) -> None:
+def test_a_balance_of_splitpro_that_cannot_be_read_is_a_row(fields, reason):
     content = json.loads(samples.SPLITPRO_JSON)
     first, second = content["groups"][0]["groupBalances"]
     second |= fields

@@ -13,7 +13,7 @@ from plugins.exchange.tests.reading import check, entries, kinds, read
 pytestmark = pytest.mark.once
 
 
-def table(people: str, *rows: str) -> str:
+def table(people, *rows):
     return "\n".join([f"Date,Description,Category,Cost,Currency,{people}", *rows, ""])
 
 
@@ -98,7 +98,7 @@ TABLES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_of_splitwise_is_read_as_it_is_meant(name: str) -> None:
+def test_a_table_of_splitwise_is_read_as_it_is_meant(name):
     check(**TABLES[name])
 
 
@@ -112,9 +112,7 @@ def test_a_table_of_splitwise_is_read_as_it_is_meant(name: str) -> None:
     ],
 )
 @pytest.mark.parametrize("blank", ["\n", ",,,,,,\n", ""])
-def test_every_language_of_splitwise_says_its_balances(
-    labels: str, total: str, payment: str, blank: str
-) -> None:
+def test_every_language_of_splitwise_says_its_balances(labels, total, payment, blank):
     check(
         f"{labels},Ana,Борис\n{blank}2026-05-01,⛴,Bus,10.00,EUR,5.00,-5.00\n"
         f"2026-05-02,x,{payment},2.00,EUR,-2.00,2.00\n{blank}"
@@ -134,7 +132,7 @@ def test_every_language_of_splitwise_says_its_balances(
         ("other.csv", ""),
     ],
 )
-def test_only_the_name_of_the_file_has_that_of_the_group(name: str, title: str) -> None:
+def test_only_the_name_of_the_file_has_that_of_the_group(name, title):
     assert read(samples.SPLITWISE_CSV, name).name == title
 
 
@@ -144,11 +142,11 @@ PAGE = json.loads(samples.SPLITWISE_API)
 [BILL], [GROUP] = PAGE["expenses"], PAGE["groups"]
 
 
-def splitwise(*bills: dict[str, Any]) -> str:
+def splitwise(*bills):
     return json.dumps(PAGE | {"expenses": [*bills]})
 
 
-def bill(cost: str, paid: tuple[str, str], owed: tuple[str, str], **fields: Any) -> str:
+def bill(cost, paid, owed, **fields):
     users = [
         user | {"paid_share": one, "owed_share": other}
         for user, one, other in zip(BILL["users"], paid, owed, strict=True)
@@ -166,9 +164,7 @@ def bill(cost: str, paid: tuple[str, str], owed: tuple[str, str], **fields: Any)
         ({"receipt": {"large": None}, "details": "Soup 3.20"}, None),
     ],
 )
-def test_an_expense_of_splitwise_is_kept_exactly(
-    fields: dict[str, Any], notes: list[str] | None
-) -> None:
+def test_an_expense_of_splitwise_is_kept_exactly(fields, notes):
     check(
         splitwise(BILL | fields),
         kinds=["MANUAL"],
@@ -179,26 +175,24 @@ def test_an_expense_of_splitwise_is_kept_exactly(
 
 
 @pytest.mark.parametrize(("method", "kind"), [("equal", "EQUAL"), (None, "MANUAL")])
-def test_only_what_was_called_equal_is(method: str | None, kind: str) -> None:
+def test_only_what_was_called_equal_is(method, kind):
     content = bill("10.01", ("10.01", "0"), ("5.01", "5.0"), creation_method=method)
     check(content, kinds=[kind], owed={"1": 500, "2": -500})
 
 
 @pytest.mark.parametrize(("currency", "minor"), [("JPY", 120), ("KWD", 120_000), ("EUR", 12_000)])
-def test_amounts_of_splitwise_have_other_decimals_than_the_currency(
-    currency: str, minor: int
-) -> None:
+def test_amounts_of_splitwise_have_other_decimals_than_the_currency(currency, minor):
     fields = {"currency_code": currency, "payment": True}
     content = bill("120.0", ("120.0", "0.0"), ("0.0", "120.0"), **fields)
     check(content, kinds=["payment"], owed={"1": minor, "2": -minor})
 
 
 @pytest.mark.parametrize(("zone", "day"), [("UTC", "2026-05-01"), ("Asia/Tokyo", "2026-05-02")])
-def test_an_instant_of_splitwise_has_its_date_where_the_caller_is(zone: str, day: str) -> None:
+def test_an_instant_of_splitwise_has_its_date_where_the_caller_is(zone, day):
     check(splitwise(BILL | {"date": "2026-05-01T23:30:00Z"}), zone=ZoneInfo(zone), days=[day])
 
 
-def test_comments_of_splitwise_have_authors_besides_the_system() -> None:
+def test_comments_of_splitwise_have_authors_besides_the_system():
     comments = [
         {"content": "Great", "user": {"id": 2}, "deleted_at": None},
         {"content": "Ana changed it", "user": {"id": 0, "first_name": "Splitwise"}},
@@ -211,18 +205,18 @@ def test_comments_of_splitwise_have_authors_besides_the_system() -> None:
 
 
 @pytest.mark.parametrize(("count", "expected"), [(19, []), (20, ["perhaps_one_page"]), (21, [])])
-def test_one_page_of_splitwise_may_not_be_everything(count: int, expected: list[str]) -> None:
+def test_one_page_of_splitwise_may_not_be_everything(count, expected):
     check(splitwise(*(BILL | {"id": at} for at in range(count))), codes=expected)
 
 
-def test_balances_of_splitwise_alone_become_payments() -> None:
+def test_balances_of_splitwise_alone_become_payments():
     debt = {"from": 2, "to": 1, "amount": "26.66", "currency_code": "EUR"}
     content = json.dumps({"friends": [], "groups": [GROUP | {"original_debts": [debt]}]})
     owed = {"1": 2666, "2": -2666}
     check(content, codes=["balances_only"], kinds=["payment"], owed=owed, agrees=True)
 
 
-def test_one_of_several_groups_has_to_be_chosen() -> None:
+def test_one_of_several_groups_has_to_be_chosen():
     content = splitwise(BILL, BILL | {"id": 8, "group_id": None})
     with pytest.raises(UnreadableFile) as caught:
         read(content)
@@ -231,6 +225,6 @@ def test_one_of_several_groups_has_to_be_chosen() -> None:
     assert [kinds(read(content, group=group)) for group in ("Alps", "0")] == [["MANUAL"]] * 2
 
 
-def test_only_confirmed_addresses_of_splitwise_are_kept() -> None:
+def test_only_confirmed_addresses_of_splitwise_are_kept():
     people = read(samples.SPLITWISE_API).people
     assert [person.email for person in people] == ["ana@example.com", None]

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.once
 ENTRY = ("Response", 0, "Registry", "all_registry_entry", 0, "RegistryEntry")
 
 
-def test_an_income_and_a_reimbursement_of_tricount() -> None:
+def test_an_income_and_a_reimbursement_of_tricount():
     income = samples.TRICOUNT.replace('"NORMAL"', '"INCOME"')
     check(income, kinds=["MANUAL"], owed={"m1": -2900, "m2": 2900})
     [_own, part] = json.loads(income)["Response"][0]["Registry"]["all_registry_entry"][0][
@@ -23,7 +23,7 @@ def test_an_income_and_a_reimbursement_of_tricount() -> None:
     check(content, kinds=["payment"], owed={"m1": 2900, "m2": -2900})
 
 
-def test_members_of_tricount_who_left_stay_and_may_share_a_name() -> None:
+def test_members_of_tricount_who_left_stay_and_may_share_a_name():
     content = json.loads(samples.TRICOUNT.replace('"Ben"', '"Ana"'))
     registry = content["Response"][0]["Registry"]
     registry["memberships"][1]["RegistryMembershipNonUser"]["status"] = "DELETED"
@@ -33,7 +33,7 @@ def test_members_of_tricount_who_left_stay_and_may_share_a_name() -> None:
         assert balances(trip) == {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}
 
 
-def test_entries_of_tricount_have_categories_of_their_own() -> None:
+def test_entries_of_tricount_have_categories_of_their_own():
     content = changed(
         samples.TRICOUNT, *ENTRY, category="OTHER", category_custom="Bar", description=""
     )
