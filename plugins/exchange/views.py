@@ -38,6 +38,7 @@ from plugins.exchange.sheet import csv_file, xlsx_file
 from plugins.exchange.trip_file import TripFile, json_file
 from splits.models.debt import TooManyDebts
 from tripcompanion.api.forms import FileFormParser, SentFile
+from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json
 from tripcompanion.api.problems import LimitReached
@@ -153,7 +154,7 @@ class ImportViewSet(InTripViewSet):
         if sent.size > MAX_FILE_BYTES:
             raise PayloadTooLarge(MAX_FILE_BYTES)
         choices = Choices(file_name=sent.name).changed(self.choices)
-        _read_patiently()
+        _read_patiently(request)
         stored = plan_import(self.caller, sent.file, choices)
         return self._planned(stored, f"/api/imports/{stored.pk}")
 
@@ -207,7 +208,7 @@ class ImportViewSet(InTripViewSet):
         The caller becomes OWNER of a new trip. People without an account become guests; accounts
         become VIEWERs.
         """
-        _read_patiently()
+        _read_patiently(request)
         return self.answer(confirm(import_id, self.caller))
 
     @operation("undoImport", needs=None, problems=[ChangedSince, NotImported, PermissionDenied])
@@ -225,9 +226,9 @@ class ImportViewSet(InTripViewSet):
         return self.no_content()
 
 
-def _read_patiently() -> None:
-    """Let a transaction that is open already be idle while a file is read."""
-    if connection.vendor == "postgresql" and connection.in_atomic_block:
+def _read_patiently(request: Request) -> None:
+    """Let the transaction of a request that can be repeated be idle while a file is read."""
+    if connection.vendor == "postgresql" and KEY_HEADER in request.headers:
         with connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{READING_SECONDS}s'")
 

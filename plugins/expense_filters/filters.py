@@ -7,8 +7,7 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import QuerySet, Value
-from django.db.models.lookups import Exact
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema_field
@@ -65,7 +64,7 @@ class PaidFilter(TrueOrFalse):
     def filter(self, qs: Rows, value: str) -> Rows:
         if not value:
             return qs
-        return qs.filter(Exact(is_open_in(_trip_id(self)), Value(value == "false")))
+        return qs.alias(is_open=is_open_in(_trip_id(self))).filter(is_open=value == "false")
 
 
 class SearchFilter(django_filters.CharFilter):
