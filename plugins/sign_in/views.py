@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
-from rest_framework.exceptions import APIException, NotAuthenticated, ValidationError
+from rest_framework.exceptions import NotAuthenticated, ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -116,7 +116,7 @@ class IdentityViewSet(ApiViewSet):
         super().initial(request, *args, **kwargs)
         if self.action == "create":
             # A request that can be repeated runs in a transaction: it finds the keys fetched.
-            with suppress(APIException, TokenRefused):
+            with suppress(TokenRefused):
                 token_in(self.body())
 
     @operation("listIdentities")

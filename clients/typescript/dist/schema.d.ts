@@ -2386,6 +2386,8 @@ export interface paths {
          * Delete an attachment. It cannot be restored
          * @description Delete an attachment. It cannot be restored.
          *
+         *     Whose file of a document it is may delete it, too.
+         *
          *     Allowed to OWNER, and to EDITOR and VIEWER for their own.
          */
         delete: operations["deleteAttachment"];
@@ -2918,8 +2920,8 @@ export interface paths {
          *
          *     Without `since`, the response has a cursor for now, and no items. Each object is sent once
          *     in a response, however often it changed; a state of null means that it is gone. A trip that
-         *     the caller has lost is gone, and a new trip is sent as a whole. A scoped token without
-         *     `expenses:read` gets trips, members and invitations only.
+         *     the caller has lost is gone, and a new trip is sent as a whole. A scoped token gets
+         *     what its scopes let it read.
          *
          *     `text/event-stream` has the changes as they happen: each is an event `change` with its
          *     cursor as its `id`, for ten minutes. It goes on after the `Last-Event-ID`, or else after
@@ -3716,7 +3718,7 @@ export interface components {
             date?: string | null;
             /** @description When it starts, `HH:mm` on the clocks where it is. Default: null. */
             startTime?: string | null;
-            /** @description Default: null. */
+            /** @description 1 to 1440. Default: null. */
             durationMinutes?: number | null;
             /** @description Where it is. Default: null. */
             location?: string | null;
@@ -4250,7 +4252,7 @@ export interface components {
         DocumentRequest: {
             /** @description What to attach, 1 to 100 characters. */
             name: string;
-            /** @description How many files, 1 to 1000; or `members` for one of each member, guests too. `null` counts as omitted. */
+            /** @description How many files, or `members`: one of each member, guests too; at most 1000. `null` counts as omitted. */
             wanted?: number | string | null;
             /**
              * Format: date
@@ -5583,7 +5585,7 @@ export interface components {
             date?: string | null;
             /** @description When it starts, `HH:mm` on the clocks where it is. Default: null. */
             startTime?: string | null;
-            /** @description Default: null. */
+            /** @description 1 to 1440. Default: null. */
             durationMinutes?: number | null;
             /** @description Where it is. Default: null. */
             location?: string | null;
@@ -6515,7 +6517,7 @@ export interface components {
             date?: string | null;
             /** @description When it starts, `HH:mm` on the clocks where it is. `null` clears it. */
             startTime?: string | null;
-            /** @description `null` clears it. */
+            /** @description 1 to 1440. `null` clears it. */
             durationMinutes?: number | null;
             /** @description Where it is. `null` clears it. */
             location?: string | null;
@@ -6578,7 +6580,7 @@ export interface components {
         PatchedDocumentRequest: {
             /** @description What to attach, 1 to 100 characters. */
             name?: string;
-            /** @description How many files, 1 to 1000; or `members` for one of each member, guests too. `null` counts as omitted. */
+            /** @description How many files, or `members`: one of each member, guests too; at most 1000. `null` counts as omitted. */
             wanted?: number | string | null;
             /**
              * Format: date
