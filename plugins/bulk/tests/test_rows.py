@@ -38,6 +38,13 @@ def test_a_body_counts_as_many_requests_as_it_has_objects(api, trip, olga, limit
     assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
 
 
+def test_each_deletion_counts_as_a_request(api, trip, olga, limits):
+    gone = [spend(trip, 100, paid_by=olga, among=[olga]).pk for _expense in range(4)]
+    limits(user="10/min")
+    answer = api(olga).post(f"/api/trips/{trip.pk}/expenses/bulk", {"delete": gone})
+    assert (answer.status_code, remaining(answer)) == (200, 6)
+
+
 def test_an_unused_window_takes_one_body_that_is_larger(api, trip, olga, limits):
     limits(user="5/min")
     bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
