@@ -242,9 +242,9 @@ class Attachment(models.Model):
         """Whether it is a file of `user` or, to attach it, whether the expense is theirs."""
         if can is CanAttach.ATTACH:
             return self.expense is not None and self.expense.is_own(user, can)
-        if user.pk == self.created_by_id or not self.parent_type:
-            return user.pk == self.created_by_id
-        return PARENTS[self.parent_type].is_of(self, user)
+        if user.pk == self.created_by_id:
+            return True
+        return self.parent_type is not None and PARENTS[self.parent_type].is_of(self, user)
 
     @property
     def path(self) -> str:
