@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.handlers.wsgi import WSGIRequest
+from django.http import FileResponse
 from django.template.response import SimpleTemplateResponse
 from django.urls import resolve
 from rest_framework.request import Request
@@ -98,6 +99,8 @@ class Api:
         if isinstance(response, SimpleTemplateResponse):  # a replayed one is not
             response.render()
         content = response.getvalue()
+        if isinstance(response, FileResponse) and response.file_to_stream:
+            response.file_to_stream.close()
         self.tag = response.get("ETag", "").strip('"')
         is_json = "json" in response.get("Content-Type", "json")
         answer: Any = content.decode()

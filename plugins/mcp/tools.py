@@ -42,6 +42,8 @@ _NAMES = re.compile(r"{(\w+)}")
 _NO_REFERENCES = frozenset({"me", "split", "import_id"})
 #: How long a file may be in an answer.
 MOST_CHARS = 100_000
+#: How long the line of an expense is at least, in any file.
+_LEAST_CHARS = 50
 #: How many of the newest trips a search without a trip looks through.
 _SEARCHED_TRIPS = 10
 
@@ -281,11 +283,15 @@ def _export(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     # Not the keys themselves: a list or an object has no hash.
     if kind not in [*types]:
         raise ToolFailed("format is csv or json.", {"known": [*types]})
-    file = api.send("GET", f"/api/trips/{trip}/export", accept=types[kind])
+    path = f"/api/trips/{trip}/export"
+    too_long = ToolFailed(f"The file is too long for an answer: download {path}?format={kind}.")
+    # That of a long trip would take many seconds to write.
+    if api.get(f"/api/trips/{trip}/expenses", pageSize=1)["total"] * _LEAST_CHARS > MOST_CHARS:
+        raise too_long
+    file = api.send("GET", path, accept=types[kind])
     content = file if isinstance(file, str) else ExactJSONRenderer().render(file).decode()
     if len(content) > MOST_CHARS:
-        path = f"/api/trips/{trip}/export?format={kind}"
-        raise ToolFailed(f"The file is too long for an answer: download {path}.")
+        raise too_long
     return {"fileName": f"trip-{trip}.{kind}", "content": content}
 
 

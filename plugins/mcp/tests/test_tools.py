@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from plugins.comments.models import Comment
-from plugins.mcp import names
+from plugins.mcp import names, tools
 from plugins.mcp.names import MAX_NAMES
 from plugins.mcp.tests.conftest import PATH, Assistant
 from plugins.mcp.tools import TOOLS, Call, Tool, by_name
@@ -303,6 +303,19 @@ def test_bad_arguments_are_refused_and_change_nothing(assistant, trip, olga, arg
 def test_an_export_of_another_format_says_which_there_are(assistant, trip, olga, kind):
     text, data = assistant(olga).refusal("export_trip", trip=trip.pk, format=kind)
     assert (text, data) == ("format is csv or json.", {"known": ["csv", "json"]})
+
+
+def test_a_file_that_is_too_long_for_an_answer_is_not_written(
+    assistant, trip, olga, monkeypatch, django_assert_max_num_queries
+):
+    for _expense in range(3):
+        spend(trip, 100, paid_by=olga, among=[olga])
+    assert assistant(olga).call("export_trip", trip=trip.pk)["content"].count("\n") == 4
+    monkeypatch.setattr(tools, "MOST_CHARS", 100)
+    with django_assert_max_num_queries(8) as asked:
+        text, _data = assistant(olga).refusal("export_trip", trip=trip.pk)
+    assert f"/api/trips/{trip.pk}/export?format=csv" in text
+    assert not [each["sql"] for each in asked if "splits_settlement" in each["sql"]]
 
 
 def test_numbers_beyond_64_bits_are_refused(assistant, trip, olga):
