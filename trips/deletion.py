@@ -69,6 +69,8 @@ def delete_account(
         account.require_password(proof, "password")
         account.require_other_admin()
         members = Member.objects.filter(user=account)
+        # First without the locks, each of which is a statement.
+        _require_no_obstacles(members.filter(introduced_by=None), settled=settled)
         traces = [rows for app in plugins() for rows in app.traces(account)]
         locked = _lock(_trips_of(members, *traces))
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
@@ -108,8 +110,13 @@ def _lock(trips: QuerySet[Trip]) -> list[int]:
 
 def _require_no_obstacles(members: MemberQuerySet, *, settled: bool) -> None:
     """Raise `LastOwner` or, if the account must be `settled`, `AccountInUse`."""
+    others = Member.objects.filter(trip=OuterRef("trip")).exclude(pk=OuterRef("pk"))
     # In a deleted trip, nothing can be settled or handed over.
-    kept = _annotated(members.in_kept_trips())
+    kept = members.in_kept_trips().select_related("trip").order_by("trip_id")
+    kept = kept.annotate(
+        has_others=Exists(others.present().filter(user__is_guest=False)),
+        has_other_owner=Exists(others.owners()),
+    )
     obstacles = [obstacle for member in kept for obstacle in _obstacles(member)]
     if settled and obstacles:
         raise AccountInUse(obstacles)
@@ -136,21 +143,6 @@ def _guests_replaced_by(account: User, journal: JournalQuerySet) -> set[int]:
         found |= wanted
         wanted = {guest_id for user_id in wanted for guest_id in former[user_id]} - found
     return found
-
-
-def _annotated(members: QuerySet[Member]) -> QuerySet[Member]:
-    """`members`, annotated with whether the trip has others with an account and another owner."""
-    others = (
-        Member.objects.present()
-        .filter(trip=OuterRef("trip"), user__is_guest=False)
-        .exclude(pk=OuterRef("pk"))
-    )
-    other_owners = Member.objects.owners().filter(trip=OuterRef("trip")).exclude(pk=OuterRef("pk"))
-    return (
-        members.select_related("trip")
-        .annotate(has_others=Exists(others), has_other_owner=Exists(other_owners))
-        .order_by("trip_id")
-    )
 
 
 def _obstacles(member: Any) -> Iterator[dict[str, Any]]:

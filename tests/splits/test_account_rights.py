@@ -3,6 +3,8 @@
 from collections.abc import Callable
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from splits.reports.audit import differences
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, settle, spend
@@ -84,6 +86,24 @@ def test_all_that_stands_in_the_way_is_listed(api, ledgers, olga, ed):
     ]  # fmt: skip
     assert api(ed).get("/api/users/me").status_code == 200
     assert Member.objects.present().filter(user=ed).count() == 2
+
+
+def test_a_refusal_asks_as_many_statements_for_many_trips(api, trip, ed, olga):
+    def refused():
+        with CaptureQueriesContext(connection) as asked:
+            assert delete(client).json()["code"] == "account_in_use"
+        return len(asked)
+
+    client = api(ed)
+    spend(trip, 1000, paid_by=olga, among=[olga, ed])
+    refused()
+    of_one = refused()
+    for _trip in range(5):
+        other = TripFactory()
+        join(other, olga, TripRole.OWNER)
+        join(other, ed)
+        spend(other, 1000, paid_by=olga, among=[olga, ed])
+    assert refused() == of_one
 
 
 def test_a_balance_in_a_trip_that_one_has_left_counts_too(api, trip, olga, ed):
