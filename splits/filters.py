@@ -4,13 +4,13 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Exists, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 
 from splits.forms import ApiFormField, one_of
 from splits.models import Category, Expense, Payer, Split
-from splits.models.in_trip import OF_EXPENSE
+from splits.models.in_trip import is_among
 from tripcompanion.api.serializers import NUMBER_SCHEMA, IdField, StrictDate
 from tripcompanion.plugin import plugins
 
@@ -67,9 +67,9 @@ class ExpenseFilter(django_filters.FilterSet):
         label="Only expenses in this category.",
         error_messages=one_of(Category.values),
     )
-    paidBy = IdFilter(method="with_payer", label="This user is a payer.")
-    payer = IdFilter(method="with_payer", label="This user is a payer.")
-    participant = IdFilter(method="with_participant", label="This user has a split.")
+    paidBy = IdFilter(method="of_person", label="This user is a payer.")
+    payer = IdFilter(method="of_person", label="This user is a payer.")
+    participant = IdFilter(method="of_person", label="This user has a split.")
     # A keyword of Python.
     locals()["from"] = DayFilter("expense_date", "gte", label="The same as `dateFrom`.")
     to = DayFilter("expense_date", "lte", label="The same as `dateTo`.")
@@ -85,12 +85,8 @@ class ExpenseFilter(django_filters.FilterSet):
         model = Expense
         fields: tuple[str, ...] = ()
 
-    def with_payer(self, rows: QuerySet[Expense], name: str, user_id: int) -> QuerySet[Expense]:
-        payers = Payer.objects.filter(**OF_EXPENSE, user=user_id)
-        return rows.filter(Exists(payers))
-
-    def with_participant(
-        self, rows: QuerySet[Expense], name: str, user_id: int
-    ) -> QuerySet[Expense]:
-        splits = Split.objects.filter(**OF_EXPENSE, participant=user_id)
-        return rows.filter(Exists(splits))
+    def of_person(self, rows: QuerySet[Expense], name: str, user_id: int) -> QuerySet[Expense]:
+        kind, column = (Split, "participant") if name == "participant" else (Payer, "user")
+        trip_id = self.request.parser_context["kwargs"]["trip_id"]
+        found = kind.objects.filter(**{"trip": trip_id, column: user_id})
+        return rows.filter(is_among(found.values("expense")))

@@ -8,11 +8,11 @@ from math import ceil, floor
 from typing import Any
 
 from django.db import models
-from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value
 
 from plugins.words import HasWords, Lines
 from splits.models import Debt, Expense, Split
-from splits.models.in_trip import OF_EXPENSE, added_rows
+from splits.models.in_trip import OF_EXPENSE, added_rows, is_among
 from splits.models.tag import tag_key
 from tripcompanion.currency.amounts import EXPONENTS
 
@@ -57,13 +57,9 @@ def is_open() -> Exists:
 
 
 def is_open_in(trip_id: int) -> Case:
-    """The same condition on the expenses of one trip.
-
-    PostgreSQL joins what `WHERE` has at its top. If it expects few rows, because it has no
-    statistics of the trip or `LIMIT` wants few, it compares each expense with each open debt.
-    """
+    """The same condition on the expenses of one trip, which finds the open ones once."""
     debts = Debt.objects.open().filter(trip=trip_id, split__trip=trip_id).order_by()
-    return Case(When(pk__in=debts.values("split__expense"), then=Value(True)), default=Value(False))
+    return is_among(debts.values("split__expense"))
 
 
 def amount_between(field: str, currency: str, least: Decimal, most: Decimal) -> Q:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import OuterRef
+from django.db.models import Case, OuterRef, Value, When
 
 from tripcompanion.plugin import ExpenseRows, plugins
 from trips.models import Trip
@@ -36,6 +36,15 @@ class InTrip(models.Model):
 
 #: The rows of an expense in a subquery. By the trip, too, so that Citus joins them where they are.
 OF_EXPENSE = {"trip": OuterRef("trip"), "expense": OuterRef("pk")}
+
+
+def is_among(keys: models.QuerySet[Any, Any]) -> Case:
+    """Condition on rows: their primary key is one of `keys`, which are found once.
+
+    PostgreSQL joins what `WHERE` has at its top. If it expects few rows, because it has no
+    statistics of the trip or `LIMIT` wants few, it compares each row with all that it joins.
+    """
+    return Case(When(pk__in=keys, then=Value(True)), default=Value(False))
 
 
 @cache
