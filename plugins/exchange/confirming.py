@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -31,6 +31,7 @@ from plugins.exchange.own_file import OwnFile
 from plugins.exchange.planning import BATCH_ROWS, require_payments
 from plugins.exchange.restoring import trip_from
 from plugins.exchange.source import SourceFile, as_json
+from plugins.exchange.tables import TABLES
 from plugins.merging.models import Merge
 from splits.models import Allocation, Division, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
@@ -48,6 +49,9 @@ from users.models import User
 #: The fields of a plan that a new trip gets.
 _OF_TRIP = ("title", "destination", "description", "currency", "start_date", "end_date")
 
+#: An import of so many entries changes what PostgreSQL should know of its tables.
+MANY_ENTRIES = 1000
+
 
 def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
     """Record everything that a plan contains. `progress` wraps the batches of rows.
@@ -62,6 +66,8 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
         if stored.confirmed_at is not None:
             raise AlreadyImported
         plan = stored.plan
+        if sum(plan.counts[kind] for kind in EntryKind.values) >= MANY_ENTRIES:
+            transaction.on_commit(_analyse, robust=True)
         if plan.is_copy:
             return _make_copy(stored, by, own_file)
         _require_room(stored, by)
@@ -84,6 +90,19 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
                 ImportedRow.objects.bulk_update(rows, ["object_id"])
         _finish(stored, trip, people)
         return stored
+
+
+def _analyse() -> None:
+    """Let PostgreSQL see at once what was imported, and not after some minutes.
+
+    Until then it expects hardly any rows in the trip, and may compare all with each other.
+    """
+    if connection.vendor != "postgresql":
+        return
+    names = {table.model._meta.db_table for table in TABLES}
+    with connection.cursor() as cursor:
+        for name in sorted(names):
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(name)}")
 
 
 def _comment(trip: Trip, by: User, rows: Iterable[ImportedRow], ids: Iterable[int]) -> None:

@@ -72,6 +72,24 @@ def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(plan, api, olga, 
     assert not User.objects.get(pk=olga.pk).is_unanswered
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite needs no statistics")
+def test_after_a_large_import_the_database_knows_its_rows(
+    imported, monkeypatch, django_capture_on_commit_callbacks
+):
+    def analysed():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_stats WHERE tablename = 'splits_expense'")
+            return bool(cursor.fetchone()[0])
+
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM pg_statistic WHERE starelid = 'splits_expense'::regclass")
+    for many, knows in ((4, False), (3, True)):
+        monkeypatch.setattr(confirming, "MANY_ENTRIES", many)
+        with django_capture_on_commit_callbacks(execute=True):
+            imported(samples.SPLITWISE_CSV, asNewTrip=True)
+        assert analysed() is knows
+
+
 def test_the_same_file_again_adds_nothing(imported, plan, api, olga):
     first = imported(samples.SPLITWISE_CSV)
     again = plan(samples.SPLITWISE_CSV).json()
