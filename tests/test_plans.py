@@ -326,3 +326,13 @@ def test_without_statistics_no_request_compares_all_rows_with_each_other(
                 for node in nodes(whole["Plan"])
             )
             assert compared < many * 50, (name, sql, compared)
+
+
+@pytest.mark.django_db
+def test_the_debts_of_a_deleted_expense_are_named_by_their_ids(api, trip, olga, ed):
+    """PostgreSQL would join them with all of the trip if it did not know how many there are."""
+    expense = spend(trip, 100, paid_by=olga, among=[ed, olga])
+    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
+    statements, _answers = noted({"delete": lambda: api(olga).delete(path)})
+    [(freed, _values)] = [one for one in statements["delete"] if "SET open_minor" in one[0]]
+    assert freed.count("SELECT") == 1

@@ -106,7 +106,7 @@ class ExpensePosting:
                 sums.setdefault(user_id, Counter()).subtract(moved)
             stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
-        self._drop([s.pk for s in stored if s.participant_id not in kept])
+        self._drop([s for s in stored if s.participant_id not in kept])
         freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
         if freed:
             recompute(self.trip.pk, [], chain.from_iterable(freed))
@@ -187,14 +187,14 @@ class ExpensePosting:
         ]
         return insert(new_rows(Payer, rows))
 
-    def _drop(self, split_ids: list[int]) -> None:
+    def _drop(self, splits: list[Split]) -> None:
         """Delete splits with their allocations, and the settlements that `pay` recorded."""
-        if split_ids:
+        if split_ids := [split.pk for split in splits]:
             trip_id = self.trip.pk
             of_trip = Settlement.objects.filter(trip=trip_id)
             self.revoked = of_trip.filter(split__in=split_ids).revoke()
-            debts = self._debts().filter(split__in=split_ids)
-            Allocation.objects.filter(trip=trip_id, debt__in=debts.values("pk")).unallocate(trip_id)
+            if debt_ids := [debt.pk for split in splits for debt in split.debts.all()]:
+                Allocation.objects.filter(trip=trip_id, debt__in=debt_ids).unallocate(trip_id)
             delete_unread(self._splits().filter(pk__in=split_ids))
 
     def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
