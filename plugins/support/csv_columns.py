@@ -124,7 +124,7 @@ SETTLEMENTS: CsvColumns = {
 DEBTS: CsvColumns = {
     "id": "id",
     **TRIP,
-    "expense_id": "split__expense_id",
+    "expense_id": "of_expense",
     "split_id": "split_id",
     **_person("debtor"),
     **_person("creditor"),

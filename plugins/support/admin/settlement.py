@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
@@ -11,7 +11,7 @@ from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import AmountFilter, TripFilter
 from plugins.support.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
-from splits.models import Allocation, Debt, Settlement
+from splits.models import Allocation, Debt, Expense, Settlement
 from tripcompanion.adminsite.base import StateFilter, formatted, link
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
@@ -92,22 +92,29 @@ class DebtAdmin(LedgerAdmin):
     list_display = (AMOUNT, OPEN, DEBTOR, CREDITOR, "trip", "expense", "covered", "id")
     list_display_links = ("id",)
     list_filter = (TripFilter, AmountFilter, DebtState)
-    list_select_related = ("trip", "debtor", "creditor", "split__expense")
+    list_select_related = ("trip", "debtor", "creditor")
     search_fields = ("debtor__email", "creditor__email", "debtor__name", "trip__title")
     readonly_fields = ("trip", "expense", "debtor", "creditor", AMOUNT, OPEN, "covered", "closing")
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        # By the trip, too, so that Citus joins them where they are.
-        same = {"split__trip": F("trip"), "split__expense__trip": F("trip")}
-        return super().get_queryset(request).filter(**same)
+        # Not joined: only those on the page are read. By the trip, too, so that Citus reads them
+        # where they are.
+        expense = Expense.objects.filter(
+            trip=OuterRef("trip"), splits=OuterRef("split"), splits__trip=OuterRef("trip")
+        )
+        of_expense = {
+            "of_expense": Subquery(expense.values("pk")),
+            "expense_name": Subquery(expense.values("description")),
+        }
+        return super().get_queryset(request).annotate(**of_expense)
 
     @admin.display(description=gettext_lazy("covered at"), ordering="covered_at")
     def covered(self, debt: Any) -> str:
         return formatted(debt.covered_at)
 
     @admin.display(description=gettext_lazy("expense"))
-    def expense(self, debt: Debt) -> str:
-        return link(debt.split.expense)
+    def expense(self, debt: Any) -> str:
+        return link(Expense(pk=debt.of_expense, description=debt.expense_name))
 
     @admin.display(description=gettext_lazy("closed by settlement"))
     def closing(self, debt: Debt) -> str:

@@ -3,6 +3,8 @@
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from plugins.comments.models import Comment
 from splits.models import Debt, DeletedEntry, Expense, Settlement
@@ -153,3 +155,13 @@ def test_the_last_year_of_the_calendar_is_no_filter(admin_client, expenses):
     assert admin_client.list(Expense, "expense_date__year=9998").status_code == 200
     answer = admin_client.list(Expense, "expense_date__year=9999")
     assert (answer.status_code, answer["Location"].endswith("?e=1")) == (302, True)
+
+
+def test_debts_are_listed_without_joining_the_expenses_of_all(admin_client, expenses):
+    with CaptureQueriesContext(connection) as asked:
+        page = text(admin_client.list(Debt, ""))
+    assert "Dinner" in page
+    of_debts = [each["sql"] for each in asked if 'FROM "splits_debt"' in each["sql"]]
+    assert of_debts
+    for sql in of_debts:
+        assert 'JOIN "splits_split" ON' not in sql
