@@ -1,5 +1,6 @@
 """Attachments: files that belong to an expense, to an object of another app or to a trip."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -137,11 +138,13 @@ class AttachmentQuerySet(InTripQuerySet["Attachment"]):
 
     def forget(self, by: User) -> None:
         """Delete these rows and their files; their trips are locked."""
-        for row in self.order_by("pk"):
-            entry = row._entry((row.pk, None))
-            row.delete()
-            write(row.trip_id, by, entry, is_limited=False)
+        rows, entries = list(self.order_by("pk")), defaultdict[int, list[Entry]](list)
+        for row in rows:
+            entries[row.trip_id].append(row._entry((row.pk, None)))
             transaction.on_commit(partial(discard, row.file, row.thumbnail))
+        Attachment.objects.filter(pk__in=[row.pk for row in rows]).delete()
+        for trip_id, of_trip in entries.items():
+            write(trip_id, by, *of_trip, is_limited=False)
 
     def outdated(self) -> "AttachmentQuerySet":
         """Those of expenses that were deleted and cannot be restored any more."""

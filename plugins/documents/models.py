@@ -312,7 +312,8 @@ def plan_imported(trip: Trip) -> None:
 
 def files_of(account: User) -> Any:
     """The files of documents that are an account's, whoever attached them."""
-    return Attachment.objects.filter(document_file__person=account, trip=F("document_file__trip"))
+    rows = Attachment.objects.select_related("document_file")
+    return rows.filter(document_file__person=account, trip=F("document_file__trip"))
 
 
 @receiver(author_replaced)

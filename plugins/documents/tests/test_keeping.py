@@ -39,12 +39,24 @@ def test_an_account_that_ends_takes_its_files_along(api, ask, trip, olga, ed, ve
     attach(api(vera), path)
     attach(api(ed), path, userId=vera.pk)
     attach(api(ed), path)
-    with CaptureQueriesContext(connection):
-        assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     assert [file["by"]["id"] for file in one(api(olga), path)["attachments"]] == [ed.pk]
     assert DocumentFile.objects.count() == Attachment.objects.count() == 1
     [*_others, left, _gone, news] = one(api(olga), f"/api/trips/{trip.pk}/history")["items"][:3]
     assert "document" in {row["object"]["type"] for row in (left, _gone, news)}
+
+
+def test_the_end_of_an_account_takes_as_many_statements_for_many_files(api, ask, ed, vera):
+    def ends(user):
+        with CaptureQueriesContext(connection) as asked:
+            assert api(user).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+        return len(asked)
+
+    path = ask()
+    for user, files in ((ed, 1), (vera, 4)):
+        for _file in range(files):
+            attach(api(user), path)
+    assert ends(vera) == ends(ed)
 
 
 def test_an_account_that_ends_leaves_no_content(
