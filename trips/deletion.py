@@ -2,11 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import reduce
-from operator import or_
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -72,7 +70,7 @@ def delete_account(
         # First without the locks, each of which is a statement.
         _require_no_obstacles(members.filter(introduced_by=None), settled=settled)
         traces = [rows for app in plugins() for rows in app.traces(account)]
-        locked = _lock(_trips_of(members, *traces))
+        locked = _lock_trips_of(members, *traces)
         entries: dict[int, list[Entry]] = {trip_id: [] for trip_id in locked}
         # Where the account has not answered, entries of others do not prevent its deletion.
         for member in members.present().exclude(introduced_by=None).select_related("trip", "user"):
@@ -91,21 +89,16 @@ def delete_account(
         account.empty()
 
 
-def _trips_of(*traces: QuerySet[Any]) -> QuerySet[Trip]:
-    """The trips of these rows. An ADMIN can write in trips without being a member."""
-    concerned = (Exists(rows.filter(trip=OuterRef("pk"))) for rows in traces)
-    return Trip.objects.filter(reduce(or_, map(Q, concerned)))
+def _lock_trips_of(*traces: QuerySet[Any]) -> list[int]:
+    """Lock the trips of these rows and return their ids.
 
-
-def _lock(trips: QuerySet[Trip]) -> list[int]:
-    """Lock these trips and return their ids.
-
-    One after the other, in the order of their ids, because Citus locks rows of only one trip in a
-    statement.
+    An ADMIN can write in trips without being a member. One trip after the other is locked, in the
+    order of their ids, because Citus locks rows of only one trip in a statement.
     """
+    # A statement for each: joined by OR, PostgreSQL may look for them in every trip there is.
+    ids = {pk for rows in traces for (pk,) in rows.order_by().values_list("trip").distinct()}
     rows = Trip.objects.select_for_update().order_by().values_list("pk", flat=True)
-    ids = list(trips.order_by("pk").values_list("pk", flat=True))
-    return [pk for trip_id in ids for pk in rows.filter(pk=trip_id)]
+    return [pk for trip_id in sorted(ids) for pk in rows.filter(pk=trip_id)]
 
 
 def _require_no_obstacles(members: MemberQuerySet, *, settled: bool) -> None:

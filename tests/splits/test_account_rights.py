@@ -106,6 +106,15 @@ def test_a_refusal_asks_as_many_statements_for_many_trips(api, trip, ed, olga):
     assert refused() == of_one
 
 
+def test_an_account_is_not_looked_for_in_every_trip(api, trip, sam):
+    join(trip, sam)
+    with CaptureQueriesContext(connection) as asked:
+        assert delete(api(sam)).status_code == 204
+    of_trips = [each["sql"] for each in asked if 'FROM "trips_trip"' in each["sql"]]
+    assert len(of_trips) == 1
+    assert f'"trips_trip"."id" = {trip.pk}' in of_trips[0]
+
+
 def test_a_balance_in_a_trip_that_one_has_left_counts_too(api, trip, olga, ed):
     expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
     settle(trip, ed, olga, 500)
