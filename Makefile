@@ -200,7 +200,8 @@ screenshots: .venv/.dev ## Take the pictures of the README in headless Chromium 
 	@$(BIN)/python -m tests.screenshots $(ARGS)
 
 messages: .venv/.dev ## Collect the texts into locale/ and compile the translations
-	$(BIN)/pybabel --quiet extract --no-wrap --add-location=file --ignore-dirs='migrations' \
+	$(BIN)/python -m babel.messages.frontend --quiet extract --mapping=pyproject.toml \
+		--no-wrap --add-location=file --ignore-dirs='migrations' \
 		--keywords='gettext_lazy ngettext_lazy:1,2 pgettext_lazy:1c,2' \
 		--project='Trip Companion' --copyright-holder='Trip Companion contributors' \
 		--output=.venv/django.pot tripcompanion users trips splits plugins

@@ -3,6 +3,7 @@
 import ast
 import io
 import re
+import tomllib
 from functools import partial
 
 import pytest
@@ -21,13 +22,15 @@ pytestmark = pytest.mark.once
 
 FOLDER = ROOT / "locale" / "es" / "LC_MESSAGES"
 LAZY = {"gettext_lazy": None, "ngettext_lazy": (1, 2), "pgettext_lazy": ((1, "c"), 2)}
+BABEL = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]
+METHODS = [(row["pattern"], row["method"]) for row in BABEL["mappings"]]
 PLACEHOLDER = re.compile(r"%\(\w+\)s|%s|\{\w+\}")
 
 
 def texts_in_the_code():
     found = set()
     for app in PACKAGES:
-        for row in extract_from_dir(ROOT / app, keywords=DEFAULT_KEYWORDS | LAZY):
+        for row in extract_from_dir(ROOT / app, METHODS, keywords=DEFAULT_KEYWORDS | LAZY):
             found.add(row[2] if isinstance(row[2], str) else row[2][0])
     return found
 

@@ -1,7 +1,6 @@
 """The routes of files: of an expense, of a trip, and of each file."""
 
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tripcompanion.api.forms import FileFormParser
@@ -18,6 +17,3 @@ EXPENSE = [path("/attachments", AttachmentViewSet.as_view(LIST, parser_classes=[
 TRIP = [path("/attachments", TripAttachmentViewSet.as_view(LIST, parser_classes=[FileFormParser]))]
 
 API = [path("attachments/<id:attachment_id>", include(ATTACHMENT))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Attachments"), _("Content"), _("Thumbnail"), _("File"))

@@ -1,7 +1,6 @@
 """The routes of comments."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.comments.views import CommentViewSet
 from tripcompanion.api.url_map import LIST
@@ -12,6 +11,3 @@ EXPENSE = [
         "/comments/<id:comment_id>", CommentViewSet.as_view({"put": "update", "delete": "destroy"})
     ),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Comments"),)

@@ -1,7 +1,6 @@
 """The routes of copies and moves."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.copying.views import OtherTripViewSet
 
@@ -9,4 +8,3 @@ TRIP = [
     path("/expenses/<id:expense_id>/copy", OtherTripViewSet.as_view({"post": "copy"})),
     path("/expenses/<id:expense_id>/move", OtherTripViewSet.as_view({"post": "move"})),
 ]
-TITLES = (_("Copy"), _("Move"))

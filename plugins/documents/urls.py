@@ -1,7 +1,6 @@
 """The routes of documents."""
 
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.documents.views import DocumentAttachmentViewSet, DocumentViewSet
 from tripcompanion.api.forms import FileFormParser
@@ -17,6 +16,3 @@ DOCUMENTS = [
 ]
 
 TRIP = [path("/documents", include(DOCUMENTS))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Documents"),)

@@ -31,6 +31,13 @@ _TRIP_HELP = gettext_lazy(
 )
 
 
+#: What the form calls its fields, for the translations.
+LABELS = (
+    *(_("As new trip"), _("Currency"), _("Destination"), _("Exchange rates"), _("File")),
+    *(_("Group"), _("Mapping"), _("Time zone"), _("Title"), _("Trip id")),
+)
+
+
 class ExchangeRatesField(serializers.DictField):
     """`{"<currency>": number}`; the numbers are texts in Python, as they are stored."""
 

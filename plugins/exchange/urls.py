@@ -1,7 +1,6 @@
 """The routes of imports and exports."""
 
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.exchange.views import FILE_PARSERS, ExportViewSet, ImportViewSet
 from tripcompanion.api.url_map import CHANGED
@@ -17,15 +16,3 @@ IMPORTS = [
 API = [path("imports", include(IMPORTS))]
 
 TRIP = [path("/export", ExportViewSet.as_view({"get": "export"}))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (
-    _("As new trip"),
-    _("Confirm"),
-    _("Export"),
-    _("Group"),
-    _("Imports"),
-    _("Mapping"),
-    _("Rows"),
-    _("Undo"),
-)

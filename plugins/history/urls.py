@@ -1,7 +1,6 @@
 """The routes of the history: of a trip, and of an expense."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.history.views import ExpenseHistoryViewSet, HistoryViewSet
 
@@ -9,6 +8,3 @@ TRIP = [
     path("/history", HistoryViewSet.as_view({"get": "list"})),
     path("/expenses/<id:expense_id>/history", ExpenseHistoryViewSet.as_view({"get": "list"})),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("History"),)

@@ -1,7 +1,6 @@
 """The routes of invitations and of codes."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.invitations.views import (
     AcceptanceViewSet,
@@ -22,4 +21,3 @@ API = [
     path("invitations/<str:token>", InvitationPreviewViewSet.as_view({"get": "retrieve"})),
     path("invitations/<str:token>/accept", AcceptanceViewSet.as_view({"post": "accept"})),
 ]
-TITLES = (_("Accept"), _("Code"), _("Invitations"), _("Join"))

@@ -1,7 +1,6 @@
 """The routes of activities and of the itinerary."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.itinerary.views import ActivityViewSet, ItineraryViewSet
 from tripcompanion.api.url_map import ITEM, LIST
@@ -14,6 +13,3 @@ TRIP = [
     path("/itinerary", ItineraryViewSet.as_view({"get": "itinerary"})),
     path("/itinerary/<str:date>", ItineraryViewSet.as_view({"put": "day"})),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Activities"), _("Itinerary"), _("Order"))

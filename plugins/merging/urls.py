@@ -1,9 +1,7 @@
 """The route of merges."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.merging.views import MergeViewSet
 
 TRIP = [path("/guests/<id:user_id>/merge", MergeViewSet.as_view({"post": "merge"}))]
-TITLES = (_("Merge"),)

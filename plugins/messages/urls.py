@@ -1,7 +1,6 @@
 """The routes of messages."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.messages.views import MessageViewSet
 from tripcompanion.api.url_map import LIST
@@ -13,6 +12,3 @@ TRIP = [
     path("/messages/<id:message_id>", MessageViewSet.as_view(_ONE)),
     path("/messages/<id:message_id>/restore", MessageViewSet.as_view({"post": "restore"})),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Messages"), _("Read"))

@@ -1,7 +1,6 @@
 """The routes of passkeys: none if the front end cannot have passkeys."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.passkeys.relying_party import relying_party
 from plugins.passkeys.views import PasskeyLoginViewSet, PasskeyViewSet
@@ -18,6 +17,3 @@ API = [
 ]
 if relying_party() is None:
     ME = API = []
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Options"), _("Passkey"), _("Passkeys"))

@@ -1,9 +1,7 @@
 """The route of the export."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.personal_data.views import PersonalDataViewSet
 
 ME = [path("/export", PersonalDataViewSet.as_view({"get": "export"}))]
-TITLES = (_("Export"),)

@@ -1,7 +1,6 @@
 """The routes of polls."""
 
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.polls.views import PollViewSet
 from tripcompanion.api.url_map import CHANGED, LIST
@@ -16,6 +15,3 @@ POLLS = [
 ]
 
 TRIP = [path("/polls", include(POLLS))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Close"), _("Polls"), _("Reopen"), _("Vote"))

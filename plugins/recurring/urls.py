@@ -1,7 +1,6 @@
 """The routes of recurring expenses."""
 
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.recurring.views import RecurrenceViewSet
 from tripcompanion.api.url_map import CHANGED, LIST
@@ -16,6 +15,3 @@ RECURRING = [
 ]
 
 TRIP = [path("/recurring", include(RECURRING))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Pause"), _("Preview"), _("Recurring"), _("Resume"), _("Skip"))

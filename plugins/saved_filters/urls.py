@@ -1,7 +1,6 @@
 """The routes of saved filters."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.saved_filters.views import SavedFilterViewSet
 from tripcompanion.api.url_map import LIST, REPLACED
@@ -10,6 +9,3 @@ ME = [
     path("/filters", SavedFilterViewSet.as_view(LIST)),
     path("/filters/<id:filter_id>", SavedFilterViewSet.as_view(REPLACED)),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Filters"),)

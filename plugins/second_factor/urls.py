@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.second_factor.api_views import SecondFactorLoginViewSet, SecondFactorViewSet
 from plugins.second_factor.views import (
@@ -34,6 +33,3 @@ ME = [
 ]
 API = [path("users/login/second-factor", SecondFactorLoginViewSet.as_view({"post": "log_in"}))]
 PAGES = [path("admin/second-factor/", include(SECOND_FACTOR))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Confirm"), _("Second factor"))

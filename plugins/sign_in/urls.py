@@ -1,7 +1,6 @@
 """The routes of signing in with a provider."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.sign_in.views import IdentityViewSet, ProviderLoginViewSet
 from tripcompanion.api.url_map import LIST
@@ -14,6 +13,3 @@ API = [
     path("users/login/oidc", ProviderLoginViewSet.as_view({"post": "log_in"})),
     path("users/login/oidc/nonce", ProviderLoginViewSet.as_view({"post": "nonce"})),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Identities"), _("Nonce"), _("Oidc"))

@@ -1,7 +1,6 @@
 """The routes of statistics: of the caller, and of a trip."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.statistics.views import (
     BalancesPictureViewSet,
@@ -25,6 +24,3 @@ TRIP = [
     path("/statistics", StatisticsViewSet.as_view({"get": "retrieve"})),
     path("/statistics.svg", StatisticsViewSet.as_picture("retrieve", "getTripStatisticsPicture")),
 ]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Between"), _("Statistics"))

@@ -1,7 +1,6 @@
 """The routes of tags."""
 
 from django.urls import path
-from django.utils.translation import gettext as _
 
 from plugins.tags.views import TagViewSet
 
@@ -9,4 +8,3 @@ TRIP = [
     path("/tags", TagViewSet.as_view({"get": "list"})),
     path("/tags/<path:tag_name>", TagViewSet.as_view({"patch": "partial_update"})),
 ]
-TITLES = (_("Tags"),)

@@ -1,7 +1,6 @@
 """The routes of webhooks."""
 
 from django.urls import include, path
-from django.utils.translation import gettext as _
 
 from plugins.webhooks.views import WebhookViewSet
 from tripcompanion.api.url_map import CHANGED, LIST
@@ -19,6 +18,3 @@ WEBHOOKS = [
 ]
 
 API = [path("webhooks", include(WEBHOOKS))]
-
-#: The titles of these pages in the browsable API, for the translations.
-TITLES = (_("Deliveries"), _("Redeliver"), _("Rotate secret"), _("Test"), _("Webhooks"))
