@@ -14,12 +14,10 @@ from tripcompanion.plugin import Outdated, Plugin, Searched, TripObject, until
 class SplitsConfig(Plugin):
     name = "splits"
     verbose_name = gettext_lazy("Ledger")
-
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "expenses:read": gettext_lazy("See expenses, settlements and balances"),
-            "expenses:write": gettext_lazy("Record, change and delete expenses and settlements"),
-        }
+    scopes = {
+        "expenses:read": gettext_lazy("See expenses, settlements and balances"),
+        "expenses:write": gettext_lazy("Record, change and delete expenses and settlements"),
+    }
 
     def objects(self) -> Mapping[str, TripObject]:
         from splits.models import Expense, Settlement, Split

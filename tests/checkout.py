@@ -60,7 +60,7 @@ def with_event(project: Path, event: str) -> str:
     (app / "apps.py").write_text(
         "from tripcompanion.plugin import Plugin\n\n\n"
         "class WeatherConfig(Plugin):\n    name = 'plugins.weather'\n\n"
-        f"    def events(self):\n        return {{{event!r}: '%(by)s saw a storm.'}}\n"
+        f"    events = {{{event!r}: '%(by)s saw a storm.'}}\n"
     )
     return "plugins.weather"
 

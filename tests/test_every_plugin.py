@@ -92,7 +92,7 @@ def test_a_role_may_do_what_the_table_says(api, trip, vera):
 
 def test_what_a_plugin_adds_has_words():
     for app in plugins():
-        for event, sentence in app.events().items():
+        for event, sentence in app.events.items():
             assert "." in event
             assert str(sentence).endswith(".")
         for name, mail in app.mails().items():

@@ -9,7 +9,7 @@ from typing import Any
 def titles(file: Any, *_asked: object, **_options: object) -> Iterator[tuple[Any, ...]]:
     """A method of Babel that extracts the titles from a module with routes.
 
-    As `plugins.pages.browsable` makes them, of routes of viewsets that have no other name.
+    As the browsable API makes them, of routes of viewsets that have no other name.
     """
     for node in ast.walk(ast.parse(file.read())):
         match node:

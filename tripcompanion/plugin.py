@@ -197,12 +197,8 @@ class AssistantTool(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """A line in a mail about trips: the name of the mail, its label, and a sentence with a colon.
+    """A line in a mail about trips: the label of the mail, and a sentence with a colon."""
 
-    The name has at most 16 capital letters.
-    """
-
-    letter: str
     label: Any
     sentence: Any
     #: Whether new accounts want it once they turn notices on.
@@ -226,7 +222,7 @@ class Plugin(AppConfig):
         """Stop the process, with one line, without what it requires or with a wrong event."""
         for name in [name for name in self.requires if not apps.is_installed(name)]:
             refuse(f"PLUGINS: {self.name} requires {name}.")
-        for event in self.events():
+        for event in self.events:
             if len(event) > MAX_EVENT_CHARS or not _EVENT.fullmatch(event):
                 refuse(f"PLUGINS: {self.name} has the event {event}; see Plugin.events.")
         super().import_models()
@@ -260,22 +256,16 @@ class Plugin(AppConfig):
         """
         return self._in_module("rights", "TABLE", {})
 
-    def scopes(self) -> Mapping[str, Any]:
-        """The scopes of its areas, such as `storms:read` and `storms:write`, with what each allows.
+    #: The scopes of its areas, such as `storms:read` and `storms:write`, with what each allows.
+    #: The area is the `scope_prefix` of viewsets and the `area` of `objects`. The text continues
+    #: a page that asks whether a program may: "See the storms of your trips".
+    scopes: ClassVar[Mapping[str, Any]] = {}
 
-        The area is the `scope_prefix` of viewsets and the `area` of `objects`. The text continues
-        a page that asks whether a program may: "See the storms of your trips".
-        """
-        return {}
-
-    def events(self) -> Mapping[str, Any]:
-        """What can happen, as the journal names it (`type.what`), each with its sentence.
-
-        A name has at most `MAX_EVENT_CHARS` small letters, `_` and the full stop. It needs no
-        migration: the history, its filters, webhooks and the document know it.
-        A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`.
-        """
-        return {}
+    #: What can happen, as the journal names it (`type.what`), each with its sentence.
+    #: A name has at most `MAX_EVENT_CHARS` small letters, `_` and the full stop. It needs no
+    #: migration: the history, its filters, webhooks and the document know it.
+    #: A sentence may name `%(by)s`, `%(who)s`, `%(what)s`, `%(changes)s` and `%(amount)s`.
+    events: ClassVar[Mapping[str, Any]] = {}
 
     def objects(self) -> Mapping[str, TripObject]:
         """The types of objects that its events are about, by the first part of their names.
@@ -285,13 +275,11 @@ class Plugin(AppConfig):
         """
         return {}
 
-    def phrases(self) -> Mapping[str, Any]:
-        """What a sentence calls a field of an expense that only this app changes."""
-        return {}
+    #: What a sentence calls a field of an expense that only this app changes.
+    phrases: ClassVar[Mapping[str, Any]] = {}
 
-    def tools(self) -> Mapping[str, AssistantTool]:
-        """Tools for assistants, by names that no other has, such as `add_thing`."""
-        return {}
+    #: Tools for assistants, by names that no other has, such as `add_thing`.
+    tools: ClassVar[Mapping[str, AssistantTool]] = {}
 
     def expense_rows(self) -> Mapping[str, ExpenseRows]:
         """Tables with rows that belong to an expense, by names in which deleted ones are kept."""
@@ -308,9 +296,8 @@ class Plugin(AppConfig):
         """
         return {}
 
-    def links(self) -> Mapping[str, str]:
-        """Paths in the root of the API, by their names, for whoever has logged in."""
-        return {}
+    #: Paths in the root of the API, by their names, for whoever has logged in.
+    links: ClassVar[Mapping[str, str]] = {}
 
     def trip_options(self) -> Mapping[str, Any]:
         """Fields of a serializer that a change of a trip takes besides those that are stored.
@@ -398,12 +385,9 @@ class Plugin(AppConfig):
         """
         return self._in_module("mails", "MAILS", {})
 
-    def notices(self) -> Mapping[str, Notice]:
-        """The events that members may be mailed about, if an app sends such mails.
-
-        The command that writes the event sends `trips.signals.happened` with it.
-        """
-        return {}
+    #: The events that members may be mailed about, if an app sends such mails. Their names have at
+    #: most 16 characters. The command that writes one sends `trips.signals.happened` with it.
+    notices: ClassVar[Mapping[str, Notice]] = {}
 
     def account_fields(self) -> Mapping[str, AccountField]:
         """Fields of accounts, by their names in snake case, before `may_be_added`."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -13,17 +12,15 @@ from trips.roles import TABLE
 class TripsConfig(Plugin):
     name = "trips"
     verbose_name = gettext_lazy("Trips")
+    scopes = {
+        "trips:read": gettext_lazy("See your trips and their members"),
+        "trips:write": gettext_lazy("Create, change and delete trips, and invite members"),
+    }
 
     def ready(self) -> None:
         super().ready()
         for app in plugins():
             TABLE.update(app.rights())
-
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "trips:read": gettext_lazy("See your trips and their members"),
-            "trips:write": gettext_lazy("Create, change and delete trips, and invite members"),
-        }
 
     def objects(self) -> Mapping[str, TripObject]:
         from trips import serializers

@@ -35,7 +35,7 @@ def letters() -> list[tuple[str, Any]]:
 
 def first_notices() -> str:
     """The events that an account is notified of at first, separated by spaces."""
-    found = [item for app in plugins() for item in app.notices().items()]
+    found = [item for app in plugins() for item in app.notices.items()]
     return " ".join(event for event, notice in found if notice.at_first)
 
 

@@ -18,7 +18,7 @@ class Scope(StrEnum):
 @cache
 def all_scopes() -> tuple[str, ...]:
     """The scopes that tokens may have, in their order: those of the core first."""
-    return tuple(scope for app in plugins() for scope in app.scopes())
+    return tuple(scope for app in plugins() for scope in app.scopes)
 
 
 def choices() -> list[tuple[str, str]]:

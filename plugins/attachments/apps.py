@@ -16,6 +16,7 @@ class AttachmentsConfig(Plugin):
     name = "plugins.attachments"
     verbose_name = gettext_lazy("Attachments")
     watchers = ("process_attachments",)
+    phrases = {"attachments": gettext_lazy("the attachments")}
 
     def trip_tables(self) -> Iterable[TripTable]:
         """What is known of the files; they are not in the file, so nothing is made of it."""
@@ -23,9 +24,6 @@ class AttachmentsConfig(Plugin):
 
         left_out = frozenset({"trip_id", "file", "thumbnail", "attempts", "claimed_until"})
         yield TripTable("attachments", Attachment, left_out, only=shown, is_restored=False)
-
-    def phrases(self) -> Mapping[str, Any]:
-        return {"attachments": gettext_lazy("the attachments")}
 
     def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.attachments.models import Attachment

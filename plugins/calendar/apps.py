@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext_lazy
@@ -11,15 +11,11 @@ from tripcompanion.plugin import PersonalList, Plugin
 class CalendarConfig(Plugin):
     name = "plugins.calendar"
     verbose_name = gettext_lazy("Calendars")
-
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "calendar:read": gettext_lazy("See whether you have links to calendars of your trips"),
-            "calendar:write": gettext_lazy("Make links that show all that your trips have planned"),
-        }
-
-    def links(self) -> Mapping[str, str]:
-        return {"calendarLink": "/api/users/me/calendar-link"}
+    scopes = {
+        "calendar:read": gettext_lazy("See whether you have links to calendars of your trips"),
+        "calendar:write": gettext_lazy("Make links that show all that your trips have planned"),
+    }
+    links = {"calendarLink": "/api/users/me/calendar-link"}
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.calendar.serializers import ExportedCalendarLink

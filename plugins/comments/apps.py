@@ -23,13 +23,26 @@ from tripcompanion.plugin import (
 class CommentsConfig(Plugin):
     name = "plugins.comments"
     verbose_name = gettext_lazy("Comments")
-
-    def events(self) -> Mapping[str, Any]:
-        return {
-            "comment.created": gettext_lazy("%(by)s commented on %(what)s."),
-            "comment.changed": gettext_lazy("%(by)s changed a comment on %(what)s."),
-            "comment.deleted": gettext_lazy("%(by)s deleted a comment on %(what)s."),
-        }
+    events = {
+        "comment.created": gettext_lazy("%(by)s commented on %(what)s."),
+        "comment.changed": gettext_lazy("%(by)s changed a comment on %(what)s."),
+        "comment.deleted": gettext_lazy("%(by)s deleted a comment on %(what)s."),
+    }
+    notices = {
+        "comment.created": Notice(
+            gettext_lazy("notice: comment"),
+            gettext_lazy("There is a new comment on an expense that you take part in:"),
+            at_first=True,
+        )
+    }
+    tools = {
+        "add_comment": AssistantTool(
+            "Comments on an expense. An equal call within a day changes nothing, unless it has "
+            "another idempotencyKey.",
+            "POST",
+            "/api/expenses/{expense}/comments",
+        )
+    }
 
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.comments.models import Comment
@@ -43,19 +56,6 @@ class CommentsConfig(Plugin):
         from plugins.comments.models import MAX_COMMENTS, Comment
 
         return {"comments": ExpenseRows(Comment, "comment", "text", MAX_COMMENTS, Comment.add)}
-
-    def notices(self) -> Mapping[str, Notice]:
-        sentence = gettext_lazy("There is a new comment on an expense that you take part in:")
-        label = gettext_lazy("notice: comment")
-        return {"comment.created": Notice("COMMENT_CREATED", label, sentence, at_first=True)}
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        text = (
-            "Comments on an expense. An equal call within a day changes nothing, unless it has "
-            "another idempotencyKey."
-        )
-        path = "/api/expenses/{expense}/comments"
-        return {"add_comment": AssistantTool(text, "POST", path)}
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.comments.models import Comment

@@ -27,6 +27,39 @@ class DocumentsConfig(Plugin):
     verbose_name = gettext_lazy("Documents")
     watchers = ("remind_documents",)
     requires = ("plugins.attachments",)
+    scopes = {
+        "documents:read": gettext_lazy("See the documents of your trips, and whose are missing"),
+        "documents:write": gettext_lazy("Ask for documents, change, delete and attach them"),
+    }
+    events = {
+        "document.created": gettext_lazy("%(by)s asked for a document."),
+        "document.changed": gettext_lazy("%(by)s changed %(changes)s of a document."),
+        "document.deleted": gettext_lazy("%(by)s deleted a document."),
+        "document.restored": gettext_lazy("%(by)s restored a document."),
+    }
+    phrases = {"wanted": gettext_lazy("how many are wanted"), "dueOn": gettext_lazy("the due date")}
+    notices = {
+        "document.created": Notice(
+            gettext_lazy("notice: document"), gettext_lazy("A document is needed for a trip:")
+        ),
+        "document.due": Notice(
+            gettext_lazy("notice: document due"),
+            gettext_lazy("A document that a trip needs of you is due soon:"),
+            at_first=True,
+        ),
+    }
+    tools = {
+        "documents": AssistantTool(
+            "The documents that a trip needs, and who has not attached theirs.",
+            "GET",
+            "/api/trips/{trip}/documents",
+        ),
+        "ask_for_document": AssistantTool(
+            "Asks the members of a trip for a document, such as a copy of a passport.",
+            "POST",
+            "/api/trips/{trip}/documents",
+        ),
+    }
 
     def ready(self) -> None:
         super().ready()
@@ -35,28 +68,6 @@ class DocumentsConfig(Plugin):
 
         PARENTS[Document.kind] = PARENT
 
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "documents:read": gettext_lazy(
-                "See the documents of your trips, and whose are missing"
-            ),
-            "documents:write": gettext_lazy("Ask for documents, change, delete and attach them"),
-        }
-
-    def events(self) -> Mapping[str, Any]:
-        return {
-            "document.created": gettext_lazy("%(by)s asked for a document."),
-            "document.changed": gettext_lazy("%(by)s changed %(changes)s of a document."),
-            "document.deleted": gettext_lazy("%(by)s deleted a document."),
-            "document.restored": gettext_lazy("%(by)s restored a document."),
-        }
-
-    def phrases(self) -> Mapping[str, Any]:
-        return {
-            "wanted": gettext_lazy("how many are wanted"),
-            "dueOn": gettext_lazy("the due date"),
-        }
-
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.documents.models import Document
         from plugins.documents.serializers import DocumentSerializer
@@ -64,34 +75,6 @@ class DocumentsConfig(Plugin):
         rows = Document.objects.with_details
         searched = Searched(("name",), "name")
         return {"document": TripObject("documents", rows, DocumentSerializer, searched=searched)}
-
-    def notices(self) -> Mapping[str, Notice]:
-        return {
-            "document.created": Notice(
-                "DOCUMENT_CREATED",
-                gettext_lazy("notice: document"),
-                gettext_lazy("A document is needed for a trip:"),
-            ),
-            "document.due": Notice(
-                "DOCUMENT_DUE",
-                gettext_lazy("notice: document due"),
-                gettext_lazy("A document that a trip needs of you is due soon:"),
-                at_first=True,
-            ),
-        }
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        path = "/api/trips/{trip}/documents"
-        return {
-            "documents": AssistantTool(
-                "The documents that a trip needs, and who has not attached theirs.", "GET", path
-            ),
-            "ask_for_document": AssistantTool(
-                "Asks the members of a trip for a document, such as a copy of a passport.",
-                "POST",
-                path,
-            ),
-        }
 
     def trip_tables(self) -> Iterable[TripTable]:
         from plugins.documents.models import Document, DocumentFile, of_kept, plan_imported

@@ -52,7 +52,7 @@ _SENTENCES: Mapping[str, Any] = {
     ),
 }
 #: Those of plugins, too.
-_ALL = {**_SENTENCES, **{name: text for app in plugins() for name, text in app.events().items()}}
+_ALL = {**_SENTENCES, **{name: text for app in plugins() for name, text in app.events.items()}}
 #: For an event of a newer release.
 _OTHER = gettext_lazy("%(by)s changed something in the trip.")
 #: For members who did it to themselves.
@@ -94,7 +94,7 @@ _PHRASES = {
     "tags": gettext_lazy("the tags"),
 }
 #: The fields that plugins change, which are not single values.
-_ADDED = {name: text for app in plugins() for name, text in app.phrases().items()}
+_ADDED = {name: text for app in plugins() for name, text in app.phrases.items()}
 _FIELDS = {
     **_PHRASES,
     **_ADDED,

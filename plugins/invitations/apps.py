@@ -14,13 +14,18 @@ class InvitationsConfig(Plugin):
     name = "plugins.invitations"
     verbose_name = gettext_lazy("Invitations")
     requires = ("plugins.merging",)
-
-    def events(self) -> Mapping[str, Any]:
-        return {
-            "invitation.created": gettext_lazy("%(by)s invited somebody as %(role)s."),
-            "invitation.revoked": gettext_lazy("%(by)s revoked an invitation."),
-            "invitation.accepted": gettext_lazy("%(by)s accepted an invitation."),
-        }
+    events = {
+        "invitation.created": gettext_lazy("%(by)s invited somebody as %(role)s."),
+        "invitation.revoked": gettext_lazy("%(by)s revoked an invitation."),
+        "invitation.accepted": gettext_lazy("%(by)s accepted an invitation."),
+    }
+    tools = {
+        "invite": AssistantTool(
+            "Makes a link by which people join a trip, or mails it.",
+            "POST",
+            "/api/trips/{trip}/invitations",
+        )
+    }
 
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.invitations.models import Invitation
@@ -28,11 +33,6 @@ class InvitationsConfig(Plugin):
 
         rows = Invitation.objects.with_details().select_related("guest")
         return {"invitation": TripObject("trips", rows.all, InvitationSerializer)}
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        description = "Makes a link by which people join a trip, or mails it."
-        path = "/api/trips/{trip}/invitations"
-        return {"invite": AssistantTool(description, "POST", path)}
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.invitations.models import Invitation

@@ -25,34 +25,48 @@ from tripcompanion.plugin import (
 class ItineraryConfig(Plugin):
     name = "plugins.itinerary"
     verbose_name = gettext_lazy("Itinerary")
-
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "activities:read": gettext_lazy("See what your trips have planned"),
-            "activities:write": gettext_lazy("Plan, change and delete activities"),
-        }
-
-    def events(self) -> Mapping[str, Any]:
-        return {
-            "activity.created": gettext_lazy("%(by)s planned %(what)s."),
-            "activity.changed": gettext_lazy("%(by)s changed %(changes)s of an activity."),
-            "activity.deleted": gettext_lazy("%(by)s deleted %(what)s from the plan."),
-            "activity.restored": gettext_lazy("%(by)s restored %(what)s in the plan."),
-            "day.changed": gettext_lazy("%(by)s changed %(changes)s of a day."),
-        }
-
-    def phrases(self) -> Mapping[str, Any]:
-        return {
-            "date": gettext_lazy("the day"),
-            "startTime": gettext_lazy("the time"),
-            "durationMinutes": gettext_lazy("the duration"),
-            "location": gettext_lazy("the place"),
-            "url": gettext_lazy("the link"),
-            "type": gettext_lazy("the type"),
-            "completed": gettext_lazy("what is done"),
-            "order": gettext_lazy("the order"),
-            "activityId": gettext_lazy("the activity"),
-        }
+    scopes = {
+        "activities:read": gettext_lazy("See what your trips have planned"),
+        "activities:write": gettext_lazy("Plan, change and delete activities"),
+    }
+    events = {
+        "activity.created": gettext_lazy("%(by)s planned %(what)s."),
+        "activity.changed": gettext_lazy("%(by)s changed %(changes)s of an activity."),
+        "activity.deleted": gettext_lazy("%(by)s deleted %(what)s from the plan."),
+        "activity.restored": gettext_lazy("%(by)s restored %(what)s in the plan."),
+        "day.changed": gettext_lazy("%(by)s changed %(changes)s of a day."),
+    }
+    phrases = {
+        "date": gettext_lazy("the day"),
+        "startTime": gettext_lazy("the time"),
+        "durationMinutes": gettext_lazy("the duration"),
+        "location": gettext_lazy("the place"),
+        "url": gettext_lazy("the link"),
+        "type": gettext_lazy("the type"),
+        "completed": gettext_lazy("what is done"),
+        "order": gettext_lazy("the order"),
+        "activityId": gettext_lazy("the activity"),
+    }
+    tools = {
+        "itinerary": AssistantTool(
+            "What a trip has planned, by day, with what is done and what it costs.",
+            "GET",
+            "/api/trips/{trip}/itinerary",
+        ),
+        "add_activity": AssistantTool("Plans an activity.", "POST", "/api/trips/{trip}/activities"),
+        "change_activity": AssistantTool(
+            "Changes the given fields of an activity, which are those of add_activity.",
+            "PATCH",
+            "/api/trips/{trip}/activities/{activity}",
+            is_destructive=True,
+        ),
+    }
+    notices = {
+        "activity.created": Notice(
+            gettext_lazy("notice: activity planned"),
+            gettext_lazy("Something was planned for a trip:"),
+        )
+    }
 
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.itinerary.models import Activity, ItineraryDay
@@ -83,32 +97,6 @@ class ItineraryConfig(Plugin):
 
         text = "Whether the activities move as `startDate` does. Default: false."
         return {"move_activities": StrictBoolean(required=False, help_text=text)}
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        activities = "/api/trips/{trip}/activities"
-        return {
-            "itinerary": AssistantTool(
-                "What a trip has planned, by day, with what is done and what it costs.",
-                "GET",
-                "/api/trips/{trip}/itinerary",
-            ),
-            "add_activity": AssistantTool("Plans an activity.", "POST", activities),
-            "change_activity": AssistantTool(
-                "Changes the given fields of an activity, which are those of add_activity.",
-                "PATCH",
-                f"{activities}/{{activity}}",
-                is_destructive=True,
-            ),
-        }
-
-    def notices(self) -> Mapping[str, Notice]:
-        return {
-            "activity.created": Notice(
-                "ACTIVITY_CREATED",
-                gettext_lazy("notice: activity planned"),
-                gettext_lazy("Something was planned for a trip:"),
-            )
-        }
 
     def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
         """What is planned for Lisbon; the first day is over."""

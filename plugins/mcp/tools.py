@@ -318,7 +318,7 @@ _ADDED: Mapping[str, Tool] = by_name(
             ("trip",) if "{trip}" not in tool.path and "{expense}" in tool.path else (),
         ),
     )
-    for name, tool in chain.from_iterable(app.tools().items() for app in plugins())
+    for name, tool in chain.from_iterable(app.tools.items() for app in plugins())
 )
 _EXPENSES = "/api/trips/{trip}/expenses"
 _EXPENSE = f"{_EXPENSES}/{{expense}}"

@@ -25,20 +25,29 @@ class MessagesConfig(Plugin):
     name = "plugins.messages"
     label = "trip_messages"
     verbose_name = gettext_lazy("Messages")
-
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "messages:read": gettext_lazy("Read the messages of your trips"),
-            "messages:write": gettext_lazy("Write, change and delete messages"),
-        }
-
-    def events(self) -> Mapping[str, Any]:
-        return {
-            "message.created": gettext_lazy("%(by)s wrote a message."),
-            "message.changed": gettext_lazy("%(by)s changed a message."),
-            "message.deleted": gettext_lazy("%(by)s deleted a message."),
-            "message.restored": gettext_lazy("%(by)s restored a message."),
-        }
+    scopes = {
+        "messages:read": gettext_lazy("Read the messages of your trips"),
+        "messages:write": gettext_lazy("Write, change and delete messages"),
+    }
+    events = {
+        "message.created": gettext_lazy("%(by)s wrote a message."),
+        "message.changed": gettext_lazy("%(by)s changed a message."),
+        "message.deleted": gettext_lazy("%(by)s deleted a message."),
+        "message.restored": gettext_lazy("%(by)s restored a message."),
+    }
+    notices = {
+        "message.created": Notice(
+            gettext_lazy("notice: message"), gettext_lazy("There are new messages in a trip:")
+        )
+    }
+    tools = {
+        "messages": AssistantTool(
+            "The messages of a trip, the newest first.", "GET", "/api/trips/{trip}/messages"
+        ),
+        "send_message": AssistantTool(
+            "Writes to the members of a trip.", "POST", "/api/trips/{trip}/messages"
+        ),
+    }
 
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.messages.models import Message
@@ -54,22 +63,6 @@ class MessagesConfig(Plugin):
 
         text = "Of the plugin `messages`: how many messages of others the caller has not read."
         return {"unread": TripField(IntegerField(help_text=text), unread_by)}
-
-    def notices(self) -> Mapping[str, Notice]:
-        label = gettext_lazy("notice: message")
-        text = gettext_lazy("There are new messages in a trip:")
-        return {"message.created": Notice("MESSAGE_CREATED", label, text)}
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        path = "/api/trips/{trip}/messages"
-        reads, writes = (
-            "The messages of a trip, the newest first.",
-            "Writes to the members of a trip.",
-        )
-        return {
-            "messages": AssistantTool(reads, "GET", path),
-            "send_message": AssistantTool(writes, "POST", path),
-        }
 
     def trip_tables(self) -> Iterable[TripTable]:
         from plugins.messages.models import Message, finish_imported

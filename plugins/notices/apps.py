@@ -10,40 +10,34 @@ from tripcompanion.plugin import AccountField, MailText, Notice, Plugin
 
 class NoticesConfig(Plugin):
     name = "plugins.notices"
+    #: Those of the core.
+    notices = {
+        "member.added": Notice(
+            gettext_lazy("notice: added to a trip"),
+            gettext_lazy("You were added to a trip:"),
+            at_first=True,
+        ),
+        "split.paid": Notice(
+            gettext_lazy("notice: split paid"),
+            gettext_lazy("Your part of an expense was marked as paid:"),
+            at_first=True,
+        ),
+        "expense.created": Notice(
+            gettext_lazy("notice: expense recorded"),
+            gettext_lazy("An expense that you take part in was recorded:"),
+            at_first=True,
+        ),
+        "expense.changed": Notice(
+            gettext_lazy("notice: expense changed"),
+            gettext_lazy("An expense that you take part in was changed:"),
+            at_first=True,
+        ),
+    }
 
     def ready(self) -> None:
         super().ready()
         # Nothing imports the receiver of the signal.
         import_module("plugins.notices.queueing")
-
-    def notices(self) -> Mapping[str, Notice]:
-        """Those of the core."""
-        return {
-            "member.added": Notice(
-                "MEMBER_ADDED",
-                gettext_lazy("notice: added to a trip"),
-                gettext_lazy("You were added to a trip:"),
-                at_first=True,
-            ),
-            "split.paid": Notice(
-                "SPLIT_PAID",
-                gettext_lazy("notice: split paid"),
-                gettext_lazy("Your part of an expense was marked as paid:"),
-                at_first=True,
-            ),
-            "expense.created": Notice(
-                "EXPENSE_CREATED",
-                gettext_lazy("notice: expense recorded"),
-                gettext_lazy("An expense that you take part in was recorded:"),
-                at_first=True,
-            ),
-            "expense.changed": Notice(
-                "EXPENSE_CHANGED",
-                gettext_lazy("notice: expense changed"),
-                gettext_lazy("An expense that you take part in was changed:"),
-                at_first=True,
-            ),
-        }
 
     def mails(self) -> Mapping[str, MailText]:
         from plugins.notices.sending import MAILS

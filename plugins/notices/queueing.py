@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from django.dispatch import receiver
 from django.utils import timezone
 
-from plugins.notices.kinds import LETTERS, NOTICES
+from plugins.notices.kinds import LETTERS, letter_of
 from trips.signals import happened
 from users.models import Mail, NoticeMode, User
 
@@ -35,7 +35,7 @@ def notify(
     members = User.objects.filter(
         people, memberships__trip=trip_id, memberships__left_at=None
     ).exclude(pk=by and by.pk)
-    letter = NOTICES[event].letter
+    letter = letter_of(event)
     about = {"trip_id": trip_id, "expense_id": expense_id}
     same = Mail.objects.waiting().filter(user__isnull=False, letter=letter, **about)
     readers = _readers_of(event, members).exclude(pk__in=same.values("user")).order_by("pk")

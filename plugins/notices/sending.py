@@ -13,7 +13,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
-from plugins.notices.kinds import LETTERS, NOTICES
+from plugins.notices.kinds import LETTERS, NOTICES, letter_of
 from plugins.notices.unsubscribing import unsubscribe_url
 from tripcompanion.plugin import MailText
 from users.models import Mail, User
@@ -33,7 +33,7 @@ _TEXT = gettext_lazy(
     "{url}\n"
 )
 #: What happened.
-_SENTENCES = {notice.letter: notice.sentence for notice in NOTICES.values()}
+_SENTENCES = {letter_of(event): notice.sentence for event, notice in NOTICES.items()}
 
 
 def collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.QuerySet[Mail]]:
@@ -52,7 +52,7 @@ def collect(mail: Mail, reader: User) -> tuple[EmailMessage | None, models.Query
                 # All at once: thousands of one account would delay the mails of others.
                 rows.update(due_at=account.noticed_at + PAUSE)
                 return None, Mail.objects.none()
-            wanted = [notice.letter for event, notice in NOTICES.items() if wants(account, event)]
+            wanted = [letter_of(event) for event in NOTICES if wants(account, event)]
             present = account.memberships.filter(left_at=None)
             # They may have left since the notice was written.
             rows.exclude(letter__in=wanted, trip_id__in=present.values("trip")).delete()
@@ -96,6 +96,6 @@ def _page_of(mail: Mail) -> str:
 
 #: See `Plugin.mails`.
 MAILS = {
-    notice.letter: MailText(notice.label, _SUBJECT, _TEXT, collect=collect)
-    for notice in NOTICES.values()
+    letter_of(event): MailText(notice.label, _SUBJECT, _TEXT, collect=collect)
+    for event, notice in NOTICES.items()
 }

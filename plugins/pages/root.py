@@ -89,7 +89,7 @@ def _links_for(user: Any, auth: Any) -> Links:
     if not is_scoped:
         yield from _ACCOUNT.items()
         for app in plugins():
-            yield from app.links().items()
+            yield from app.links.items()
     for scope, links in _BY_SCOPE.items():
         if not is_scoped or scope in auth.scopes:
             yield from ((name, path.format(user_id=user.pk)) for name, path in links.items())

@@ -1,15 +1,13 @@
 """App configuration."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from tripcompanion.plugin import PersonalList, Plugin
 
 
 class PersonalDataConfig(Plugin):
     name = "plugins.personal_data"
-
-    def links(self) -> Mapping[str, str]:
-        return {"export": "/api/users/me/export"}
+    links = {"export": "/api/users/me/export"}
 
     def personal_data(self) -> Iterable[PersonalList]:
         """What the core keeps; each other plugin adds its own."""

@@ -22,24 +22,38 @@ from tripcompanion.plugin import (
 class PollsConfig(Plugin):
     name = "plugins.polls"
     verbose_name = gettext_lazy("Polls")
-
-    def scopes(self) -> Mapping[str, Any]:
-        return {
-            "polls:read": gettext_lazy("See polls and their results"),
-            "polls:write": gettext_lazy("Create, change and delete polls, and vote"),
-        }
-
-    def events(self) -> Mapping[str, Any]:
-        return {
-            "poll.created": gettext_lazy("%(by)s created a poll."),
-            "poll.changed": gettext_lazy("%(by)s changed a poll."),
-            "poll.deleted": gettext_lazy("%(by)s deleted a poll."),
-            "poll.restored": gettext_lazy("%(by)s restored a poll."),
-            "poll.closed": gettext_lazy("%(by)s closed a poll."),
-            "poll.reopened": gettext_lazy("%(by)s reopened a poll."),
-            "poll.voted": gettext_lazy("%(by)s voted in a poll."),
-            "poll.counted": gettext_lazy("Somebody voted in an anonymous poll."),
-        }
+    scopes = {
+        "polls:read": gettext_lazy("See polls and their results"),
+        "polls:write": gettext_lazy("Create, change and delete polls, and vote"),
+    }
+    events = {
+        "poll.created": gettext_lazy("%(by)s created a poll."),
+        "poll.changed": gettext_lazy("%(by)s changed a poll."),
+        "poll.deleted": gettext_lazy("%(by)s deleted a poll."),
+        "poll.restored": gettext_lazy("%(by)s restored a poll."),
+        "poll.closed": gettext_lazy("%(by)s closed a poll."),
+        "poll.reopened": gettext_lazy("%(by)s reopened a poll."),
+        "poll.voted": gettext_lazy("%(by)s voted in a poll."),
+        "poll.counted": gettext_lazy("Somebody voted in an anonymous poll."),
+    }
+    notices = {
+        "poll.created": Notice(
+            gettext_lazy("notice: poll"), gettext_lazy("There is a new poll in a trip:")
+        )
+    }
+    tools = {
+        "list_polls": AssistantTool(
+            "The polls of a trip, the newest first.", "GET", "/api/trips/{trip}/polls"
+        ),
+        "create_poll": AssistantTool(
+            "Asks the members of a trip something.", "POST", "/api/trips/{trip}/polls"
+        ),
+        "vote": AssistantTool(
+            "Replaces the caller's vote; list_polls has the ids of polls and options.",
+            "PUT",
+            "/api/trips/{trip}/polls/{poll}/vote",
+        ),
+    }
 
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.polls.models import Poll
@@ -47,22 +61,6 @@ class PollsConfig(Plugin):
 
         rows, searched = Poll.objects.with_details, Searched(("question",), "question")
         return {"poll": TripObject("polls", rows, PollSerializer, searched=searched)}
-
-    def notices(self) -> Mapping[str, Notice]:
-        label, text = gettext_lazy("notice: poll"), gettext_lazy("There is a new poll in a trip:")
-        return {"poll.created": Notice("POLL_CREATED", label, text)}
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        path = "/api/trips/{trip}/polls"
-        return {
-            "list_polls": AssistantTool("The polls of a trip, the newest first.", "GET", path),
-            "create_poll": AssistantTool("Asks the members of a trip something.", "POST", path),
-            "vote": AssistantTool(
-                "Replaces the caller's vote; list_polls has the ids of polls and options.",
-                "PUT",
-                f"{path}/{{poll}}/vote",
-            ),
-        }
 
     def trip_tables(self) -> Iterable[TripTable]:
         from plugins.polls.models import Poll, Vote, count_imported, hide_votes, of_shown_polls

@@ -9,9 +9,7 @@ from tripcompanion.plugin import PersonalList, Plugin
 class SavedFiltersConfig(Plugin):
     name = "plugins.saved_filters"
     requires = ("plugins.expense_filters",)
-
-    def links(self) -> Mapping[str, str]:
-        return {"filters": "/api/users/me/filters"}
+    links = {"filters": "/api/users/me/filters"}
 
     def expense_filters(self) -> Mapping[str, Any]:
         from plugins.saved_filters.filters import BySavedFilter

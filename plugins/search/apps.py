@@ -1,7 +1,5 @@
 """App configuration."""
 
-from collections.abc import Mapping
-
 from django.apps import apps
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
@@ -11,6 +9,13 @@ from tripcompanion.plugin import AssistantTool, Plugin
 
 class SearchConfig(Plugin):
     name = "plugins.search"
+    tools = {
+        "search_all": AssistantTool(
+            "Finds texts in all trips of the caller, or in one of them, the newest first.",
+            "GET",
+            "/api/search",
+        )
+    }
 
     def ready(self) -> None:
         super().ready()
@@ -20,7 +25,3 @@ class SearchConfig(Plugin):
         connection_created.connect(add_functions)
         # It is sent for each app with models, after all tables are there.
         post_migrate.connect(make_indexes, sender=apps.get_app_config("trips"))
-
-    def tools(self) -> Mapping[str, AssistantTool]:
-        text = "Finds texts in all trips of the caller, or in one of them, the newest first."
-        return {"search_all": AssistantTool(text, "GET", "/api/search")}

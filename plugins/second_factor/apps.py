@@ -1,6 +1,6 @@
 """App configuration."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from tripcompanion.plugin import Outdated, PersonalList, Plugin, until
 class SecondFactorConfig(Plugin):
     name = "plugins.second_factor"
     verbose_name = gettext_lazy("Second factor")
+    links = {"secondFactor": "/api/users/me/second-factor"}
 
     def log_in_step(self, request: HttpRequest, user: Any) -> str:
         from plugins.second_factor.log_in import is_missing
@@ -36,9 +37,6 @@ class SecondFactorConfig(Plugin):
 
         if AuthenticatorApp.of(user) is not None:
             require_recent_log_in(user, request.auth)
-
-    def links(self) -> Mapping[str, str]:
-        return {"secondFactor": "/api/users/me/second-factor"}
 
     def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.second_factor.models import Challenge

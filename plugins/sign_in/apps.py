@@ -12,6 +12,7 @@ from tripcompanion.plugin import LoginMethod, MailText, PersonalList, Plugin
 class SignInConfig(Plugin):
     name = "plugins.sign_in"
     verbose_name = gettext_lazy("Signing in with a provider")
+    links = {"identities": "/api/users/me/identities"}
 
     def login_methods(self) -> Mapping[str, LoginMethod]:
         from plugins.sign_in.serializers import OidcProviderSerializer
@@ -19,9 +20,6 @@ class SignInConfig(Plugin):
         text = "Of the plugin `sign_in`: the OpenID providers whose identity tokens log in."
         shape = OidcProviderSerializer(many=True, help_text=text)
         return {"oidc": LoginMethod(shape, lambda: settings.OIDC_PROVIDERS)}
-
-    def links(self) -> Mapping[str, str]:
-        return {"identities": "/api/users/me/identities"}
 
     def mails(self) -> Mapping[str, MailText]:
         from plugins.sign_in.models import LOG_IN_LINKED

@@ -247,7 +247,7 @@ class Scopes:
 
     def get_all_scopes(self) -> dict[str, str]:
         """What each scope lets a program do, for the page."""
-        return {name: str(text) for app in plugins() for name, text in app.scopes().items()}
+        return {name: str(text) for app in plugins() for name, text in app.scopes.items()}
 
     def get_available_scopes(self, *arguments: Any, **options: Any) -> list[str]:
         return list(self.get_all_scopes())

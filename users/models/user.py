@@ -150,7 +150,7 @@ class User(AbstractBaseUser):
         default=NoticeMode.OFF,
         db_default=NoticeMode.OFF,
     )
-    #: Keys of `Plugin.notices()`, separated by spaces.
+    #: Keys of `Plugin.notices`, separated by spaces.
     notice_events = models.CharField(
         max_length=200, default=first_notices, blank=True, editable=False
     )

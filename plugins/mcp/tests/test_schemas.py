@@ -18,7 +18,7 @@ from tripcompanion.plugin import plugins
 pytestmark = pytest.mark.once
 
 #: Those of plugins follow from their views.
-ADDED = {name for app in plugins() for name in app.tools()}
+ADDED = {name for app in plugins() for name in app.tools}
 OWN = {name: tool for name, tool in TOOLS.items() if name not in ADDED}
 FILE = ROOT / "plugins" / "mcp" / "schemas.json"
 COMPONENT = "#/components/schemas/"

@@ -30,7 +30,7 @@ DINNER = {
     "participantUserIds": ["Olga Owner", "ed@example.com", "me"],
 }
 #: The tools of plugins with areas of their own, which scopes of trips and expenses do not cover.
-OF_OTHER_AREAS = {name for app in plugins() if app.scopes() for name in app.tools()}
+OF_OTHER_AREAS = {name for app in plugins() if app.scopes for name in app.tools}
 READS = {
     *("who_am_i", "list_trips", "trip_overview", "list_expenses", "get_expense"),
     *("preview_expense", "settle_up_plan", "my_debts", "statistics", "search"),
@@ -38,8 +38,8 @@ READS = {
     *(
         name
         for app in plugins()
-        for name, tool in app.tools().items()
-        if tool.method == "GET" and not app.scopes()
+        for name, tool in app.tools.items()
+        if tool.method == "GET" and not app.scopes
     ),
 }
 
