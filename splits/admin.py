@@ -15,7 +15,6 @@ class ExpenseAdmin(ReadOnlyAdmin):
     list_display = fields = ("description", AMOUNT, "category", "expense_date", "trip")
     list_select_related = ("trip",)
     search_fields = ("description", "trip__title")
-    ordering = ("-id",)
 
 
 @admin.register(Settlement)
@@ -28,4 +27,3 @@ class SettlementAdmin(ReadOnlyAdmin):
         "trip",
     )
     list_select_related = ("trip", "sender", "receiver")
-    ordering = ("-id",)

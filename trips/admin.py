@@ -74,4 +74,3 @@ class MemberAdmin(ReadOnlyAdmin):
     )
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")
-    ordering = ("-id",)

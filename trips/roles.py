@@ -53,7 +53,7 @@ class Access(Enum):
     NONE = "none"
 
 
-_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
+ANY, OWN, NONE = Access
 
 Table = Mapping[Capability, Mapping[TripRole, Access]]
 
@@ -67,16 +67,16 @@ def rows(accesses: Mapping[Any, tuple[Access, ...]]) -> dict[Capability, Mapping
 TABLE = rows(
     {
         #                        OWNER  EDITOR VIEWER
-        Can.READ:               (_ANY,  _ANY,  _ANY),
-        Can.LEAVE:              (_ANY,  _ANY,  _ANY),
-        Can.SETTLE:             (_ANY,  _OWN,  _OWN),
-        Can.ADD_MEMBERS:        (_ANY,  _ANY,  _NONE),
-        Can.RECORD:             (_ANY,  _ANY,  _NONE),
-        Can.CHANGE_EXPENSES:    (_ANY,  _OWN,  _NONE),
-        Can.DELETE_SPLITS:      (_ANY,  _OWN,  _NONE),
-        Can.DELETE_SETTLEMENTS: (_ANY,  _OWN,  _NONE),
-        Can.MANAGE_MEMBERS:     (_ANY,  _NONE, _NONE),
-        Can.MANAGE_TRIP:        (_ANY,  _NONE, _NONE),
+        Can.READ:               (ANY,   ANY,   ANY),
+        Can.LEAVE:              (ANY,   ANY,   ANY),
+        Can.SETTLE:             (ANY,   OWN,   OWN),
+        Can.ADD_MEMBERS:        (ANY,   ANY,   NONE),
+        Can.RECORD:             (ANY,   ANY,   NONE),
+        Can.CHANGE_EXPENSES:    (ANY,   OWN,   NONE),
+        Can.DELETE_SPLITS:      (ANY,   OWN,   NONE),
+        Can.DELETE_SETTLEMENTS: (ANY,   OWN,   NONE),
+        Can.MANAGE_MEMBERS:     (ANY,   NONE,  NONE),
+        Can.MANAGE_TRIP:        (ANY,   NONE,  NONE),
     }
 )  # fmt: skip
 
@@ -88,7 +88,7 @@ CREATOR_ROLE = TripRole.OWNER
 #: The role of those for whom nobody chose another one, and of guests.
 DEFAULT_ROLE = TripRole.VIEWER
 #: The roles that lead a trip, which always has a member with one of them.
-OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is Access.ANY]
+OWNER_ROLES = [role for role in TripRole if TABLE[Can.MANAGE_TRIP][role] is ANY]
 
 
 def access_of(role: str, can: Capability) -> Access:
@@ -99,7 +99,7 @@ def access_of(role: str, can: Capability) -> Access:
 def may(role: str, can: Capability, is_own: Callable[[], bool]) -> bool:
     """Whether `role` may do `can` to an object; `is_own` is called only if the access is own."""
     access = access_of(role, can)
-    return access is Access.ANY or (access is Access.OWN and is_own())
+    return access is ANY or (access is OWN and is_own())
 
 
 def may_grant(own: str, granted: str) -> bool:

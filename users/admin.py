@@ -28,4 +28,3 @@ admin.site.unregister([TOTPDevice, StaticDevice])
 class UserAdmin(ReadOnlyAdmin):
     list_display = fields = ("email", "name", "role", "is_active", "created_at")
     search_fields = ("email", "name")
-    ordering = ("-id",)

@@ -34,7 +34,6 @@ class AttachmentAdmin(ReadOnlyAdmin):
     list_select_related = ("trip", "expense", "created_by")
     search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A file's name, a trip's title, or a person's e-mail or name")
-    ordering = ("-id",)
     fields = ("picture", "parent_type", *list_display[1:])
 
     def get_urls(self) -> list[Any]:

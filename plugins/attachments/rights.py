@@ -1,8 +1,6 @@
 """Who may attach files, and delete them: rows of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY, _OWN = Access.ANY, Access.OWN
+from trips.roles import ANY, OWN, Capability, rows
 
 
 class CanAttach(Capability):
@@ -18,7 +16,7 @@ class CanAttach(Capability):
 TABLE = rows(
     {
         #                  OWNER  EDITOR VIEWER
-        CanAttach.ATTACH: (_ANY,  _ANY,  _OWN),
-        CanAttach.DELETE: (_ANY,  _OWN,  _OWN),
+        CanAttach.ATTACH: (ANY,   ANY,   OWN),
+        CanAttach.DELETE: (ANY,   OWN,   OWN),
     }
 )  # fmt: skip

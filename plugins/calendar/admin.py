@@ -29,7 +29,6 @@ class CalendarLinkAdmin(ReadOnlyAdmin):
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
-    ordering = ("-id",)
     fields = ("user", "trip", "created_at", "read_at")
     actions = ("revoke",)
     row_actions: ClassVar = {"revoke": gettext_lazy("Revoke this link")}

@@ -1,8 +1,6 @@
 """Who may have a link: a row of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY = Access.ANY
+from trips.roles import ANY, Capability, rows
 
 
 class CanSubscribe(Capability):
@@ -14,6 +12,6 @@ class CanSubscribe(Capability):
 TABLE = rows(
     {
         #                   OWNER  EDITOR VIEWER
-        CanSubscribe.LINK: (_ANY,  _ANY,  _ANY),
+        CanSubscribe.LINK: (ANY,   ANY,   ANY),
     }
 )  # fmt: skip

@@ -31,7 +31,6 @@ class CommentAdmin(ReadOnlyAdmin):
     search_fields = ("text", "expense__description", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A text, an expense, or the author's e-mail or name")
     date_hierarchy = "created_at"
-    ordering = ("-id",)
     readonly_fields = ("expense", "created_by", "text", "created_at", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> Any:

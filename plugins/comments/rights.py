@@ -1,8 +1,6 @@
 """Who may comment, and change and delete comments: rows of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY, _OWN = Access.ANY, Access.OWN
+from trips.roles import ANY, OWN, Capability, rows
 
 
 class CanComment(Capability):
@@ -16,8 +14,8 @@ class CanComment(Capability):
 TABLE = rows(
     {
         #                           OWNER  EDITOR VIEWER
-        CanComment.COMMENT:         (_ANY,  _ANY,  _ANY),
-        CanComment.CHANGE_COMMENTS: (_OWN,  _OWN,  _OWN),
-        CanComment.DELETE_COMMENTS: (_ANY,  _OWN,  _OWN),
+        CanComment.COMMENT:         (ANY,   ANY,   ANY),
+        CanComment.CHANGE_COMMENTS: (OWN,   OWN,   OWN),
+        CanComment.DELETE_COMMENTS: (ANY,   OWN,   OWN),
     }
 )  # fmt: skip

@@ -30,7 +30,6 @@ class DocumentAdmin(ReadOnlyAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A document, a trip's title, or a person's e-mail or name")
-    ordering = ("-id",)
     fields = (
         *("trip", "created_by", "name", "wanted", "due_on"),
         *("remind_at", "created_at", "updated_at", "deleted_at"),

@@ -1,8 +1,6 @@
 """Who may ask for documents and bring them: rows of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
+from trips.roles import ANY, NONE, OWN, Capability, rows
 
 
 class CanDocument(Capability):
@@ -17,9 +15,9 @@ class CanDocument(Capability):
 TABLE = rows(
     {
         #                        OWNER  EDITOR VIEWER
-        CanDocument.CREATE:     (_ANY,  _ANY,  _NONE),
-        CanDocument.CHANGE:     (_ANY,  _OWN,  _NONE),
-        CanDocument.ATTACH:     (_ANY,  _ANY,  _ANY),
-        CanDocument.ATTACH_FOR: (_ANY,  _ANY,  _NONE),
+        CanDocument.CREATE:     (ANY,   ANY,   NONE),
+        CanDocument.CHANGE:     (ANY,   OWN,   NONE),
+        CanDocument.ATTACH:     (ANY,   ANY,   ANY),
+        CanDocument.ATTACH_FOR: (ANY,   ANY,   NONE),
     }
 )  # fmt: skip

@@ -56,7 +56,6 @@ class ImportAdmin(ReadOnlyAdmin):
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
-    ordering = ("-id",)
     fields = ("user", "makes_trip", *list_display[2:])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:

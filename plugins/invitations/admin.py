@@ -37,7 +37,6 @@ class InvitationAdmin(ReadOnlyAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("email", "trip__title", "created_by__email", "created_by__name")
     date_hierarchy = "created_at"
-    ordering = ("-id",)
     fields = ("trip", "created_by", "role", "email", "guest", "note", *list_display[-5:])
     actions = ("revoke",)
     row_actions: ClassVar = {"revoke": gettext_lazy("Revoke this invitation")}

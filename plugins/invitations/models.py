@@ -24,7 +24,7 @@ from trips.models.journal import Entry, JournalEntry, entries_between, write
 from trips.models.member import Member
 from trips.models.trip import Trip, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
-from trips.roles import MAX_ROLE_LENGTH, TABLE, Access, Can, TripRole, may_grant
+from trips.roles import ANY, MAX_ROLE_LENGTH, TABLE, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.models import EmailUnverified, Mail, Role, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
@@ -45,7 +45,7 @@ _INVITERS = {
     granted: [
         role
         for role in TripRole
-        if TABLE[Can.ADD_MEMBERS][role] is Access.ANY and may_grant(role, granted)
+        if TABLE[Can.ADD_MEMBERS][role] is ANY and may_grant(role, granted)
     ]
     for granted in TripRole
 }

@@ -27,7 +27,6 @@ class ActivityAdmin(ReadOnlyAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("title", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A title, a trip's title, or a person's e-mail or name")
-    ordering = ("-id",)
     fields = ("trip", "created_by", *_WHAT, "location", "url", "notes", *_WHEN)
 
 
@@ -40,4 +39,3 @@ class ItineraryDayAdmin(ReadOnlyAdmin):
     list_filter = ("is_ticked",)
     list_select_related = ("trip",)
     search_fields = ("title", "trip__title")
-    ordering = ("-id",)

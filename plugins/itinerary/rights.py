@@ -1,8 +1,6 @@
 """Who may plan: rows of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
+from trips.roles import ANY, NONE, OWN, Capability, rows
 
 
 class CanPlan(Capability):
@@ -15,7 +13,7 @@ class CanPlan(Capability):
 TABLE = rows(
     {
         #                OWNER  EDITOR VIEWER
-        CanPlan.PLAN:   (_ANY,  _ANY,  _NONE),
-        CanPlan.DELETE: (_ANY,  _OWN,  _NONE),
+        CanPlan.PLAN:   (ANY,   ANY,   NONE),
+        CanPlan.DELETE: (ANY,   OWN,   NONE),
     }
 )  # fmt: skip

@@ -31,6 +31,5 @@ class MessageAdmin(ReadOnlyAdmin):
     search_fields = ("text", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A text, a trip's title, or the author's e-mail or name")
     date_hierarchy = "created_at"
-    ordering = ("-id",)
     _when = ("created_at", "updated_at", "deleted_at")
     fields = ("trip", "created_by", "text", "reply_to", "client_id", *_when)

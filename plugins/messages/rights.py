@@ -1,8 +1,6 @@
 """Who may write messages, change and delete them: rows of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY, _OWN = Access.ANY, Access.OWN
+from trips.roles import ANY, OWN, Capability, rows
 
 
 class CanMessage(Capability):
@@ -17,9 +15,9 @@ class CanMessage(Capability):
 TABLE = rows(
     {
         #                  OWNER  EDITOR VIEWER
-        CanMessage.WRITE:  (_ANY,  _ANY,  _ANY),
-        CanMessage.MARK:   (_ANY,  _ANY,  _ANY),
-        CanMessage.CHANGE: (_OWN,  _OWN,  _OWN),
-        CanMessage.DELETE: (_ANY,  _OWN,  _OWN),
+        CanMessage.WRITE:  (ANY,   ANY,   ANY),
+        CanMessage.MARK:   (ANY,   ANY,   ANY),
+        CanMessage.CHANGE: (OWN,   OWN,   OWN),
+        CanMessage.DELETE: (ANY,   OWN,   OWN),
     }
 )  # fmt: skip

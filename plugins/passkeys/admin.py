@@ -18,4 +18,3 @@ class PasskeyAdmin(ReadOnlyAdmin):
     list_display = ("id", person("user", gettext_lazy("user")), *fields[1:])
     list_select_related = ("user",)
     search_fields = ("user__email", "user__name")
-    ordering = ("-id",)

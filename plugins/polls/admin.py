@@ -25,7 +25,6 @@ class PollAdmin(ReadOnlyAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("trip__title", "question", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A question, a person's e-mail or name, or a trip's title")
-    ordering = ("-id",)
     fields = (
         *("trip", "created_by", "question", "stored_options", "multiple", "anonymous"),
         *("shows_votes", "closes_at", "closed_at", "created_at", "updated_at", "deleted_at"),

@@ -1,8 +1,6 @@
 """Who may ask and vote: rows of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY, _OWN, _NONE = Access.ANY, Access.OWN, Access.NONE
+from trips.roles import ANY, NONE, OWN, Capability, rows
 
 
 class CanPoll(Capability):
@@ -16,8 +14,8 @@ class CanPoll(Capability):
 TABLE = rows(
     {
         #                OWNER  EDITOR VIEWER
-        CanPoll.CREATE: (_ANY,  _ANY,  _NONE),
-        CanPoll.CHANGE: (_ANY,  _OWN,  _NONE),
-        CanPoll.VOTE:   (_ANY,  _ANY,  _ANY),
+        CanPoll.CREATE: (ANY,   ANY,   NONE),
+        CanPoll.CHANGE: (ANY,   OWN,   NONE),
+        CanPoll.VOTE:   (ANY,   ANY,   ANY),
     }
 )  # fmt: skip

@@ -27,7 +27,6 @@ class RecurrenceAdmin(ReadOnlyAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
-    ordering = ("-id",)
     fields = (
         *("trip", "created_by", "rule", "time_zone", "starts_on", "stored_expense"),
         *("state", "reason_code", "reason_text", "due_at", "created_at"),

@@ -19,5 +19,4 @@ class IdentityAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("user__email", "user__name")
     search_help_text = gettext_lazy("A person's e-mail or name")
-    ordering = ("-id",)
     fields = ("user", "issuer", "created_at", "used_at")

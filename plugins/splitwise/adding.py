@@ -18,7 +18,7 @@ from plugins.splitwise.parsing import Fields
 from plugins.splitwise.viewset import SplitwiseViewSet
 from trips.models import Member, Trip
 from trips.models.joining import require_trip_quota
-from trips.roles import CREATOR_ROLE, DEFAULT_ROLE, TABLE, Access, Can, TripRole
+from trips.roles import ANY, CREATOR_ROLE, DEFAULT_ROLE, TABLE, Can, TripRole
 from trips.serializers import GuestRequest
 from trips.throttles import LookupThrottle
 from users.emails import email_key
@@ -28,7 +28,7 @@ from users.scopes import Scope
 from users.serializers.account import EmailAddress
 
 #: The weakest role that records expenses: clients know no roles.
-MEMBER_ROLE = [role for role in TripRole if TABLE[Can.RECORD][role] is Access.ANY][-1]
+MEMBER_ROLE = [role for role in TripRole if TABLE[Can.RECORD][role] is ANY][-1]
 
 
 class Person:

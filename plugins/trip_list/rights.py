@@ -1,8 +1,6 @@
 """Who may archive a trip: a row of the table of `trips.roles`."""
 
-from trips.roles import Access, Capability, rows
-
-_ANY = Access.ANY
+from trips.roles import ANY, Capability, rows
 
 
 class CanArchive(Capability):
@@ -14,6 +12,6 @@ class CanArchive(Capability):
 TABLE = rows(
     {
         #                    OWNER  EDITOR VIEWER
-        CanArchive.ARCHIVE: (_ANY,  _ANY,  _ANY),
+        CanArchive.ARCHIVE: (ANY,   ANY,   ANY),
     }
 )  # fmt: skip

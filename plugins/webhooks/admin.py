@@ -29,7 +29,6 @@ class WebhookAdmin(ReadOnlyAdmin):
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
-    ordering = ("-id",)
     fields = ("user", "trip", "host", "events", *list_display[4:-1], "due_at", "created_at")
 
     @admin.display(description=gettext_lazy("host"))

@@ -44,9 +44,9 @@ def role_cells() -> Iterator[Mutant]:
             raise LookupError(f"{file} has no row for {can}")
         cells = line[1].replace(" ", "").split(",")
         for at, (role, access) in enumerate(TABLE[can].items()):
-            wrong = "_NONE" if access is Access.ANY else "_ANY"
+            wrong = "NONE" if access is Access.ANY else "ANY"
             new = line[0].replace(line[1], ", ".join([*cells[:at], wrong, *cells[at + 1 :]]))
-            name = f"{type(can).__name__}.{can.name} of {role}: {access.name} becomes {wrong[1:]}"
+            name = f"{type(can).__name__}.{can.name} of {role}: {access.name} becomes {wrong}"
             yield Mutant(name, str(file), line[0], new, shlex.quote(test))
 
 

@@ -110,6 +110,7 @@ class RulesAdmin(admin.ModelAdmin):
     """
 
     show_full_result_count = False
+    ordering: ClassVar[Any] = ("-id",)
     change_list_template: ClassVar[Any] = "admin/list_with_export.html"
     #: What is exported as CSV. Secrets are left out by not being named here.
     csv_columns: ClassVar[CsvColumns] = {}

@@ -63,7 +63,6 @@ class DeletedEntryAdmin(LedgerAdmin):
 class AuditRunAdmin(ReadOnlyAdmin):
     csv_columns = csv_columns.AUDITS
     list_display = ("finished_at", "is_clean", "difference_count", "trip_count", "started_at")
-    ordering = ("-id",)
     fields = (*list_display, "report")
 
     @admin.display(description=gettext_lazy("no difference"), boolean=True)
@@ -81,7 +80,6 @@ class JournalAdmin(ReadOnlyAdmin):
     list_select_related = ("by",)
     search_fields = ("by__email", "by__name")
     search_help_text = gettext_lazy("The e-mail or name of who did it")
-    ordering = ("-id",)
     fields = (*list_display, "sentence")
 
     @admin.display(description=gettext_lazy("trip"), ordering="trip_id")

@@ -35,7 +35,6 @@ RECORDED_BY = person("created_by", gettext_lazy("recorded by"))
 class LedgerAdmin(ReadOnlyAdmin):
     """Rows of the ledger, which belong to a trip; amounts are in its currency."""
 
-    ordering = ("-id",)
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     #: Fields of other rows of the same trip that are searched too, by the relation to these rows.
     search_beside: ClassVar[Mapping[str, str]] = {}

@@ -119,7 +119,6 @@ class MemberAdmin(RulesAdmin):
     search_fields = ("user__email", "user__name", "trip__title")
     autocomplete_fields = ("trip", "user")
     date_hierarchy = "joined_at"
-    ordering = ("-id",)
     actions = ("end",)
     row_actions: ClassVar = {"end": gettext_lazy("End this membership")}
     shown_fields = (*SUMS, added_by, answered, "joined_at", "left_at")

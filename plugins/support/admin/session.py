@@ -96,7 +96,6 @@ class MailAdmin(ReadOnlyAdmin):
     list_filter = (MailState, "letter")
     search_fields = ("address",)
     date_hierarchy = "created_at"
-    ordering = ("-id",)
     fields = ("letter", "address", "language", *list_display[2:])
     actions = ("retry",)
     row_actions: ClassVar = {"retry": gettext_lazy("Send again")}
@@ -128,7 +127,6 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
     list_display = ("name", "hint", "user", "created_at", "used_at", "expires_at")
     list_select_related = ("user",)
     search_fields = ("user__email", "user__name", "=hint")
-    ordering = ("-id",)
     fields = ("user", *list_display[:2], "scope_words", "trip_id", *list_display[3:])
     actions = ("end",)
     row_actions: ClassVar = {"end": gettext_lazy("Revoke this token")}

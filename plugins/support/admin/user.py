@@ -131,7 +131,6 @@ class UserAdmin(RulesAdmin):
     list_filter = (AccountState, "role")
     search_fields = ("email", "name")
     date_hierarchy = "created_at"
-    ordering = ("-id",)
     readonly_fields: ClassVar[Any] = (
         *("log_ins", "email_verified_at", "created_at", "updated_at", "deleted_at"),
         *("is_guest", "trips"),
