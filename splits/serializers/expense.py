@@ -273,10 +273,10 @@ class ExpenseRequest(CamelCaseSerializer):
         return attrs | {"options": options} if options else attrs
 
     def _is_by_hand(self, attrs: Mapping[str, Any], expense: Any, items: Items | None) -> bool:
-        """Whether a whole body, which names no participants, leaves splits made by hand alone."""
-        if self.partial or expense is None or expense.is_division:
+        """Whether a body that names no participants leaves splits made by hand alone."""
+        if expense is None or expense.is_division or (self.partial and items is None):
             return False
-        is_same_type = attrs.get("split_type") == expense.split_type
+        is_same_type = self.partial or attrs.get("split_type") == expense.split_type
         return is_same_type and items == Items.of(expense.stored_items, expense.currency)
 
     def _division(

@@ -117,6 +117,7 @@ def test_splits_that_were_made_by_hand_stay(ledger, olga, ed, vera, split_type, 
     by_hand = ledger.expense(expense)
     assert (by_hand["participantUserIds"], by_hand["splitAmounts"]) == (None, None)
     put(ledger, olga, expense, by_hand)
+    assert ledger.change(expense, olga, **by_hand) == by_hand
     path = f"expenses/{expense['id']}"
     refused = ledger.answer(olga, "put", path, {**by_hand, "amount": 90, "payers": None})
     assert (refused.status_code, refused.json()["code"]) == (409, "divided_by_hand")
