@@ -214,7 +214,9 @@ class _Plan:
         self.named: set[str] = set()
         #: A new trip is made of our own file as a whole, so each row is recorded as it is.
         self.is_copy = described.is_own and not trip and self.currency == described.currency
-        self.notes = [*described.notes, *(() if self.is_copy else changed_names(people))]
+        self.notes = [*described.notes]
+        if not self.is_copy:
+            self.notes += [*described.notes_on_rest, *changed_names(people)]
 
     @property
     def people(self) -> list[PlannedPerson]:

@@ -152,6 +152,17 @@ class SourceFile:
                 found[-1][name] = value
         return found
 
+    def filled(self, names: Collection[str]) -> set[str]:
+        """Which of these lists of JSON have an object; one pass through the file."""
+        places = {f"{name}.item": name for name in names}
+        try:
+            events = ijson.parse(_AsUTF8(self.text()))
+            return {
+                places[at] for at, what, _value in events if at in places and what == "start_map"
+            }
+        except (ijson.JSONError, ValueError) as error:
+            raise UnreadableFile("malformed_json") from error
+
     def first(self, path: str) -> Any:
         """The first value of JSON at `path`, or None."""
         return next(self.items(path), None)

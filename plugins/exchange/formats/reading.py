@@ -80,6 +80,8 @@ class TripDescription:
     people: tuple[Person, ...]
     claimed: Mapping[tuple[str, str], int] = MappingProxyType({})
     notes: tuple[Note, ...] = ()
+    #: Notes on what only a copy of the trip has.
+    notes_on_rest: tuple[Note, ...] = ()
     name: str = ""
     description: str = ""
     destination: str = ""

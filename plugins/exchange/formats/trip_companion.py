@@ -25,8 +25,13 @@ from plugins.exchange.formats.reading import Record, RowError, TripDescription, 
 from plugins.exchange.source import Head, SourceFile
 from splits.models.rate import ECB
 from splits.money import own_parts, parse_places
+from tripcompanion.plugin import plugins
 
 FORMAT, VERSION = "trip-companion", 1
+#: The tables of plugins of which only a copy of the whole trip has the rows.
+_OF_A_COPY = {
+    table.name for app in plugins() for table in app.trip_tables() if table.is_restored
+} - {"comments"}
 #: What was entered for a part, by the split type, with its decimals; EQUAL and ITEMIZED have none.
 _ENTERED = {
     "MANUAL": "entered",
@@ -66,12 +71,11 @@ class OwnFormat(TripDescription):
         self.claimed = {
             (k, self.currency): _balance(row, self.currency) for k, row in named.items()
         }
-        for table, code in (
-            ("attachments", "files_left_out"),
-            ("recurring", "recurring_in_new_trip"),
-        ):
-            if file.first(f"{table}.item") is not None:
-                self.notes += (Note(code),)
+        filled = file.filled({"attachments", *_OF_A_COPY})
+        if "attachments" in filled:
+            self.notes += (Note("files_left_out"),)
+        if filled & _OF_A_COPY:
+            self.notes_on_rest = (Note("rest_in_copy"),)
         self.name, self.description = trip.text("title"), trip.text("description")
         self.destination = trip.text("destination")
         self.start_date, self.end_date = trip.day("startDate"), trip.day("endDate")

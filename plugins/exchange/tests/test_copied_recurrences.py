@@ -158,6 +158,10 @@ def test_another_trip_gets_no_recurring_expenses_and_is_told(
     api, plan, trip, olga, recurring, other
 ):
     planned = plan(file_of(api, trip, olga).decode(), tripId=other.pk).json()
-    assert text_of("recurring_in_new_trip", {}) in planned["notes"]
+    note = text_of("rest_in_copy", {})
+    assert note in planned["notes"]
+    content = file_of(api, trip, olga).decode()
+    assert note in plan(content, asNewTrip=True, currency="JPY").json()["notes"]
+    assert note not in plan(content, asNewTrip=True).json()["notes"]
     assert api(olga).post(f"/api/imports/{planned['id']}/confirm").status_code == 200
     assert not other.recurrences.exists()
