@@ -164,5 +164,10 @@ class Restorable(models.Model):
             row.save(update_fields=["deleted_at"])
             was, now = ({}, plain_values(row)) if at is None else (plain_values(row), {})
             event = f"{self.kind}.{'restored' if at is None else 'deleted'}"
-            write(self.trip_id, by, *entries_between(event, row.pk, was, now))
+            entries = entries_between(event, row.pk, was, now)
+            write(self.trip_id, by, *entries, *row.entries_of_others())
             return row
+
+    def entries_of_others(self) -> list[Entry]:
+        """What its deletion, or its restoration, changed in other objects."""
+        return []

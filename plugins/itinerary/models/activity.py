@@ -16,6 +16,7 @@ from plugins.restorable import Restorable, RestorableQuerySet, author_column, ti
 from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed
+from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
@@ -192,6 +193,13 @@ class Activity(ClientNamed, Restorable):
             restored.restored_at = timezone.now()
             restored.save(update_fields=["restored_at"])
         return restored
+
+    def entries_of_others(self) -> list[Entry]:
+        """Its expenses belong to no activity while it is deleted."""
+        links: Any = self.links
+        ids = links.recorded().values_list("expense_id", flat=True)
+        pair = (None, self.pk) if self.deleted_at is None else (self.pk, None)
+        return [Entry(Event.EXPENSE_CHANGED, pk, {"activityId": pair}, pk) for pk in ids]
 
     @classmethod
     def arrange(cls, trip: Trip, by: User, days: Mapping[datetime.date, Sequence[int]]) -> None:

@@ -102,6 +102,10 @@ def test_deleting_either_and_restoring_it_keeps_the_link(client, trip, olga, cas
     assert client.put(path, gone).status_code == 200
     assert client.post(f"{activity}/restore").json()["expenseIds"] == [made["id"]]
     assert client.get(path).json()["activityId"] == castle.pk
+    # Whoever follows the changes of the expense hears of both.
+    back, away = client.get(f"{path}/history").json()["items"][:2]
+    assert away["changes"] == {"activityId": {"old": castle.pk, "new": None}}
+    assert back["changes"] == {"activityId": {"old": None, "new": castle.pk}}
 
 
 def test_many_expenses_at_once_name_activities(client, trip, olga, castle):
