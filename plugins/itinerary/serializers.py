@@ -150,6 +150,10 @@ class ActivitySerializer(CamelCaseSerializer):
 class DaySerializer(CamelCaseSerializer):
     """A day with its activities, in their order."""
 
+    id = serializers.IntegerField(
+        allow_null=True,
+        help_text="The id by which changes name the day; null if it was never named or ticked.",
+    )
     date = serializers.DateField(help_text="The day.")
     day_index = serializers.IntegerField(help_text=OF_TRIP)
     title = serializers.CharField(allow_null=True, help_text="What the day is called.")

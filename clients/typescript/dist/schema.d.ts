@@ -4086,6 +4086,8 @@ export interface components {
         };
         /** @description A day with its activities, in their order. */
         Day: {
+            /** @description The id by which changes name the day; null if it was never named or ticked. */
+            id: number | null;
             /**
              * Format: date
              * @description The day.

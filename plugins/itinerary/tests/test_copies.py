@@ -16,7 +16,8 @@ OTHER = ("id", "tripId", "expenseIds", "createdBy", "updatedAt")
 def plain(plan):
     """An itinerary without ids."""
     days = [
-        day | {"activities": [{n: v for n, v in row.items() if n not in OTHER} for row in rows]}
+        {name: value for name, value in day.items() if name != "id"}
+        | {"activities": [{n: v for n, v in row.items() if n not in OTHER} for row in rows]}
         for day in plan["days"]
         for rows in [day["activities"]]
     ]

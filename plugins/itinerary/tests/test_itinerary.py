@@ -235,6 +235,7 @@ def test_the_plan_moves_with_the_trip_if_asked(ledger, plan, olga, trip):
     assert planned(ledger, olga) == {"2026-05-14": ["a"], "2026-05-15": ["b"]}
     back = {"startDate": "2026-05-14", "moveActivities": False}
     assert ledger.answer(olga, "patch", f"/api/trips/{trip.pk}", back).status_code == 200
+    ids = {day["title"]: day["id"] for day in itinerary(ledger, olga)["days"] if day["id"]}
     moved = later | {"moveActivities": True}
     answer = ledger.answer(olga, "patch", f"/api/trips/{trip.pk}", moved)
     assert "moveActivities" not in answer.json()
@@ -243,6 +244,9 @@ def test_the_plan_moves_with_the_trip_if_asked(ledger, plan, olga, trip):
     assert (named["2026-05-15"], named["2026-05-16"]) == ("2026-05-14", "2026-05-15")
     told = trip.journal.filter(event="day.changed").order_by("-number")[:2]
     assert sorted(row.changes["date"]["new"] for row in told) == ["2026-05-15", "2026-05-16"]
+    # By these, whoever follows the changes knows which day has another date.
+    assert {day["title"]: day["id"] for day in itinerary(ledger, olga)["days"] if day["id"]} == ids
+    assert {row.object_id for row in told} == {*ids.values()}
     restored = ledger.answer(olga, "post", f"activities/{gone}/restore").json()
     assert restored["date"] == "2026-05-16"
 
