@@ -136,7 +136,7 @@ endef
 soak: .venv/.dev ## Run random histories against the API for MINUTES=10
 	$(call REPEAT,-m soak)
 
-soak-concurrent: .venv/.dev ## Run them from 16 threads for MINUTES=10 and verify every entry
+soak-concurrent: .venv/.dev ## Run them from 16 threads for MINUTES=10 and verify every change
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.soak $(ARGS)
 
 fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of schemathesis

@@ -24,8 +24,6 @@ if URL and settings.DATABASE_URL != URL:
 row_changes_trip = pytest.mark.skipif(bool(URL), reason="Citus never changes the trip of a row")
 #: Tests that unapply migrations.
 unapplies_migrations = pytest.mark.skipif(bool(URL), reason="Nothing leads back from `distribute`")
-#: Tests with a log that triggers write.
-needs_triggers = pytest.mark.skipif(bool(URL), reason="Citus has no triggers on its tables")
 #: Tests of what PostgreSQL means to read. Their rows are inserted in a way that Citus refuses, too.
 hides_plans = pytest.mark.skipif(
     bool(URL), reason="EXPLAIN on the coordinator shows no index of a shard"

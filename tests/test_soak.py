@@ -4,7 +4,6 @@ import secrets
 
 import pytest
 
-from tests import citus
 from tests.server import running_server
 from tests.soak.chapter import play_chapters
 
@@ -13,13 +12,12 @@ SECONDS = 15
 
 
 @pytest.mark.slow
-@citus.needs_triggers
 @pytest.mark.soak
-def test_concurrent_histories_leave_no_entry_without_a_right_to_it():
+def test_concurrent_histories_leave_no_change_without_a_right_to_it():
     seed = secrets.token_hex(4)
     with running_server(LOG_LEVEL="ERROR") as server:
         chapters = list(play_chapters(server, SECONDS, seed))
-    findings = [str(finding) for chapter in chapters for finding in chapter.findings]
+    findings = [finding for chapter in chapters for finding in chapter.findings]
     assert not findings, f"seed {seed}, {len(findings)} findings, the first:\n{findings[0]}"
-    assert sum(chapter.entries for chapter in chapters) > 50
+    assert sum(chapter.rows for chapter in chapters) > 50
     assert {200, 201, 204, 404} <= {status for chapter in chapters for status in chapter.statuses}

@@ -1,17 +1,18 @@
 """The people and trips of a soak, which all threads share, and how a request is sent."""
 
+import itertools
 import json
+import math
 import random
 import secrets
 import threading
 import time
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-
-from tests.soak.journal import Act, Journal, Key, Request
 
 PASSWORD = "four-green-suitcases"
 CURRENCIES = ("EUR", "JPY", "KWD", "USD")
@@ -23,6 +24,7 @@ _SHORTEST_LIFE, _LONGEST_LIFE = 60, 400
 _TIMEOUT_SECONDS = 30
 #: Of a client that gives up before most answers come.
 _IMPATIENT_SECONDS = 0.02
+_NUMBERS = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,46 @@ class Person:
 
     id: int
     token: str
+
+
+@dataclass
+class Request:
+    """One request, and what the journal has if it succeeds.
+
+    `event` is that of the command's first row in the trip `trip_id`, which is 0 for any trip, about
+    `object_id`, which is None for any object. If the request `is_certain`, it never succeeds
+    without writing. `marker` is a text that no other request has in its body.
+    """
+
+    caller: int
+    method: str = ""
+    path: str = ""
+    body: Any = None
+    event: str = ""
+    trip_id: int = 0
+    object_id: int | None = None
+    is_certain: bool = True
+    started: float = 0
+    ended: float = math.inf
+    #: None if the connection was cut before there was an answer.
+    status: int | None = None
+    number: int = field(default_factory=_NUMBERS.__next__)
+
+    @property
+    def marker(self) -> str:
+        return f"request {self.number:06}"
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status is not None and self.status < 400
+
+    @property
+    def is_refused(self) -> bool:
+        return self.status is not None and 400 <= self.status < 500
+
+    def __str__(self) -> str:
+        sent = f"{self.marker}: user {self.caller} {self.method} {self.path} {self.body}"
+        return f"{sent}, {self.started:.3f} to {self.ended:.3f}: {self.status or 'no answer'}"
 
 
 @dataclass
@@ -46,16 +88,8 @@ class PlayedTrip:
     #: How many moves it lives for.
     life: int
     moves: int = 0
-    expenses: list[int] = field(default_factory=list)
-    #: Pairs of an expense and a split.
-    splits: list[tuple[int, int]] = field(default_factory=list)
-    settlements: list[int] = field(default_factory=list)
-    #: The users of guests.
-    guests: list[int] = field(default_factory=list)
-    #: Pairs of an invitation and its token.
-    invitations: list[tuple[int, str]] = field(default_factory=list)
-    deleted_expenses: list[int] = field(default_factory=list)
-    deleted_settlements: list[int] = field(default_factory=list)
+    #: By the name of the placeholder in a path: ids, or tuples that begin with one.
+    rows: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
 
     @property
     def spenders(self) -> list[Person]:
@@ -65,14 +99,14 @@ class PlayedTrip:
     @property
     def named(self) -> list[int]:
         """The users of the spenders, and of the last two guests."""
-        return [*(person.id for person in self.spenders), *self.guests[-2:]]
+        return [*(person.id for person in self.spenders), *self.rows["guest"][-2:]]
 
 
 class Client:
-    """One thread's way to the server; notes each request in the journal."""
+    """One thread's way to the server; notes each request in `requests`."""
 
-    def __init__(self, url: str, journal: Journal) -> None:
-        self._url, self._journal = url, journal
+    def __init__(self, url: str, requests: list[Request]) -> None:
+        self._url, self.requests = url, requests
         self._http = self._open()
         #: Of the last answer, without quotes.
         self.etag = ""
@@ -85,54 +119,36 @@ class Client:
 
     def register(self) -> Person:
         """A new account."""
-        return self._enter("/users/register", f"{secrets.token_hex(8)}@example.com")
+        return self.enter("/users/register", f"{secrets.token_hex(8)}@example.com")
 
-    def log_in(self, email: str) -> Person:
-        return self._enter("/users/login", email)
-
-    def _enter(self, path: str, email: str) -> Person:
+    def enter(self, path: str, email: str) -> Person:
+        """Log in or register."""
         body = {"email": email, "password": PASSWORD}
         login = self._http.post(path, json=body).raise_for_status().json()
         return Person(login["user"]["id"], login["token"])
 
-    def answer(self, person: Person, trip_id: int) -> None:
+    def show_trip(self, person: Person, trip_id: int) -> None:
         """Let somebody read a trip to which they were added, so that they leave as members do."""
-        headers = {"Authorization": f"Bearer {person.token}"}
         with suppress(httpx.TransportError):
-            self._http.get(f"/trips/{trip_id}", headers=headers)
+            self._http.get(f"/trips/{trip_id}", headers=_headers(person))
 
-    def request(self, act: Act, caller: Person, key: Key) -> Request:
-        """A request that is not sent yet."""
-        return self._journal.new(act, caller.id, key)
-
-    def send(
-        self,
-        request: Request,
-        caller: Person,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        is_impatient: bool = False,
-    ) -> Any:
-        """Send it; the JSON of the answer, or None if there is none."""
-        request.body = body
+    def send(self, request: Request, caller: Person, *, is_impatient: bool = False) -> Any:
+        """Send it; the JSON of the answer, or None if it did not succeed or there is none."""
+        self.requests.append(request)
         timeout = _IMPATIENT_SECONDS if is_impatient else _TIMEOUT_SECONDS
-        headers = {"Authorization": f"Bearer {caller.token}"}
         request.started = time.time()
         try:
-            response = self._http.request(method, path, json=body, headers=headers, timeout=timeout)
+            response = self._http.request(
+                request.method, request.path,
+                json=request.body, headers=_headers(caller), timeout=timeout,
+            )  # fmt: skip
         except httpx.TransportError:
             self._http.close()
             self._http = self._open()
             return None
         request.ended, request.status = time.time(), response.status_code
-        answer: Any = json.loads(response.content) if response.content else None
-        if request.status == 201:
-            rows = answer if isinstance(answer, list) else [answer]
-            request.created = frozenset(row["id"] for row in rows)
         self.etag = response.headers.get("ETag", "").strip('"')
-        return answer
+        return json.loads(response.content) if request.succeeded and response.content else None
 
 
 class World:
@@ -177,21 +193,20 @@ class World:
                 known = [person for person in twin.people if person in people]
                 people = known + [person for person in people if person not in known]
             chief = people[0]
-            request = client.request(Act.START_TRIP, chief, None)
-            body = {
+            request = Request(chief.id, "POST", "/trips", event="trip.created")
+            request.body = {
                 "title": request.marker, "destination": "Lisbon",
                 "startDate": "2026-05-14", "endDate": "2026-05-18",
                 "budget": amount(rng), "currency": currency, "joinRole": "EDITOR",
             }  # fmt: skip
-            answer = client.send(request, chief, "POST", "/trips", body)
-            answer = answer if request.succeeded else None
-        trip_id = answer["id"]
+            answer = client.send(request, chief)
+        trip_id = request.trip_id = request.object_id = answer["id"]
+        path, event = f"/trips/{trip_id}/members", "member.added"
         roles = ("OWNER", "EDITOR", "EDITOR", "EDITOR", "EDITOR", "VIEWER", "VIEWER")
         for person, role in zip(people[1:], roles, strict=False):
-            request = client.request(Act.ADD_MEMBER, chief, (trip_id, person.id))
-            added = {"userId": person.id, "role": role}
-            client.send(request, chief, "POST", f"/trips/{trip_id}/members", added)
-            client.answer(person, trip_id)
+            body = {"userId": person.id, "role": role}
+            client.send(Request(chief.id, "POST", path, body, event, trip_id, person.id), chief)
+            client.show_trip(person, trip_id)
         life = rng.randint(_SHORTEST_LIFE, _LONGEST_LIFE)
         return PlayedTrip(trip_id, answer["tripCode"], chief, people, currency, life)
 
@@ -199,3 +214,7 @@ class World:
 def amount(rng: random.Random) -> str:
     """An amount with three decimals: another number of minor units with 0, 2 and 3 of them."""
     return f"{rng.randint(10, 99)}.{rng.randint(100, 999)}"
+
+
+def _headers(person: Person) -> dict[str, str]:
+    return {"Authorization": f"Bearer {person.token}"}
