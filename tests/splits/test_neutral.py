@@ -24,7 +24,7 @@ from trips.models import Trip
 #: Whether an app can merge guests.
 CAN_MERGE = any(end.route.endswith("/merge") for end in endpoints())
 #: `make soak` asks for more examples, of which each takes seconds.
-EXAMPLES = 40 if settings.get_current_profile_name() == "soak" else 1
+EXAMPLES = 40 if settings.get_current_profile_name() == "soak" else 2
 
 
 def undone(ledger, kind, row, by):
