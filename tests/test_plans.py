@@ -9,6 +9,7 @@ from django.db import connection
 
 from benchmarks.open_debts import fill
 from splits.models import Split
+from splits.reports.audit import differences
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.compiled_only import compiled_only
@@ -32,6 +33,8 @@ LEDGER = {
 BIG = {*LEDGER, "trips_member", "trips_trip", "trips_journalentry"}
 #: A small part of all debts that there are.
 CLOSED_DEBTS = 500
+#: The expenses of a trip that PostgreSQL does not know.
+MANY = 3_000
 #: What PostgreSQL adds to the cost of a plan that is made for certain values, for a few tables.
 _COST_OF_PLANNING = 10
 _READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE|INSERT INTO trips_journalentry")
@@ -286,22 +289,41 @@ def forget_statistics():
         )
 
 
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite joins by indexes only")
-@pytest.mark.parametrize("is_analysed", [False, True])
-def test_without_statistics_no_request_compares_all_rows_with_each_other(
-    api, trip, olga, ed, is_analysed
-):
-    """As of a trip that was just imported, in a database that has only small ones or none."""
-    many = 3_000
+def fill_unknown(trip, olga, ed, *, is_analysed):
+    """Fill a trip that PostgreSQL has never analysed, or only when there were small ones."""
     if is_analysed:
         other = TripFactory()
         join(other, olga, TripRole.OWNER)
         expenses_like(spend(other, 100, paid_by=olga, among=[olga]), 40)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
-    expenses_like(spend(trip, 100, paid_by=olga, among=[ed, olga]), many)
+    expenses_like(spend(trip, 100, paid_by=olga, among=[ed, olga]), MANY)
     if not is_analysed:
         forget_statistics()
+
+
+def compared(sql, values):
+    """How many rows PostgreSQL reads or compares for a statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
+        [[[whole]]] = cursor.fetchall()
+    return sum(
+        (node["Actual Rows"] + node.get("Rows Removed by Join Filter", 0)) * node["Actual Loops"]
+        for node in nodes(whole["Plan"])
+    )
+
+
+in_either_state = pytest.mark.parametrize("is_analysed", [False, True])
+joins_all = pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite joins by indexes only")
+
+
+@joins_all
+@in_either_state
+def test_without_statistics_no_request_compares_all_rows_with_each_other(
+    api, trip, olga, ed, is_analysed
+):
+    """As of a trip that was just imported."""
+    fill_unknown(trip, olga, ed, is_analysed=is_analysed)
     client, path = api(ed), f"/api/trips/{trip.pk}"
     statements, _answers = noted(
         {
@@ -317,15 +339,26 @@ def test_without_statistics_no_request_compares_all_rows_with_each_other(
     )
     for name, asked in statements.items():
         for sql, values in asked:
-            with connection.cursor() as cursor:
-                cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
-                [[[whole]]] = cursor.fetchall()
-            compared = sum(
-                (node["Actual Rows"] + node.get("Rows Removed by Join Filter", 0))
-                * node["Actual Loops"]
-                for node in nodes(whole["Plan"])
-            )
-            assert compared < many * 50, (name, sql, compared)
+            assert compared(sql, values) < MANY * 50, (name, sql)
+
+
+@joins_all
+@in_either_state
+def test_without_statistics_the_audit_compares_few_rows(trip, olga, ed, is_analysed):
+    """As that of a copy of a trip, within the transaction that writes it."""
+    fill_unknown(trip, olga, ed, is_analysed=is_analysed)
+    asked = []
+
+    def note(execute, sql, values, many, context):
+        if sql.startswith("SELECT"):
+            asked.append((sql, values))
+        return execute(sql, values, many, context)
+
+    with connection.execute_wrapper(note):
+        list(differences(trip.pk))
+    assert len(asked) > 20
+    for sql, values in asked:
+        assert compared(sql, values) < MANY * 50, sql
 
 
 @pytest.mark.django_db

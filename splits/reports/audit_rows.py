@@ -17,11 +17,13 @@ def plan_for_all_rows() -> None:
     """Make PostgreSQL plan cursors for all of their rows, until the transaction ends.
 
     By default it plans for the first tenth of the rows. It then prefers searching an index for each
-    row to sorting them. With the rows of some trips, it would search those of all.
+    row to sorting them. With the rows of some trips, it would search those of all. In a new trip it
+    expects hardly any rows, and would compare all with each other.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL cursor_tuple_fraction = 1")
+            cursor.execute("SET LOCAL enable_nestloop = off")
 
 
 def streamed(queryset: QuerySet[Any], *columns: str) -> Iterator[tuple[Any, ...]]:
