@@ -5,12 +5,12 @@ case. Amounts are in major units; percentages and weights are numbers.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 import orjson
-from django.db.models import F, Field, Q, Value
+from django.db.models import DecimalField, F, Field, Q, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
@@ -47,6 +47,12 @@ class Column(NamedTuple):
     def is_json(self) -> bool:
         """Whether the database stores it as the text of a JSON value."""
         return self.field.attname.startswith(_AS_TEXT)
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether the file may have another value than the database."""
+        has_unit = self.field.attname.endswith((_MINOR, _E4))
+        return has_unit or self.is_json or isinstance(self.field, DecimalField)
 
     def exponent(self, currency: str) -> int | None:
         """The decimals of the number in the file, if the database has a whole number instead."""
@@ -93,6 +99,8 @@ class Table(TripTable):
             # A join within the trip, which is on one node.
             found = found.filter(expense__trip=F("trip"))
         names = [column.field.attname for column in columns]
+        names_in_file = [column.name for column in columns]
+        converted = [column for column in columns if column.is_converted]
         entered_in: Any = Value(trip.currency)
         if self.entered_in:
             entered_in = Coalesce(NullIf(F(self.entered_in), Value("")), entered_in)
@@ -101,18 +109,12 @@ class Table(TripTable):
             row = dict(zip(names, values, strict=True))
             if self.written:
                 self.written(row)
-            yield _written(columns, row.values(), trip.currency, currency)
-
-
-def _written(
-    columns: list[Column], values: Iterable[Any], trip_currency: str, entered_in: str
-) -> dict[str, Any]:
-    return {
-        column.name: column.written(
-            value, entered_in if column.field.attname in AS_ENTERED else trip_currency
-        )
-        for column, value in zip(columns, values, strict=True)
-    }
+            # Few columns are, and a long trip has millions of values.
+            for column in converted:
+                name = column.field.attname
+                in_currency = currency if name in AS_ENTERED else trip.currency
+                row[name] = column.written(row[name], in_currency)
+            yield dict(zip(names_in_file, row.values(), strict=True))
 
 
 _TRIP = frozenset({"trip_id"})
@@ -162,5 +164,7 @@ TRIP = Table(
 
 def trip_row(trip: Trip) -> dict[str, Any]:
     """The trip itself, as the file has it."""
-    values = [getattr(trip, column.field.attname) for column in TRIP.columns]
-    return _written(TRIP.columns, values, trip.currency, trip.currency)
+    return {
+        column.name: column.written(getattr(trip, column.field.attname), trip.currency)
+        for column in TRIP.columns
+    }
