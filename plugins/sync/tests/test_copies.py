@@ -12,11 +12,17 @@ from django.utils import timezone
 
 from plugins.sync import delivery, touched
 from plugins.sync.tests.client import Replica, lists
+from tests.splits.undoing import KINDS, History
 from tests.trips.bodies import lisbon
 from trips.models import note_answer
 from users.models import User
 
 STEPS = 60
+#: What clients count anew, as `docs/changes.md` says.
+DERIVED = {
+    *("dayIndex", "expenseIds", "cost", "activities", ("day", "completed")),
+    *("wanted", "attached", "missing", "count", "complete"),
+}
 
 
 class World:
@@ -273,6 +279,33 @@ def test_a_copy_ends_with_what_the_lists_show(api, olga, ed, vera, sam, seed, mo
                 copy.catch_up(world.random.choice([1, 2, 5, 100]))
                 assert differences(copy.shown(), lists(copy.client)) == []
     assert len(world.done) > 10
+
+
+@pytest.mark.slow
+def test_who_follows_has_what_comes_as_a_whole_later(api, olga, ed, vera, ada):
+    """Also rows of plugins, and what depends on rows that were deleted and restored."""
+    copy, late, chance = Replica(api(olga)), Replica(api(olga)), random.Random(3)
+    history = History(api, [olga, ed, vera], ada)
+    for _step in range(60):
+        history.spend(chance.randrange(1, 9), {0: 1, 3: 2}, {1: 1})
+        history.beside(chance.randrange(99), chance.randrange(12))
+        kind = chance.choice(KINDS)
+        if row := history.pick(kind, chance.randrange(12)):
+            history.send("delete", f"{kind}/{row['id']}")
+            copy.read()
+            if chance.random() < 0.6:
+                history.send("post", f"{kind}/{row['id']}/restore")
+    copy.catch_up()
+    # The trip is new to its cursor.
+    late.catch_up()
+    assert differences(*map(without_derived, (copy.shown(), late.shown()))) == []
+
+
+def without_derived(rows):
+    return {
+        key: {n: value for n, value in row.items() if not {n, (key[1], n)} & DERIVED}
+        for key, row in rows.items()
+    }
 
 
 def differences(one, other):
