@@ -26,7 +26,13 @@ _MODELS: Mapping[str, type[Model]] = {
     "member": User,
 }
 #: The fields of changes that are ids of people.
-_PEOPLE = {"userId", "participantUserId", "fromUserId", "toUserId", "guestUserId"}
+_PEOPLE = ("userId", "participantUserId", "fromUserId", "toUserId", "guestUserId")
+#: Of what each field that is an id is one; None is what no file has.
+_ID_OF: Mapping[str, type[Model] | None] = {
+    "attachments": None,
+    **{f"{kind}Id": model for kind, model in _MODELS.items()},
+    **dict.fromkeys(_PEOPLE, User),
+}
 #: The fields of changes that are lists of objects, and those that are numbers by user id.
 _LISTS = {"payers", "splits", "items"}
 _BY_ID = {"shares", "splitAmounts"}
@@ -34,7 +40,7 @@ _BY_ID = {"shares", "splitAmounts"}
 #: What reading a row may raise that is not what it should be.
 _WRONG = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 
-Ids = Mapping[type[Model], Mapping[int, int]]
+Ids = Mapping[Any, Mapping[int, int]]
 
 
 def imported_history(
@@ -62,7 +68,7 @@ def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) 
     if at is None:
         raise ValueError("not an instant")
     changes = {
-        str(name): {side: _mapped(name, pair[side], people) for side in ("old", "new")}
+        str(name): {side: _mapped(name, pair[side], ids) for side in ("old", "new")}
         for name, pair in row["changes"].items()
     }
     if object_type_of(event) == "settlement":
@@ -98,21 +104,23 @@ def _new_id(value: Any, ids: Mapping[int, int]) -> int:
     return ids.get(value, -abs(value))
 
 
-def _mapped(name: str, value: Any, people: Mapping[int, int]) -> Any:
-    """A value of changes with the new ids of people."""
+def _mapped(name: str, value: Any, ids: Ids) -> Any:
+    """A value of changes with new ids."""
     if isinstance(value, list) and name in _LISTS:
-        return [{key: _mapped(key, part, people) for key, part in row.items()} for row in value]
+        return [{key: _mapped(key, part, ids) for key, part in row.items()} for row in value]
     if isinstance(value, list) and (name == "tags" or all(isinstance(one, str) for one in value)):
         return [str(text) for text in value]
     if isinstance(value, dict) and name in _BY_ID:
-        return {str(_new_id(int(pk), people)): _mapped("", v, people) for pk, v in value.items()}
+        return {str(_new_id(int(pk), ids[User])): _mapped("", v, ids) for pk, v in value.items()}
     if isinstance(value, dict) and name in {"categoryBudgets", "defaultDivision"}:
-        return {key: _mapped(key, part, people) for key, part in value.items()}
+        return {key: _mapped(key, part, ids) for key, part in value.items()}
     if isinstance(value, list) and name == "participantUserIds":
-        return [_new_id(user_id, people) for user_id in value]
+        return [_new_id(user_id, ids[User]) for user_id in value]
     if isinstance(value, list | dict):
         raise TypeError("no value of a field")
-    return _new_id(value, people) if name in _PEOPLE and value is not None else value
+    if name not in _ID_OF or value is None:
+        return value
+    return _new_id(value, ids.get(_ID_OF[name], {}))
 
 
 def is_id(value: Any) -> TypeGuard[int]:

@@ -51,6 +51,18 @@ def test_a_copy_from_our_own_file_has_the_same_plan(ledger, plan, api, trip, olg
     assert after["days"][0]["cost"] == 10
 
 
+def test_the_history_of_a_copy_names_the_activities_of_the_copy(ledger, plan, api, olga, ed):
+    ledger.answer(olga, "delete", f"activities/{plan('Gone')['id']}")
+    castle, dinner = plan("Castle"), ledger.spend(olga, 10, olga, ed)
+    ledger.change(dinner, olga, activityId=castle["id"])
+    client = api(olga)
+    planned = client.post("/api/imports", ledger.answer(olga, "get", "export").json()).json()
+    made = client.post(f"/api/imports/{planned['id']}/confirm").json()["tripId"]
+    [copied] = client.get(f"/api/trips/{made}/activities").json()["items"]
+    [linked] = client.get(f"/api/trips/{made}/history?event=expense.changed").json()["items"]
+    assert linked["changes"]["activityId"] == {"old": None, "new": copied["id"]}
+
+
 def test_changes_tell_what_was_planned(ledger, plan, olga, ed):
     cursor = ledger.answer(ed, "get", "/api/changes").json()["cursor"]
     castle = plan("Castle", date="2026-05-14")
