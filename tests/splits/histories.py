@@ -27,6 +27,7 @@ ROLES = [TripRole.OWNER, TripRole.EDITOR, TripRole.EDITOR, TripRole.VIEWER]
 DECIMALS = {"EUR": 2, "JPY": 0, "KWD": 3}
 #: Chooses among as many things as there are at that moment.
 ANY = st.integers(0, 11)
+OWNER = 0
 #: The owner, who may do everything, the others, and an admin, who is no member.
 CALLER = st.sampled_from([0, 0, 0, 0, 1, 1, 2, 3, 4])
 AMOUNTS = st.integers(1, 400)
