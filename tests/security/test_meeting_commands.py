@@ -72,6 +72,7 @@ def test_of_two_who_delete_the_same_the_second_finds_nothing(server, journey, tr
 
 
 def test_what_was_deleted_while_one_waited_is_neither_paid_nor_changed(server, journey, travellers):
+    """T88: Deleting an expense while its split is paid leaves nothing behind."""
     owner, user, *_others = travellers
     journey.admit(user)
     for act in ("pay", "unpay", "change"):

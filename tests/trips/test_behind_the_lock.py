@@ -166,7 +166,10 @@ def test_in_a_trip_that_is_gone_nothing_happens(server, scene, command):
 @pytest.mark.slow
 @every_command
 def test_in_a_trip_that_is_deleted_nothing_happens(server, scene, command):
-    """Also where its members are still there; and a later deletion is not undone."""
+    """T92: Deleting a trip concurrently leaves no orphaned rows.
+
+    Also where its members are still there; and a later deletion is not undone.
+    """
     waiting = Waiting(server, scene, command, scene.omar)
     deleted = "UPDATE trips_trip SET deleted_at = CURRENT_TIMESTAMP WHERE id = %s"
     assert waiting.refusal((deleted, scene.trip.id)) == (404, "not_found")
