@@ -178,6 +178,10 @@ class InTripViewSet(PeopleViewSet):
         self.note_answer_in(found.pk if isinstance(found, Trip) else found.trip_id)
         return found
 
+    def get_permitted_trip(self, trip_id: int) -> Any:
+        """The trip, for an action on it; raises what `get_permitted_object` does."""
+        return self.get_permitted_object(Trip.objects.all, pk=trip_id)
+
     def require_replayable(self, location: str) -> None:
         """Raise `NotFound` unless the caller can see the trip of a stored response.
 
@@ -200,7 +204,7 @@ class InTripViewSet(PeopleViewSet):
             self.check_object_permissions(self.request, rows[0])
             self.note_answer_in(trip_id)
         else:
-            self.get_permitted_object(Trip.objects.all, pk=trip_id)
+            self.get_permitted_trip(trip_id)
         return rows
 
 

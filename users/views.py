@@ -12,12 +12,11 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.utils.translation import gettext_lazy
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, NotFound
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.api.operations import operation
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import ApiViewSet, OpenViewSet
 from users.models import EmailTaken, EmailToken, EmailTokenInvalid, Mail, Session, User
 from users.passwords import HashedPassword
 from users.serializers.session import (
@@ -57,14 +56,10 @@ class BadCredentials(AuthenticationFailed):
     default_code = "bad_credentials"
 
 
-class SessionViewSet(ApiViewSet):
+class SessionViewSet(OpenViewSet):
     """Issues, refreshes and revokes tokens. Open to everybody."""
 
     tag = "sessions"
-    safe_retries = False
-    # A stale token in the header must not lock anybody out of logging in.
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     response_serializer = LoginResponse
 
     @operation(
@@ -150,13 +145,10 @@ class SessionViewSet(ApiViewSet):
         return self.no_content()
 
 
-class EmailTokenViewSet(ApiViewSet):
+class EmailTokenViewSet(OpenViewSet):
     """Sends links by mail, and accepts their tokens. Open to everybody."""
 
     tag = "accounts"
-    safe_retries = False
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
 
     @operation(
         "requestPasswordReset", takes=PasswordResetRequest, status=202, throttles=[MailThrottle]

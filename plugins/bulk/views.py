@@ -40,7 +40,7 @@ class BulkViewSet(ExpenseViewSet):
 
         Errors name the row, such as `create.3.amount`. Each row needs the right to do it by itself.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         rows, errors = self.body(), defaultdict[str, Any](dict)
         commands: Mapping[str, Any] = {
             "create": self._create,

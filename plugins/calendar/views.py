@@ -5,7 +5,6 @@ from io import BytesIO
 
 from django.http import HttpResponseBase, HttpResponseNotModified
 from rest_framework.exceptions import NotFound
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +14,7 @@ from plugins.calendar.rights import CanSubscribe
 from plugins.calendar.serializers import CalendarLinkSerializer, NewCalendarLinkSerializer
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.operations import operation
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import OpenViewSet
 from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip
 from trips.roles import Can
@@ -74,28 +73,23 @@ class TripCalendarLinkViewSet(OwnCalendarLinkViewSet):
         Calendar programs subscribe to it. Whoever has it can read the calendar, and nothing else,
         until `endCalendarLink`, or until the membership or all sessions of the caller end.
         """
-        return self._renew(self._trip(trip_id))
+        return self._renew(self.get_permitted_trip(trip_id))
 
     @operation("getCalendarLink", needs=Can.READ)
     def retrieve(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
         """When the caller's address was made and last read; null without one."""
-        return self.answer(CalendarLink.of(self.caller, self._trip(trip_id)))
+        return self.answer(CalendarLink.of(self.caller, self.get_permitted_trip(trip_id)))
 
     @operation("endCalendarLink", needs=CanSubscribe.LINK)
     def destroy(self, request: Request, trip_id: int) -> Response:  # type: ignore[override]
         """End the caller's address; 404 without one."""
-        return self._end(self._trip(trip_id))
-
-    def _trip(self, trip_id: int) -> Trip:
-        return self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        return self._end(self.get_permitted_trip(trip_id))
 
 
-class CalendarViewSet(ApiViewSet):
+class CalendarViewSet(OpenViewSet):
     """A calendar, for whoever has its address."""
 
     tag = "calendars"
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     only_format = "ics"
 
     @operation("getCalendar", has_etag=True, problems=[NotFound], files={"ics": "text/calendar"})

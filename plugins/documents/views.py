@@ -21,7 +21,7 @@ from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.database.snapshots import snapshot
-from trips.models import Trip, get_visible_or_404
+from trips.models import get_visible_or_404
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 from users.models import User
@@ -38,7 +38,7 @@ class DocumentViewSet(RestorableViewSet):
     @operation("listDocuments", needs=Can.READ, query=DeletedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """What a trip needs: by due date, then what has none."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         documents = Document.objects.filter(trip=trip).with_files()
         if self.query()["deleted"]:
             return self.page(documents.restorable())
@@ -53,7 +53,7 @@ class DocumentViewSet(RestorableViewSet):
         reminded by mail, if they want mails about `document.due`; if a number is not complete,
         whoever asked for it. A trip has at most 200 documents.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         document = Document.add(trip, self.caller, **self.body())
         return self.answer(document, location=f"/api/trips/{trip_id}/documents/{document.pk}")
 

@@ -44,7 +44,7 @@ from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.api.throttling import UserThrottle
-from trips.models import Member, Trip
+from trips.models import Member
 from trips.models.conflicts import CurrencyChanged, InviteInstead, UserNotFound
 from trips.models.events import trip_objects
 from trips.roles import Can
@@ -264,5 +264,5 @@ class ExportViewSet(InTripViewSet):
         write = _WRITERS.get(chosen, json_file)
         if write is json_file:
             require_scopes(self.caller, {f"{kind.area}:read" for kind in trip_objects().values()})
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         return self.file(write(trip), f"trip-{trip_id}-{timezone.now():%Y-%m-%d}")

@@ -7,7 +7,6 @@ from plugins.history.report import History
 from plugins.history.serializers import HistoryEntrySerializer, HistoryQuery
 from splits.models import Expense
 from tripcompanion.api.operations import operation
-from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 
@@ -26,7 +25,7 @@ class HistoryViewSet(InTripViewSet):
         settlements.
         """
         filters = self.query()
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         return self.page(History(trip, self.caller, **filters))
 
 
@@ -42,7 +41,7 @@ class ExpenseHistoryViewSet(InTripViewSet):
 
         It remains after the expense is deleted.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         history = History(trip, self.caller, alone=True, expense_id=expense_id)
         if not history.rows.exists():
             # It may be older than the journal.

@@ -5,7 +5,6 @@ from typing import Any
 from django.db.models import Count, Q
 from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.generics import get_object_or_404
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -25,8 +24,7 @@ from plugins.invitations.throttles import InvitationMailThrottle, LinkThrottle
 from plugins.merging.models import NamesBoth
 from tripcompanion.api.idempotency import AlreadyMade
 from tripcompanion.api.operations import operation
-from tripcompanion.api.viewsets import ApiViewSet
-from trips.models import Trip
+from tripcompanion.api.viewsets import OpenViewSet
 from trips.models.conflicts import AlreadyMember, NoOwner
 from trips.roles import Can
 from trips.serializers import TripMemberSerializer
@@ -50,7 +48,7 @@ class InvitationViewSet(InTripViewSet):
 
         Without their tokens. Those that expired a month ago may be gone.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         return self.page(invitations_of(trip.pk))
 
     @operation(
@@ -68,7 +66,7 @@ class InvitationViewSet(InTripViewSet):
         Only this response contains the token and the link. They cannot be read again, so a repeat
         with the same `Idempotency-Key` is 409 `already_made` with the `id` of the invitation.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         invitation = Invitation.issue(trip, self.caller, **self.body())
         return self.answer(invitation, location=f"/api/trips/{trip_id}/invitations/{invitation.pk}")
 
@@ -82,13 +80,10 @@ class InvitationViewSet(InTripViewSet):
         return self.no_content()
 
 
-class InvitationPreviewViewSet(ApiViewSet):
+class InvitationPreviewViewSet(OpenViewSet):
     """An invitation, for whoever has its token. Open to everybody."""
 
     tag = "invitations"
-    # A stale token in the header must not hide the invitation.
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     throttle_classes = (LinkThrottle,)
 
     @operation(
@@ -175,6 +170,6 @@ class CodeViewSet(TripViewSet):
 
         The old one becomes invalid.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         trip.renew_code(by=self.caller)
         return self.answer(self._detail(trip))

@@ -45,7 +45,7 @@ class ActivityViewSet(RestorableViewSet):
     @operation("listActivities", needs=Can.READ, query=ActivityQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The activities of a trip by day and in their order, those without a date last."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
         if chosen.pop("deleted"):
             rows = trip.activities.restorable()
@@ -59,7 +59,7 @@ class ActivityViewSet(RestorableViewSet):
 
         A trip has at most 2,000.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         added = self.created_once(
             trip_id,
             lambda: trip.activities.kept().with_details(),
@@ -121,7 +121,7 @@ class ItineraryViewSet(InTripViewSet):
 
         With its `ETag` as `If-Match`, `orderActivities` takes a list that nobody has changed.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         plan = Itinerary(trip, self.caller)
         self.limits.charge_rows(len(plan.activities))
         return self.with_etag(request, plan)
@@ -139,7 +139,7 @@ class ItineraryViewSet(InTripViewSet):
         The list has all of them; an activity of another day that it names moves to this one. If one
         was added to the day or deleted meanwhile, nothing changes: `order_changed`.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         body = self.body(current=lambda: self._shown(trip))
         with self.matching(trip_id, lambda: self._tag(trip)):
             Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
@@ -151,7 +151,7 @@ class ItineraryViewSet(InTripViewSet):
 
         A field that is omitted stays.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         try:
             day = StrictDate().run_validation(date)
         except ValidationError as error:

@@ -197,7 +197,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The activities by day and in their order, those without a date last."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
         chosen.pop("deleted")
         days = {"date": chosen.pop("date")} if "date" in chosen else {}
@@ -212,7 +212,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
     @operation(needs=CanPlan.PLAN, takes=ActivityRequest)
     def create(self, request: Request, trip_id: int) -> Response:
         """Add an activity, as the last one of its day."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         added = Activity.add(trip, self.caller, **self.body(trip=trip))
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 
@@ -229,7 +229,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
     @operation(needs=CanPlan.PLAN, answers=None)
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of the day `date` into the order of the ids that are the body."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         body: Any = request.data
         sent = {"date": request.query_params.get("date"), **body}
         order = itinerary.OrderRequest(data=sent, context=self.names_context())
@@ -261,7 +261,7 @@ class ItineraryViewSet(views.ItineraryViewSet):
     @operation(needs=CanPlan.PLAN, takes=ReorderRequest, answers=ItinerarySerializer)
     def reorder(self, request: Request, trip_id: int) -> Response:
         """Put all activities of some days at their places."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         days: dict[Any, list[int]] = defaultdict(list)
         for row in sorted(self.body()["activities"], key=lambda row: row["order"]):
             days[date_of(trip, row["day_index"])].append(row["id"])

@@ -25,7 +25,6 @@ from tripcompanion.api.operations import operation
 from tripcompanion.api.pagination import NumberedPages
 from tripcompanion.currency.amounts import to_major
 from trips import views as trips
-from trips.models import Trip
 from trips.roles import Can
 
 
@@ -119,7 +118,7 @@ class SumsViewSet(splits.BalanceViewSet):
     @operation(needs=Can.READ, answers=NamedTransfer, many=True)
     def transfers(self, request: Request, trip_id: int) -> Response:
         """The fewest payments that bring every balance to zero."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         return self.answer(Plan(trip).transfers)
 
     @operation(needs=Can.READ)

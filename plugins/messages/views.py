@@ -17,7 +17,6 @@ from plugins.messages.serializers import (
 )
 from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
-from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 
@@ -33,7 +32,7 @@ class MessageViewSet(RestorableViewSet):
     @operation("listMessages", needs=Can.READ, query=MessageQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The messages of a trip, newest first."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         chosen, rows = self.query(), trip.messages.with_author()
         if chosen.pop("deleted"):
             return self.page(rows.restorable())
@@ -45,7 +44,7 @@ class MessageViewSet(RestorableViewSet):
 
         A trip has at most 20,000 messages. Guests do not read them.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         message = self.created_once(
             trip_id,
             trip.messages.with_details,
@@ -85,7 +84,7 @@ class MessageViewSet(RestorableViewSet):
         It only moves forward: an older message than before changes nothing. What one wrote oneself
         is never unread.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         rows: Any = ReadMark.objects.filter(trip=trip_id, user=self.caller)
         marks = rows.annotate(unread=unread_by(self.caller, "trip"))
         ReadMark.read(trip, self.caller, **self.body(current=lambda: marks.first() or ReadMark()))

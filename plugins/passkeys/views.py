@@ -6,7 +6,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotAuthenticated, NotFound, ValidationError
 from rest_framework.generics import get_object_or_404
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +14,7 @@ from plugins.passkeys.ceremonies import CredentialRefused, creation_options, req
 from plugins.passkeys.models import Passkey
 from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import LimitReached
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import ApiViewSet, OpenViewSet
 from users.models.conflicts import LogInAgain
 from users.models.session import require_recent_log_in
 from users.random_tokens import digest_of
@@ -30,13 +29,10 @@ class PasskeyRefused(BadCredentials):
     default_detail = gettext_lazy("This passkey cannot log in here.")
 
 
-class PasskeyLoginViewSet(ApiViewSet):
+class PasskeyLoginViewSet(OpenViewSet):
     """Logs in with a passkey. Open to everybody."""
 
     tag = "sessions"
-    safe_retries = False
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     response_serializer = LoginResponse
 
     @operation("getPasskeyLoginOptions", answers=serializers.RequestOptions)

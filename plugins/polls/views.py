@@ -10,7 +10,6 @@ from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.api.throttling import CallerThrottle, UserThrottle
-from trips.models import Trip
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
 
@@ -32,7 +31,7 @@ class PollViewSet(RestorableViewSet):
     @operation("listPolls", needs=Can.READ, query=DeletedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The polls of a trip, newest first."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         polls = Poll.objects.visible_to(self.caller).filter(trip=trip).with_votes()
         is_deleted = self.query()["deleted"]
         return self.page(polls.restorable() if is_deleted else polls.kept().order_by("-pk"))
@@ -43,7 +42,7 @@ class PollViewSet(RestorableViewSet):
 
         A trip has at most 500 polls.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         poll = Poll.add(trip, self.caller, **self.body())
         return self.answer(poll, location=f"/api/trips/{trip_id}/polls/{poll.pk}")
 

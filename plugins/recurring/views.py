@@ -18,7 +18,6 @@ from plugins.recurring.serializers import (
 from splits.models.rate import NoRate
 from tripcompanion.api.operations import operation
 from tripcompanion.database.snapshots import snapshot
-from trips.models import Trip
 from trips.models.conflicts import CurrencyChanged
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -35,7 +34,7 @@ class RecurrenceViewSet(InTripViewSet):
     @operation("listRecurrences", needs=Can.READ)
     def list(self, request: Request, trip_id: int) -> Response:
         """The recurring expenses of a trip, oldest first."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         return self.page(trip.recurrences.order_by("id"))
 
     @operation(
@@ -52,7 +51,7 @@ class RecurrenceViewSet(InTripViewSet):
         another currency at the last rate before the date. If it cannot be recorded, for instance
         because who paid has left the trip, it is paused, with the `reason`. A trip has at most 100.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         started = Recurrence.start(trip, self.caller, **self._sent())
         return self.answer(started, location=f"/api/trips/{trip_id}/recurring/{started.pk}")
 
@@ -70,7 +69,7 @@ class RecurrenceViewSet(InTripViewSet):
         Takes the same body as `createRecurrence`.
         """
         with snapshot():
-            trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+            trip = self.get_permitted_trip(trip_id)
             planned: Any = Recurrence.plan(trip, self.caller, **self._sent())
             first = date.fromisoformat(planned.next[0])
             planned.preview = preview(planned.expense, trip, self.caller, first)

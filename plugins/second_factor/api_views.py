@@ -7,7 +7,6 @@ from rest_framework.exceptions import (
     NotFound,
     ValidationError,
 )
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -28,7 +27,7 @@ from plugins.second_factor.serializers import (
     SecondFactorSerializer,
 )
 from tripcompanion.api.operations import operation
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import ApiViewSet, OpenViewSet
 from users.models import User
 from users.models.conflicts import LogInAgain
 from users.models.session import require_recent_log_in
@@ -44,13 +43,10 @@ class WrongCode(AuthenticationFailed):
     default_detail = gettext_lazy("The code is wrong, or has been used already.")
 
 
-class SecondFactorLoginViewSet(ApiViewSet):
+class SecondFactorLoginViewSet(OpenViewSet):
     """The second step of a log-in. Open to everybody who has a challenge."""
 
     tag = "sessions"
-    safe_retries = False
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     response_serializer = LoginResponse
 
     @operation(

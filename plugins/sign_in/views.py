@@ -8,7 +8,6 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework.exceptions import NotAuthenticated, ValidationError
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,7 +16,7 @@ from plugins.sign_in.keys import ProviderUnavailable
 from plugins.sign_in.models import Identity, IdentityTaken, LastWayIn, LinkFirst
 from plugins.sign_in.serializers import IdentitySerializer, IdTokenRequest, NonceSerializer
 from tripcompanion.api.operations import operation
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import ApiViewSet, OpenViewSet
 from tripcompanion.openapi.examples import examples
 from tripcompanion.openapi.schema import ProblemAwareSchema
 from users.models.conflicts import LogInAgain
@@ -60,14 +59,11 @@ class ProviderLoginSchema(ProblemAwareSchema):
         return responses
 
 
-class ProviderLoginViewSet(ApiViewSet):
+class ProviderLoginViewSet(OpenViewSet):
     """Log-ins with the identity token of a provider. Open to everybody."""
 
     tag = "sessions"
     schema = ProviderLoginSchema()
-    safe_retries = False
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
 
     @operation("createLoginNonce", answers=NonceSerializer)
     def nonce(self, request: Request) -> Response:

@@ -29,7 +29,6 @@ from plugins.statistics.viewset import DrawnViewSet
 from splits.models.settlement import today
 from splits.reports.balances import balances_of
 from tripcompanion.api.operations import operation
-from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
 from users.scopes import Scope
@@ -85,7 +84,7 @@ class StatisticsViewSet(DrawnViewSet, InTripViewSet):
         """
         query = self.query()
         as_of, by = query.get("as_of"), query["by"]
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         self.limits.charge_rows(trip.expenses_recorded)
         statistics = Statistics(trip, self.caller, as_of, by)
         name = f"trip-{trip_id}-{by}-{as_of or today()}"
@@ -137,7 +136,7 @@ class ExplanationViewSet(InTripViewSet):
     @operation("explainBalance", needs=Can.READ, answers=BalanceLineSerializer, many=True)
     def explain(self, request: Request, trip_id: int, user_id: int) -> Response:
         """The entries of a balance, in the order of recording, with the running sum."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         get_object_or_404(trip.members, user_id=user_id)
         page = self.page(Explanation(trip, user_id))
         # The running sum needs all entries, whichever page was asked for.

@@ -41,7 +41,7 @@ class TagViewSet(InTripViewSet):
     @operation("listTags", needs=Can.READ)
     def list(self, request: Request, trip_id: int) -> Response:
         """The tags of a trip, those of most expenses first, then by name."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         return self.page(tags_of(trip.expenses.all()))
 
     @operation("renameTag", needs=Can.CHANGE_EXPENSES, takes=TagRequest)

@@ -38,4 +38,4 @@ class ArchiveViewSet(InTripViewSet):
         return self.no_content()
 
     def _trip(self, trip_id: int) -> Trip:
-        return self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        return self.get_permitted_trip(trip_id)

@@ -46,7 +46,7 @@ class ExpenseViewSet(InTripViewSet):
         if request.query_params.keys().isdisjoint(special):
             found = self.paginate_queryset(expenses_of(user=self.caller, trip=trip_id)) or ()
             return self.paginated(self.get_permitted_list(found, trip_id))
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
         if chosen.pop("deleted"):
             return in_snapshot(self.page, Deleted(trip, DeletedKind.EXPENSE))
@@ -67,7 +67,7 @@ class ExpenseViewSet(InTripViewSet):
         payers, the caller paid everything. A payer's own split is paid from the start; others are
         owed.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         expense = self._create(trip)
         return self.answer(expense, location=f"/api/trips/{trip_id}/expenses/{expense.pk}")
 
@@ -86,7 +86,7 @@ class ExpenseViewSet(InTripViewSet):
         Takes the same body as `createExpense`, and says who would owe whom.
         """
         with snapshot():
-            trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+            trip = self.get_permitted_trip(trip_id)
             return self.answer(preview_of(trip, self.caller, **self._new(trip)))
 
     @operation("getExpense", needs=Can.READ, has_etag=True, single_statement=True)

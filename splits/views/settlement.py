@@ -39,7 +39,7 @@ class SettlementViewSet(InTripViewSet):
     @operation("listSettlements", needs=Can.READ, query=CreatedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """The settlements of a trip, latest day first."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
         if chosen.pop("deleted"):
             return self.page(Deleted(trip, DeletedKind.SETTLEMENT))
@@ -135,7 +135,7 @@ class BalanceViewSet(InTripViewSet):
 
         The header `ETag` is the tag of the plan, with which it can be recorded.
         """
-        plan = Plan(self.get_permitted_object(Trip.objects.all, pk=trip_id))
+        plan = Plan(self.get_permitted_trip(trip_id))
         response = self.answer(plan.transfers)
         response["ETag"] = f'"{plan.tag}"'
         return response

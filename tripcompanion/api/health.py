@@ -3,7 +3,6 @@
 import logging
 
 from django.conf import settings
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,18 +10,16 @@ from tripcompanion.api.caching import answers
 from tripcompanion.api.operations import operation
 from tripcompanion.api.problems import Unavailable
 from tripcompanion.api.serializers import HealthSerializer, ReadinessSerializer
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import OpenViewSet
 from tripcompanion.database.schema_floor import schema_mismatch
 
 logger = logging.getLogger(__name__)
 
 
-class HealthViewSet(ApiViewSet):
+class HealthViewSet(OpenViewSet):
     """Public probes; the responses reveal no version, host or address."""
 
     tag = "health"
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     throttle_classes = ()
 
     @operation("checkHealth", answers=HealthSerializer, without_snapshot=True)

@@ -3,22 +3,19 @@
 from typing import Any, ClassVar
 
 from django.utils.cache import patch_cache_control
-from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from tripcompanion.api.rendering import is_json
-from tripcompanion.api.viewsets import ApiViewSet
+from tripcompanion.api.viewsets import OpenViewSet
 
 _MAX_AGE_SECONDS = 7 * 24 * 3600
 
 
-class ReferenceViewSet(ApiViewSet):
+class ReferenceViewSet(OpenViewSet):
     """A list that is open to all, the same for all, and kept by caches for a week."""
 
     tag = "reference"
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
     pagination_class = None
     etag_actions: ClassVar = frozenset({"list"})
     without_snapshot: ClassVar = frozenset({"list"})

@@ -14,7 +14,7 @@ from weakref import proxy
 from django.http import FileResponse
 from django.utils.http import http_date
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
-from rest_framework.permissions import SAFE_METHODS
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -411,6 +411,15 @@ def _validated(serializer_class: type[BaseSerializer], data: Any, **context: Any
     serializer = serializer_class(data=data, context=context)
     serializer.is_valid(raise_exception=True)
     return serializer.validated_data
+
+
+class OpenViewSet(ApiViewSet):
+    """Open to everybody: a stale token in the header locks nobody out."""
+
+    authentication_classes: Any = ()
+    permission_classes: Any = (AllowAny,)
+    # An `Idempotency-Key` belongs to an account.
+    safe_retries = False
 
 
 @cache

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import ClientIdQuery
-from trips.models import Member, Trip, members_of
+from trips.models import Member, members_of
 from trips.models.conflicts import (
     AlreadyMember,
     BalanceOpen,
@@ -51,7 +51,7 @@ class MemberViewSet(InTripViewSet):
     @operation("listMembers", needs=Can.READ, query=ClientIdQuery)
     def list(self, request: Request, trip_id: int) -> Response:
         """All present members, in the order they joined."""
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         if chosen := self.query():
             rows = trip.members.with_details().present().filter(**chosen)
             return self.answer(rows.order_by("joined_at", "id"))
@@ -77,7 +77,7 @@ class MemberViewSet(InTripViewSet):
         nobody sees their address who has not given it, and they can leave at any time. Requests are
         limited, because the response reveals who has an account.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         member = Member.add(trip, self.caller, **self.body())
         return self.answer(member, location=f"/api/trips/{trip_id}/members/{member.user_id}")
 
@@ -137,7 +137,7 @@ class GuestViewSet(InTripViewSet):
         A guest has a name and the role VIEWER, and can pay, share, send and receive like every
         member. `removeMember` removes them.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         member = self.created_once(
             trip_id,
             lambda: Member.objects.with_details().present(),

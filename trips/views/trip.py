@@ -79,7 +79,7 @@ class TripViewSet(InTripViewSet):
 
         Omitted optional fields get their default, but the currency is kept.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         with self.unchanged(trip_id, lambda: self._detail(trip)):
             body = self.body(
                 partial=partial, current=lambda: self._detail(trip), currency=trip.currency
@@ -104,7 +104,7 @@ class TripViewSet(InTripViewSet):
 
         For 7 days, `restoreTrip` undoes it.
         """
-        trip = self.get_permitted_object(Trip.objects.all, pk=trip_id)
+        trip = self.get_permitted_trip(trip_id)
         with self.unchanged(trip_id, lambda: self._detail(trip)):
             trip.remove(by=self.caller)
         return self.no_content()
