@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -78,6 +79,8 @@ class OtherTripViewSet(InTripViewSet):
         if other_id == trip_id:
             raise ValidationError({"tripId": [_("Must be another trip.")]})
         get_visible_or_404(Trip.objects.all, self.caller, pk=other_id)
-        made_id = command(expense, self.caller, other_id)
-        made = get_visible_or_404(Expense.objects.with_details, self.caller, pk=made_id)
+        # Nobody can take the other trip from the caller before the answer is read.
+        with transaction.atomic():
+            made_id = command(expense, self.caller, other_id)
+            made = get_visible_or_404(Expense.objects.with_details, self.caller, pk=made_id)
         return self.answer(made, location=f"/api/trips/{other_id}/expenses/{made_id}")

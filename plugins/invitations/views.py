@@ -171,5 +171,4 @@ class CodeViewSet(TripViewSet):
         The old one becomes invalid.
         """
         trip = self.get_permitted_trip(trip_id)
-        trip.renew_code(by=self.caller)
-        return self.answer(self._detail(trip))
+        return self.answer(self._after(trip, lambda: trip.renew_code(by=self.caller)))

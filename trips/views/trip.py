@@ -1,5 +1,8 @@
 """Views of trips."""
 
+from collections.abc import Callable
+
+from django.db import transaction
 from rest_framework.exceptions import NotFound
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
@@ -84,8 +87,8 @@ class TripViewSet(InTripViewSet):
             body = self.body(
                 partial=partial, current=lambda: self._detail(trip), currency=trip.currency
             )
-            trip.change(self.caller, **body)
-        return self.with_etag(request, self._detail(trip))
+            changed = self._after(trip, lambda: trip.change(self.caller, **body))
+        return self.with_etag(request, changed)
 
     @operation(
         "updateTrip",
@@ -119,8 +122,14 @@ class TripViewSet(InTripViewSet):
         with self.restoring(Trip.objects.all, pk=trip_id):
             deleted = get_object_or_404(Trip.objects.restorable_to(self.caller), pk=trip_id)
             self.check_object_permissions(request, deleted)
-            deleted.restore(by=self.caller)
-        return self.answer(self._detail(deleted))
+            restored = self._after(deleted, lambda: deleted.restore(by=self.caller))
+        return self.answer(restored)
+
+    def _after(self, trip: Trip, command: Callable[[], None]) -> Trip:
+        """The trip as `command` left it, read before anybody can take it from the caller."""
+        with transaction.atomic():
+            command()
+            return self._detail(trip)
 
     def _detail(self, trip: Trip) -> Trip:
         # It may have been deleted since. One snapshot keeps the trip and its members consistent.

@@ -2,9 +2,11 @@
 
 import pytest
 
+from plugins.copying import views
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.factories import TripFactory, join
+from tests.trips.test_answers_to_changes import remove_after
 from trips.models import Trip
 from trips.roles import TripRole
 
@@ -95,3 +97,16 @@ def test_where_an_expense_cannot_go(ledger, trip, olga, ed, sam, word):
         assert ledger.answer(olga, "post", path, {"tripId": value}).status_code == 400
     assert Expense.objects.count() == before
     assert ledger.expense(expense) == expense
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_copied_is_answered_the_copy_even_if_removed_at_that_instant(
+    ledger, olga, ed, monkeypatch
+):
+    target = other(olga, ed)
+    expense = ledger.spend(olga, 60, olga, ed)
+    with monkeypatch.context() as patched:
+        remove_after(patched, views, "copy_expense", olga)
+        assert send(ledger, olga, expense, "copy", target).status_code == 201
+    assert target.expenses.count() == 1
+    olga.memberships.update(left_at=None)

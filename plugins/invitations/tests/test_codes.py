@@ -9,12 +9,13 @@ from django.core.management import call_command
 from tests.document import problem_of
 from tests.factories import TripFactory, join
 from tests.security.test_replays import end, keyed, not_found
+from tests.trips.test_answers_to_changes import remove_after
 from tests.trips.test_deleted_trips import delete, lived, restored
 from tests.trips.test_quotas import assert_limit
 from tests.trips.test_scoped_access import confined
 from tests.trips.test_trips_without_members import abandoned
 from tests.users.test_throttles import assert_throttled
-from trips.models import joining
+from trips.models import Trip, joining
 from trips.roles import TripRole
 
 __all__ = ["abandoned", "lived"]
@@ -199,3 +200,13 @@ def test_a_new_code_is_none_that_another_trip_has(api, trip, olga, monkeypatch):
     letters = chain(taken.code, "JKLMNPQR")
     monkeypatch.setattr(joining.secrets, "choice", lambda _letters: next(letters))
     assert api(olga).post(f"/api/trips/{trip.pk}/code").json()["tripCode"] == "JKLMNPQR"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_whoever_renewed_a_code_is_answered_it_even_if_removed_at_that_instant(
+    api, trip, olga, monkeypatch
+):
+    remove_after(monkeypatch, Trip, "renew_code", olga)
+    answer = api(olga).post(f"/api/trips/{trip.pk}/code")
+    trip.refresh_from_db()
+    assert (answer.status_code, answer.json()["tripCode"]) == (200, trip.code)
