@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,7 +54,8 @@ class BulkViewSet(ExpenseViewSet):
             for kind, command in commands.items():
                 for place, row in enumerate(rows[kind]):
                     try:
-                        with transaction.atomic():
+                        # Nothing is written before a deletion is refused.
+                        with nullcontext() if kind == "delete" else transaction.atomic():
                             made[kind].append(command(trip, row))
                     except ValidationError as error:
                         errors[kind][place] = error.detail

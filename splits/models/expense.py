@@ -34,7 +34,7 @@ from splits.models.in_trip import added_rows
 from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.plugin_fields import plugin_fields, store_plugin_fields, with_plugin_fields
-from splits.models.posting import ExpensePosting
+from splits.models.posting import ExpensePosting, parts_of, payments_of
 from splits.models.rate import ExchangeRate, in_trip_currency
 from splits.models.settlement import Settlement, closings_in
 from splits.models.split import Split
@@ -340,12 +340,13 @@ class Expense(ClientNamed):
         They are kept as they were, for `restore_expense`.
         """
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
-            posting = stored.posting()
-            fields = expense_fields(stored, posting.paid_by_user, posting.parts)
             where = {"trip": stored.trip_id, "expense": stored.pk}
             payers = list(Payer.objects.filter(**where).order_by("id"))
             splits = list(Split.objects.with_open_amounts().defer(None).filter(**where))
             splits.sort(key=attrgetter("pk"))
+            posting = stored.posting(is_written=False)
+            posting.paid_by_user, posting.parts = payments_of(payers), parts_of(splits)
+            fields = expense_fields(stored, posting.paid_by_user, posting.parts)
             before = copy(stored)
             split_ids = [split.pk for split in splits]
             paying = Settlement.objects.filter(trip=stored.trip_id, split__in=split_ids)

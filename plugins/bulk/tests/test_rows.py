@@ -17,6 +17,9 @@ from tests.test_costs import inserted, remaining
 
 Limits = Callable[..., None]
 
+#: Of a deletion.
+MOST_STATEMENTS = 40
+
 
 def rows(count, user):
     body = {"description": "Tram", "amount": 3, "expenseDate": "2026-05-14", "splitType": "EQUAL"}
@@ -60,6 +63,18 @@ def test_expenses_beyond_the_quota_are_refused_before_the_first_write(api, trip,
         assert client.post(bulk, {"create": rows(4, olga)}).json()["code"] == "limit_reached"
     assert inserted(captured) == []
     assert client.post(bulk, {"create": rows(3, olga)}).status_code == 200
+
+
+def test_a_deletion_takes_so_many_statements(api, trip, olga, ed):
+    """Under the lock of the trip, a hundred take a hundred times as many."""
+    bulk, client = f"/api/trips/{trip.pk}/expenses/bulk", api(olga)
+    counts = []
+    for many in (1, 3):
+        made = [spend(trip, 100, paid_by=olga, among=[olga, ed]).pk for _expense in range(many)]
+        with CaptureQueriesContext(connection) as captured:
+            assert client.post(bulk, {"delete": made}).status_code == 200
+        counts.append(len(captured))
+    assert counts[1] - counts[0] <= 2 * MOST_STATEMENTS
 
 
 def test_rows_of_bulk_take_it(world):
