@@ -194,6 +194,7 @@ def main() -> int:
                         rows.append(perform(fault, environment, place))
                     except Failed as failure:
                         failures.append(f"{fault.number}: {failure}")
+                        failures += environment.service.tracebacks()[:1]
                     except LookupError as reason:
                         not_played.append(f"{fault.number}: {reason}")
         except LookupError as reason:

@@ -1,5 +1,6 @@
 """The service under its production server, with methods to start, signal and kill it."""
 
+import json
 import os
 import random
 import secrets
@@ -7,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +20,9 @@ import httpx
 ROOT = Path(__file__).resolve().parent.parent
 WORKERS = 4
 _START_SECONDS = 60
+_MOST_LOGGED_BYTES = 100_000_000
+#: What the service logs if the database is the reason.
+_AWAY = b"The database is unavailable"
 _LIMITS = ("LOGIN", "LOGIN_ADDRESS", "REGISTER", "LOOKUP", "REFRESH", "USER", "ANON")
 
 
@@ -57,6 +62,8 @@ class Service:
             | environment
         )
         self._process: subprocess.Popen[bytes] | None = None
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- for as long as the service runs
+        self._log_bytes_read = 0
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `manage.py` on the service's database; the caller checks the exit status."""
@@ -71,10 +78,18 @@ class Service:
         """Start the processes; with `wait`, return when the service responds."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tripcompanion", "--bind", self.address],
-            env=self.environment, cwd=self.root, stderr=subprocess.DEVNULL, start_new_session=True,
+            env=self.environment, cwd=self.root, stderr=self._log, start_new_session=True,
         )  # fmt: skip
         if wait:
             self.wait_for("/api/health", 200)
+
+    def tracebacks(self) -> list[str]:
+        """What it logged since this was called last, but for those of a database that is away."""
+        # Reading must not move the place at which the processes write.
+        text = os.pread(self._log.fileno(), _MOST_LOGGED_BYTES, self._log_bytes_read)
+        self._log_bytes_read += len(text)
+        lines = [line for line in text.splitlines() if b'"exc_info"' in line]
+        return [json.loads(line)["exc_info"] for line in lines if _AWAY not in line]
 
     def wait_for(self, path: str, status: int, seconds: float = _START_SECONDS) -> float:
         """Poll until `path` returns `status`; the seconds that it took."""
