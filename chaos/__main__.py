@@ -193,8 +193,8 @@ def main() -> int:
                     try:
                         rows.append(perform(fault, environment, place))
                     except Failed as failure:
-                        failures.append(f"{fault.number}: {failure}")
-                        failures += environment.service.tracebacks()[:1]
+                        logged = environment.service.tracebacks()[:1]
+                        failures.append("\n".join([f"{fault.number}: {failure}", *logged]))
                     except LookupError as reason:
                         not_played.append(f"{fault.number}: {reason}")
         except LookupError as reason:

@@ -128,7 +128,7 @@ class Restorable(models.Model):
         return self
 
     def read_again(self) -> Self:
-        """The row with all that a response contains, after it was added or changed."""
+        """The row with all that a response contains, after it was added, changed or restored."""
         return self
 
     @property
@@ -166,7 +166,7 @@ class Restorable(models.Model):
             event = f"{self.kind}.{'restored' if at is None else 'deleted'}"
             entries = entries_between(event, row.pk, was, now)
             write(self.trip_id, by, *entries, *row.entries_of_others())
-            return row
+            return row if at else row.read_again()
 
     def entries_of_others(self) -> list[Entry]:
         """What its deletion, or its restoration, changed in other objects."""

@@ -85,8 +85,11 @@ class ExpenseFilter(django_filters.FilterSet):
         model = Expense
         fields: tuple[str, ...] = ()
 
+    @property
+    def trip_id(self) -> int:
+        return self.request.parser_context["kwargs"]["trip_id"]
+
     def of_person(self, rows: QuerySet[Expense], name: str, user_id: int) -> QuerySet[Expense]:
         kind, column = (Split, "participant") if name == "participant" else (Payer, "user")
-        trip_id = self.request.parser_context["kwargs"]["trip_id"]
-        found = kind.objects.filter(**{"trip": trip_id, column: user_id})
+        found = kind.objects.filter(**{"trip": self.trip_id, column: user_id})
         return rows.filter(is_among(found.values("expense")))

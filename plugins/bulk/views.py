@@ -2,11 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.request import Request
@@ -54,9 +52,8 @@ class BulkViewSet(ExpenseViewSet):
             for kind, command in commands.items():
                 for place, row in enumerate(rows[kind]):
                     try:
-                        # Nothing is written before a deletion is refused.
-                        with nullcontext() if kind == "delete" else transaction.atomic():
-                            made[kind].append(command(trip, row))
+                        # A command that refuses undoes what it wrote.
+                        made[kind].append(command(trip, row))
                     except ValidationError as error:
                         errors[kind][place] = error.detail
                     except APIException as error:

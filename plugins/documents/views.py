@@ -82,7 +82,7 @@ class DocumentViewSet(RestorableViewSet):
     @operation("restoreDocument", needs=CanDocument.CHANGE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Restore a deleted document, with its files."""
-        return self.answer(self.restored(trip_id, document_id).read_again())
+        return self.answer(self.restored(trip_id, document_id))
 
 
 class DocumentAttachmentViewSet(AttachmentViewSet):

@@ -64,7 +64,7 @@ class PaidFilter(TrueOrFalse):
     def filter(self, qs: Rows, value: str) -> Rows:
         if not value:
             return qs
-        return qs.alias(is_open=is_open_in(_trip_id(self))).filter(is_open=value == "false")
+        return qs.alias(is_open=is_open_in(self.parent.trip_id)).filter(is_open=value == "false")
 
 
 class SearchFilter(django_filters.CharFilter):
@@ -73,12 +73,7 @@ class SearchFilter(django_filters.CharFilter):
     def filter(self, qs: Rows, value: str) -> Rows:
         if not value:
             return qs
-        return qs.filter(with_words(value.split(), trip=_trip_id(self)))
-
-
-def _trip_id(of: Any) -> int:
-    """The trip in the path of the request of a filter."""
-    return of.parent.request.parser_context["kwargs"]["trip_id"]
+        return qs.filter(with_words(value.split(), trip=self.parent.trip_id))
 
 
 def _with_tags(rows: Rows, _name: str, tags: list[str]) -> Rows:

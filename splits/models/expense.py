@@ -34,7 +34,7 @@ from splits.models.in_trip import added_rows
 from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.plugin_fields import plugin_fields, store_plugin_fields, with_plugin_fields
-from splits.models.posting import ExpensePosting, parts_of, payments_of
+from splits.models.posting import ExpensePosting, Rows
 from splits.models.rate import ExchangeRate, in_trip_currency
 from splits.models.settlement import Settlement, closings_in
 from splits.models.split import Split
@@ -275,7 +275,7 @@ class Expense(ClientNamed):
         read again.
         """
         insert([self])
-        payers, splits = self.posting(is_written=False).rewrite(paid_by_user, parts)
+        payers, splits = self.posting(([], [])).rewrite(paid_by_user, parts)
         sent = {name: value for name, value in options.items() if value is not None}
         after = expense_fields(self, paid_by_user, parts) | store_plugin_fields(self, sent)[1]
         vars(self).update(dict.fromkeys(plugin_fields()) | sent)
@@ -342,10 +342,9 @@ class Expense(ClientNamed):
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             where = {"trip": stored.trip_id, "expense": stored.pk}
             payers = list(Payer.objects.filter(**where).order_by("id"))
-            splits = list(Split.objects.with_open_amounts().defer(None).filter(**where))
-            splits.sort(key=attrgetter("pk"))
-            posting = stored.posting(is_written=False)
-            posting.paid_by_user, posting.parts = payments_of(payers), parts_of(splits)
+            whole = Split.objects.with_open_amounts().defer(None)
+            splits = list(whole.filter(**where).order_by("id"))
+            posting = stored.posting((payers, splits))
             fields = expense_fields(stored, posting.paid_by_user, posting.parts)
             before = copy(stored)
             split_ids = [split.pk for split in splits]
@@ -411,9 +410,9 @@ class Expense(ClientNamed):
         items = Items.of(self.stored_items, self.currency)
         return Division(self.split_type, tuple(parts), entered, items)
 
-    def posting(self, *, is_written: bool = True) -> ExpensePosting:
-        """The expense as it is in the ledger; an empty posting unless it `is_written`."""
-        return ExpensePosting(self.trip, self.pk, self.number, self.places, is_written=is_written)
+    def posting(self, rows: Rows | None = None) -> ExpensePosting:
+        """The expense as it is in the ledger, with these payers and splits; None reads them."""
+        return ExpensePosting(self.trip, self.pk, self.number, self.places, rows)
 
     def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
         """`paid_by_user` in minor units of the expense's currency; None is the whole amount."""

@@ -31,6 +31,7 @@ from trips.models.journal import entries_between, write
 from users.models import User
 
 Sums = dict[int, Counter[str]]
+Rows = tuple[Iterable[Payer], Iterable[Split]]
 #: What is owed for each participant's split, by debtor and creditor.
 Owed = Mapping[int, dict[tuple[int, int], int]]
 
@@ -56,23 +57,21 @@ def amounts(rows: Mapping[int, Part] | Mapping[int, Payment]) -> dict[int, int]:
 class ExpensePosting:
     """An expense as it is in the ledger, and how to change it. Use it under the trip's lock.
 
-    `paid_by_user` is what each payer paid, the first one first; `parts` is everybody's part. Both
-    are empty for an expense that is not written yet, and for one that is being deleted.
+    `paid_by_user` is what each payer paid, the first one first; `parts` is everybody's part. They
+    are those of `rows`, which are none for an expense that is not written yet, or are read.
     """
 
     def __init__(
-        self, trip: Trip, expense_id: int, number: int, places: Places, *, is_written: bool = True
+        self, trip: Trip, expense_id: int, number: int, places: Places, rows: Rows | None = None
     ) -> None:
         self.trip, self.expense_id = trip, expense_id
         #: These decide who gets odd cents; see `Expense`.
         self.number, self.places = number, places
         #: Settlements that were deleted with the splits that they paid.
         self.revoked: list[Settlement] = []
-        self.paid_by_user: dict[int, Payment] = {}
-        self.parts: dict[int, Part] = {}
-        if is_written:
-            self.paid_by_user = payments_of(Payer.objects.filter(**self._expense()).order_by("id"))
-            self.parts = parts_of(self._splits().order_by("id"))
+        kinds: Any = (Payer, Split)
+        payers, splits = rows or [k.objects.filter(**self._expense()).order_by("id") for k in kinds]
+        self.paid_by_user, self.parts = payments_of(payers), parts_of(splits)
 
     @property
     def entered(self) -> dict[int, int]:

@@ -122,8 +122,7 @@ class TripViewSet(InTripViewSet):
         with self.restoring(Trip.objects.all, pk=trip_id):
             deleted = get_object_or_404(Trip.objects.restorable_to(self.caller), pk=trip_id)
             self.check_object_permissions(request, deleted)
-            restored = self._after(deleted, lambda: deleted.restore(by=self.caller))
-        return self.answer(restored)
+            return self.answer(self._after(deleted, lambda: deleted.restore(by=self.caller)))
 
     def _after(self, trip: Trip, command: Callable[[], None]) -> Trip:
         """The trip as `command` left it, read before anybody can take it from the caller."""
