@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
@@ -18,7 +19,7 @@ from tripcompanion.api.problems import LimitReached
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.roles import Capability
-from trips.signals import happened
+from trips.signals import author_replaced, happened, person_sought
 from users.models import User
 
 Row = TypeVar("Row", bound="Restorable")
@@ -171,3 +172,22 @@ class Restorable(models.Model):
     def entries_of_others(self) -> list[Entry]:
         """What its deletion, or its restoration, changed in other objects."""
         return []
+
+
+def _added_by(trip: Trip, user_id: int) -> list[QuerySet[Any]]:
+    """All such rows of the trip that this person added."""
+    models_of_plugins = Restorable.__subclasses__()
+    return [model.objects.filter(trip=trip, created_by=user_id) for model in models_of_plugins]
+
+
+@receiver(author_replaced)
+def give_rows(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Put `to` in the place of a guest who added rows, in an imported file."""
+    for rows in _added_by(trip, user_id):
+        rows.update(created_by=to)
+
+
+@receiver(person_sought)
+def is_author(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person added rows."""
+    return any(rows.exists() for rows in _added_by(trip, user_id))

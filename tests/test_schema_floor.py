@@ -50,7 +50,7 @@ def test_a_database_that_needs_a_later_version_is_refused(caplog):
     with caplog.at_level(logging.WARNING):
         response = APIClient().get("/api/health/ready")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "2")
-    assert b"9998" not in response.content
+    assert b"_later" not in response.content
     assert "too new: it needs a version that has splits.9998_later." in caplog.text
     with pytest.raises(CommandError, match=r"too new: .* splits\.9998_later"):
         call_command("check_schema")

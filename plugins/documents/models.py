@@ -317,14 +317,12 @@ def files_of(account: User) -> Any:
 
 
 @receiver(author_replaced)
-def give_documents(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Put `to` in the place of a guest whose files were attached, or who asked in a file."""
-    Document.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
+def give_files(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Put `to` in the place of a guest whose files were attached."""
     DocumentFile.objects.filter(trip=trip, person=user_id).update(person=to)
 
 
 @receiver(person_sought)
-def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person asked for a document, or brought one."""
-    asked = Document.objects.filter(trip=trip, created_by=user_id)
-    return asked.exists() or DocumentFile.objects.filter(trip=trip, person=user_id).exists()
+def has_brought(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person brought a document."""
+    return DocumentFile.objects.filter(trip=trip, person=user_id).exists()

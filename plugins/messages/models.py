@@ -17,7 +17,7 @@ from plugins.restorable import Restorable, RestorableQuerySet, author_column, ti
 from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, as_text, write
-from trips.signals import author_replaced, person_sought
+from trips.signals import author_replaced
 from users.models import User, summary_of
 
 #: How many a trip may have, without deleted ones.
@@ -145,18 +145,11 @@ def finish_imported(trip: Trip) -> None:
 
 
 @receiver(author_replaced)
-def give_messages(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Give messages to the person `to`, who has read what either of them had read."""
-    trip.messages.filter(created_by=user_id).update(created_by=to)
+def give_read_mark(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """The person `to` has read what either of them had read."""
     for mark in trip.read_marks.filter(user=user_id):
         ReadMark.move(trip.pk, [to], mark.message_id)
         mark.delete()
-
-
-@receiver(person_sought)
-def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person wrote messages."""
-    return trip.messages.filter(created_by=user_id).exists()
 
 
 def written_by(account: User) -> list[QuerySet[Any]]:

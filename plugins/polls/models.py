@@ -355,12 +355,11 @@ def of_shown_polls() -> Q:
 
 
 @receiver(author_replaced)
-def give_polls(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Give polls and votes to the person `to`, whose own vote counts where both have voted.
+def give_votes(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Give votes to the person `to`, whose own vote counts where both have voted.
 
     Votes in anonymous polls stay where they are: whoever got them would see them.
     """
-    Poll.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
     votes = Vote.objects.filter(trip=trip, created_by=user_id, poll__anonymous=False)
     both = Vote.objects.filter(trip=trip, created_by=to).values("poll")
     for vote in votes.filter(poll__in=both).select_related("poll"):
@@ -371,8 +370,7 @@ def give_polls(trip: Trip, user_id: int, to: int, **_about: object) -> None:
 
 
 @receiver(person_sought)
-def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person created a poll or voted in the open."""
-    polls = Poll.objects.filter(trip=trip, created_by=user_id)
+def has_voted(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person voted in the open."""
     votes = Vote.objects.filter(trip=trip, created_by=user_id, poll__anonymous=False)
-    return polls.exists() or votes.exists()
+    return votes.exists()

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from django.db import models, transaction
 from django.db.models import F, Max, Q
-from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -18,7 +17,6 @@ from trips.models import Trip, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed
 from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, plain_values, write
-from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
 #: How many a trip may have.
@@ -261,15 +259,3 @@ def _end_of(trip: Trip, day: datetime.date | None) -> int:
     """The number after those of a day."""
     last = trip.activities.kept().filter(date=day).aggregate(last=Max("order", default=0))
     return last["last"] + STEP
-
-
-@receiver(author_replaced)
-def rename_in_activities(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Put `to` in the place of a guest who added activities, in an imported file."""
-    trip.activities.filter(created_by=user_id).update(created_by=to)
-
-
-@receiver(person_sought)
-def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person added activities."""
-    return trip.activities.filter(created_by=user_id).exists()
