@@ -86,7 +86,7 @@ class ItineraryDay(models.Model):
     def change(
         cls, trip: Trip, by: User, day: datetime.date, completed: bool | None = None, **fields: Any
     ) -> None:
-        """Name a day or tick it, and all of its activities with it.
+        """Name a day or tick it, and all of its activities with it, unless it shows this already.
 
         Raises `LimitReached` above `MAX_DAYS`.
         """
@@ -96,10 +96,11 @@ class ItineraryDay(models.Model):
                 LimitReached.require_at_most(MAX_DAYS, locked.itinerary_days.count() + 1)
                 stored = cls(trip=locked, date=day)
             old = {"title": stored.title, "completed": stored.is_ticked}
-            if completed is not None:
-                stored.is_ticked = completed
-                activities = locked.activities.kept().filter(date=day)
-                rewrite(locked, by, [(row, {"completed": completed}) for row in activities])
+            stored.activities = list(locked.activities.kept().filter(date=day))
+            if completed not in {None, stored.completed}:
+                stored.is_ticked = bool(completed)
+                ticked = {"completed": stored.is_ticked}
+                rewrite(locked, by, [(row, ticked) for row in stored.activities])
             stored.title = fields.get("title", stored.title)
             new = {"title": stored.title, "completed": stored.is_ticked}
             if new != old:

@@ -120,7 +120,7 @@ def test_who_sends_the_tag_of_what_they_read_undoes_nobodys_move(ledger, plan, o
 @pytest.mark.either
 def test_ticking_a_day_ticks_its_activities_and_back(ledger, plan, ed):
     plan("a", date="2026-05-14")
-    b = plan("b", date="2026-05-14", completed=True)["id"]
+    plan("b", date="2026-05-14", completed=True)
     plan("c", date="2026-05-15")
     assert itinerary(ledger, ed)["completedPercent"] == 33
     ticked = ledger.answer(ed, "put", "itinerary/2026-05-14", {"completed": True}).json()
@@ -128,13 +128,24 @@ def test_ticking_a_day_ticks_its_activities_and_back(ledger, plan, ed):
     assert all(row["completed"] for row in ticked["activities"])
     assert itinerary(ledger, ed)["completedPercent"] == 66
 
-    ledger.answer(ed, "patch", f"activities/{b}", {"completed": False})
-    assert not itinerary(ledger, ed)["days"][0]["completed"]
     cleared = ledger.answer(ed, "put", "itinerary/2026-05-14", {"completed": False}).json()
     assert not any(row["completed"] for row in cleared["activities"])
     for row in itinerary(ledger, ed)["days"][0]["activities"]:
         ledger.answer(ed, "patch", f"activities/{row['id']}", {"completed": True})
     assert itinerary(ledger, ed)["days"][0]["completed"]
+
+
+@pytest.mark.either
+@pytest.mark.parametrize("done", [["a"], ["a", "b"]])
+def test_a_day_that_is_sent_back_with_another_title_keeps_what_is_done(ledger, plan, ed, done):
+    for title in ("a", "b"):
+        plan(title, date="2026-05-14", completed=title in done)
+    day = itinerary(ledger, ed)["days"][0]
+    named = ledger.answer(ed, "put", "itinerary/2026-05-14", {**day, "title": "Arrival"}).json()
+    assert named["completed"] == day["completed"] == (len(done) == 2)
+    assert named["activities"] == day["activities"]
+    [change] = ledger.answer(ed, "get", "history?event=day.changed").json()["items"]
+    assert change["changes"] == {"title": {"old": None, "new": "Arrival"}}
 
 
 @pytest.mark.either
