@@ -118,12 +118,12 @@ class ItineraryConfig(Plugin):
 
         from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
         from plugins.itinerary.models.cost import of_recorded
-        from plugins.itinerary.serializers import ActivityRequest, DayRequest
+        from plugins.itinerary.serializers import DayRequest, FiledActivity
 
         left_out = frozenset({"trip_id", "deleted_at", "restored_at"})
         unnamed = frozenset({"trip_id", "id"})
         kept = partial(Q, deleted_at=None)
-        yield TripTable("activities", Activity, left_out, only=kept, request=ActivityRequest)
+        yield TripTable("activities", Activity, left_out, only=kept, request=FiledActivity)
         yield TripTable("itineraryDays", ItineraryDay, unnamed, request=DayRequest)
         yield TripTable("activityExpenses", ActivityExpense, unnamed, only=of_recorded)
 

@@ -10,6 +10,7 @@ from rest_framework import serializers
 from plugins.itinerary.models.activity import (
     MAX_ACTIVITIES,
     MAX_MINUTES,
+    MAX_ORDER,
     ActivityCategory,
     ActivityType,
 )
@@ -82,6 +83,12 @@ class NewActivity(ActivityRequest):
     """An activity to add."""
 
     client_id = NewClientId()
+
+
+class FiledActivity(ActivityRequest):
+    """An activity in the file of a trip. Later ones of its day have larger numbers."""
+
+    order = BoundedNumber(maximum=MAX_ORDER)
 
 
 class ActivityQuery(CreatedQuery):

@@ -17,6 +17,7 @@ from plugins.polls.models import (
     ShowsVotes,
 )
 from tripcompanion.api.serializers import (
+    BoundedNumber,
     CamelCaseSerializer,
     IdField,
     StrictBoolean,
@@ -29,8 +30,8 @@ from users.serializers.account import UserSummary
 
 #: How far ahead a poll may close.
 MAX_AHEAD = timedelta(days=3650)
-#: How many votes a file may claim for an option.
-MAX_COUNTED = 10**6
+#: How many votes a file may claim for an option, and the largest id: new options have larger ones.
+MAX_COUNTED, MAX_OPTION_ID = 10**6, 10**9
 _SHOWS_VOTES = (
     "Who sees how others voted: everybody `always`, voters `after_vote`, everybody `after_close`."
 )
@@ -188,7 +189,7 @@ def stored_options(shown: Any, _people: Mapping[int, int]) -> str:
     """The options in the file of a trip, as they are stored. Raises `ValidationError`."""
     if not isinstance(shown, Mapping):
         raise serializers.ValidationError
-    option_id = IdField()
+    option_id = BoundedNumber(maximum=MAX_OPTION_ID)
     votes = serializers.IntegerField(min_value=0, max_value=MAX_COUNTED)
     rows = [one if isinstance(one, Mapping) else {} for one in shown.values()]
     texts = _options(NewOption).run_validation([{"text": row.get("text")} for row in rows])

@@ -22,6 +22,8 @@ from users.models import User, summary_of
 #: How many a trip may have.
 MAX_ACTIVITIES = 2000
 MAX_MINUTES = 24 * 60
+#: The largest number of an order that a file may have: there is room for more after it.
+MAX_ORDER = 2**53
 #: A column that is null as long as nothing is said, as in the API.
 _OPTIONAL: Any = {"null": True, "blank": True, "default": None}
 

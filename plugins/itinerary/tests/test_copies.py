@@ -3,6 +3,7 @@
 import pytest
 
 from plugins.itinerary.models import Activity, ActivityExpense
+from tests.document import problem_of
 from tests.own_data import own_data
 from tests.scoped import script_of
 from tests.users.logins import bearer
@@ -49,6 +50,15 @@ def test_a_copy_from_our_own_file_has_the_same_plan(ledger, plan, api, trip, olg
     after = client.get(f"/api/trips/{done.json()['tripId']}/itinerary").json()
     assert plain(after) == before
     assert after["days"][0]["cost"] == 10
+
+
+def test_a_file_with_a_place_after_which_there_is_none_is_refused(ledger, plan, api, olga):
+    plan("Castle", date="2026-05-14")
+    file = ledger.answer(olga, "get", "export?format=json").json()
+    file["activities"][0]["order"] = 2**63 - 1
+    planned = api(olga).post("/api/imports", file).json()
+    refused = api(olga).post(f"/api/imports/{planned['id']}/confirm")
+    assert problem_of(refused, 400)["code"] == "unreadable"
 
 
 def test_the_history_of_a_copy_names_the_activities_of_the_copy(ledger, plan, api, olga, ed):

@@ -173,6 +173,7 @@ def plain(options):
         {"options": {"1": {"text": "Sea", "votes": -1}, "2": {"text": "Hills", "votes": 0}}},
         {"options": {"x": {"text": "Sea", "votes": 0}, "2": {"text": "Hills", "votes": 0}}},
         {"options": {"1": {"text": "Sea", "votes": 0}, "2": 7}},
+        {"options": {"1": {"text": "Sea", "votes": 0}, "3000000000": {"text": "Hill", "votes": 0}}},
         {"question": ""},
         {"showsVotes": "never"},
     ],
