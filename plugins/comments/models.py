@@ -112,13 +112,8 @@ class Comment(ClientNamed, InTrip):
     @classmethod
     def add(cls, trip: Trip, by: User, texts: Iterable[tuple[int, str]]) -> None:
         """Write many comments of `by` in a locked trip, each a text on the expense of this id."""
-        rows = insert(
-            [cls(trip_id=trip.pk, expense_id=pk, created_by=by, text=text) for pk, text in texts]
-        )
-        entries = (
-            Entry(CREATED, row.pk, {"text": (None, row.text)}, row.expense_id) for row in rows
-        )
-        write(trip.pk, by, *entries)
+        new = (cls(trip=trip, expense_id=pk, created_by=by, text=text) for pk, text in texts)
+        _write_in(trip, new)
 
     def change(self, by: User, text: str) -> "Comment":
         """Replace the text. Returns the comment as it is now."""
@@ -149,15 +144,31 @@ def comments_of(expense_id: int) -> CommentQuerySet:
     return Comment.objects.with_details().filter(expense=expense_id).order_by("id")
 
 
+def _write_in(trip: Trip, comments: Iterable[Comment]) -> None:
+    """Write new comments in a locked trip, into its journal as well: each by its author."""
+    entries: dict[User, list[Entry]] = defaultdict(list)
+    for row in insert(comments):
+        entry = Entry(CREATED, row.pk, {"text": (None, row.text)}, row.expense_id)
+        entries[row.created_by].append(entry)
+    for by, written in entries.items():
+        write(trip.pk, by, *written)
+
+
 @receiver(expense_moved)
-def move_along(expense: Expense, trip: Trip, moved_id: int, by: User, **_about: object) -> None:
-    """Write the comments of a moved expense again, with the names of their authors before them."""
-    texts = (
-        f"{row.created_by.shown_name}: {row.text}"[:MAX_COMMENT_CHARS]
-        for row in comments_of(expense.pk)
-        if row.text
+def move_along(expense: Expense, trip: Trip, moved_id: int, **_about: object) -> None:
+    """Write the comments of a moved expense again, as those of their authors.
+
+    So they are emptied with the account. What people wrote who never were in the other trip stays
+    behind.
+    """
+    members = {*trip.members.values_list("user", flat=True)}
+    names = ("created_by", "text", "created_at", "updated_at")
+    moved = (
+        Comment(trip=trip, expense_id=moved_id, **{name: getattr(row, name) for name in names})
+        for row in comments_of(expense.pk).exclude(text="")
+        if row.created_by_id in members
     )
-    Comment.add(trip, by, ((moved_id, text) for text in texts))
+    _write_in(trip, moved)
 
 
 def written_by(account: User) -> JournalQuerySet:

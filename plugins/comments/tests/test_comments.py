@@ -183,17 +183,40 @@ def test_what_they_wrote_on_deleted_expenses_is_in_the_history(ledger, api, olga
     assert written.changes["text"]["new"] == "Six of them."
 
 
-def test_they_move_along_with_the_names_of_their_authors(ledger, ledger_in, olga, ed):
-    expense, there = ledger.spend(olga, 60, olga, ed), ledger_in("EUR")
-    ledger.comment(expense, ed)
+def moved_to(there, ledger, olga, expense):
     path = f"expenses/{expense['id']}/move"
-    moved = ledger.answer(olga, "post", path, {"tripId": there.trip.pk}).json()
-    assert [row["text"] for row in there.comments(moved)] == [f"{ed.name}: Tasty."]
-    assert ledger.comments(moved) == there.comments(moved)
-    assert [row.event for row in there.trip.journal.order_by("number")][-2:] == [
-        "expense.created",
-        "comment.created",
+    return ledger.answer(olga, "post", path, {"tripId": there.trip.pk}).json()
+
+
+def test_those_of_people_who_are_there_move_along(ledger, ledger_in, api, olga, ed, ada):
+    expense, there = ledger.spend(olga, 60, olga, ed), ledger_in("EUR")
+    written = [ledger.comment(expense, by, f"By {by.name}.") for by in (ed, olga, ada, ed)]
+    moved = moved_to(there, ledger, olga, expense)
+    shown = there.comments(moved)
+    names = ("by", "text", "createdAt", "updatedAt")
+    assert [[row[name] for name in names] for row in shown] == [
+        [row[name] for name in names] for row in (written[0], written[1], written[3])
     ]
+    rows = there.answer(olga, "get", "history?event=comment.created").json()["items"]
+    assert {(row["object"]["id"], row["by"]["id"]) for row in rows} == {
+        (row["id"], row["by"]["id"]) for row in shown
+    }
+
+
+def test_what_moved_along_is_emptied_with_the_account(ledger, ledger_in, api, olga, ed, vera):
+    expense, there = ledger.spend(olga, 60, olga, ed), ledger_in("EUR")
+    ledger.comment(expense, vera, "My address")
+    moved = moved_to(there, ledger, olga, expense)
+    [comment] = there.comments(moved)
+    there.answer(olga, "delete", url_of(comment))
+    back = moved_to(ledger, there, olga, moved)
+    ledger.comment(back, vera, "My other address")
+    again = moved_to(there, ledger, olga, back)
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    [row] = there.comments(again)
+    assert (row["text"], row["by"]["name"]) == ("", "Deleted user")
+    assert not JournalEntry.objects.filter(stored_changes__contains="address").exists()
+    assert not DeletedEntry.objects.filter(stored_rows__contains="address").exists()
 
 
 @pytest.mark.skipif(
