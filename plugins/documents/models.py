@@ -167,14 +167,14 @@ class Document(Restorable):
 
     # -- Commands ----------------------------------------------------------------------------------
 
-    def assign(self, **fields: Any) -> None:
+    def assign(self, *, per_member: bool = False, **fields: Any) -> None:
         """Set these fields. With another due date, people are reminded again.
 
-        One file of each member stays wanted if as many files are wanted as there are members: that
-        is the number in the answer, which somebody may send back.
+        With `per_member`, as in an answer that is sent back, the number of members leaves one file
+        of each of them wanted.
         """
-        wanted, due_on = fields.get("wanted"), self.due_on
-        if wanted and self.pk and self.per_member and wanted == self.read_again().wanted_now:
+        due_on, is_same = self.due_on, per_member and self.per_member
+        if is_same and fields.get("wanted") == self.read_again().wanted_now:
             del fields["wanted"]
         super().assign(**fields)
         if self.due_on != due_on:

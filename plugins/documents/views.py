@@ -67,11 +67,12 @@ class DocumentViewSet(RestorableViewSet):
     def partial_update(self, request: Request, trip_id: int, document_id: int) -> Response:
         """Change a document. Its files stay.
 
-        `wanted` of an answer can be sent back: if each member is to attach one, the number of
-        members changes nothing.
+        `wanted` of an answer can be sent back: beside `perMember: true`, the number of members
+        changes nothing.
         """
         document = self.get_kept(trip_id, document_id)
         body = self.body(partial=True, current=document.read_again)
+        body["per_member"] = self.sent_body().get("perMember") is True
         return self.answer(document.change(self.caller, **body))
 
     @operation("deleteDocument", needs=CanDocument.CHANGE)

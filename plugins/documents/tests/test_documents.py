@@ -157,8 +157,15 @@ def test_an_answer_can_be_sent_back(api, ask, ed):
     found = api(ed).get(path).json()
     answer = api(ed).patch(path, found)
     assert (answer.status_code, answer.json()) == (200, found)
-    assert api(ed).patch(path, {"wanted": found["wanted"] + 1}).json()["perMember"] is False
-    assert api(ed).patch(path, {"wanted": found["wanted"]}).json()["wanted"] == found["wanted"]
+    assert api(ed).patch(path, {**found, "wanted": 2}).json()["perMember"] is False
+
+
+def test_as_many_files_may_be_wanted_as_there_are_members(api, ask, trip, ed, sam):
+    path = ask()
+    number = api(ed).get(path).json()["wanted"]
+    assert api(ed).patch(path, {"wanted": number}).json()["perMember"] is False
+    join(trip, sam, TripRole.VIEWER)
+    assert api(ed).get(path).json()["wanted"] == number
 
 
 def test_editors_change_their_own(api, ask, trip, ed, vera):
