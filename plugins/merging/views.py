@@ -65,7 +65,8 @@ class MergeViewSet(InTripViewSet):
         """Give all entries of a guest to another member, and delete the guest.
 
         No amount changes, only the name. It is refused (409 `names_both`) if an expense or a
-        settlement names both people, even a deleted one: `expenses` and `settlements` are the ids.
+        settlement names both people: `expenses` and `settlements` are the ids. A deleted one that
+        names both does not prevent it, and cannot be restored afterwards.
         """
         guest: Any = self.get_permitted_object(
             Member.objects.with_details, trip_id=trip_id, user_id=user_id
