@@ -125,7 +125,9 @@ class DayRequest(CamelCaseSerializer):
     title = StrictText(
         max_length=100, allow_null=True, required=False, help_text="At most 100 characters."
     )
-    completed = StrictBoolean(required=False, help_text="With all of its activities.")
+    completed = StrictBoolean(
+        required=False, help_text="With all of its activities, unless the day shows it already."
+    )
 
 
 class ActivitySerializer(CamelCaseSerializer):
