@@ -209,7 +209,9 @@ class Recurrence(models.Model):
                 stored._require_dates()
             if expense is not None:
                 sent = body.merged(stored.expense, expense)
-                stored._set_expense(sent, stored.created_by, context)
+                # It may be what was answered, with somebody who has left the trip since.
+                if sent != stored.expense:
+                    stored._set_expense(sent, stored.created_by, context)
             stored.save()
             return stored
 

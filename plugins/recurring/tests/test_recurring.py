@@ -286,6 +286,17 @@ def test_what_is_shown_may_be_sent_back_also_years_later(ledger, post, rent, olg
         assert post(olga, path, {"startsOn": start}, "patch").status_code == 400
 
 
+def test_what_is_shown_may_be_sent_back_after_somebody_left(post, rent, olga, ed, vera):
+    people = {"participantUserIds": [olga.pk, ed.pk, vera.pk]}
+    shown = made(post, olga, rent | {"expense": rent["expense"] | people})
+    Member.objects.filter(user=vera).update(left_at=timezone.now())
+    path, weekly = f"/{shown['id']}", {**shown, "rule": "FREQ=WEEKLY"}
+    answer = post(olga, path, weekly, "patch")
+    assert (answer.status_code, answer.json()["expense"]) == (200, shown["expense"])
+    other = {**shown["expense"], "description": "Rent of the flat"}
+    assert post(olga, path, {"expense": other}, "patch").status_code == 400
+
+
 def test_a_rule_without_dates_takes_the_place_of_none(post, rent, olga):
     before = made(post, olga, rent)
     for rule in ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=DAILY;UNTIL=20200101"):
