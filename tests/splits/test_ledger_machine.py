@@ -72,7 +72,7 @@ def on_one_page(machine):
 class Trip(Histories):
     """Everything that anybody does with the money of a trip; `seen` counts what happened."""
 
-    seen: Counter[str]
+    seen = Counter[str]()
 
     @initialize(
         currency=st.sampled_from(sorted(DECIMALS)),
