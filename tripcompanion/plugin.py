@@ -111,7 +111,7 @@ class TripFilter(NamedTuple):
 
 
 class ExpenseRows(NamedTuple):
-    """Rows that belong to an expense: deleted, restored and merged with it, searched and audited.
+    """Rows that belong to an expense: deleted and restored with it, searched and audited.
 
     The model is an `InTrip` with an author in `created_by`. Its foreign key `expense` has
     `on_delete=CASCADE` and `db_constraint=False`, so that without the app expenses can be deleted.

@@ -23,7 +23,7 @@ from trips.models import InTripQuerySet, Trip, locked_row
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Capability
-from trips.signals import expense_moved
+from trips.signals import author_replaced, expense_moved, person_sought
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500
@@ -169,6 +169,23 @@ def move_along(expense: Expense, trip: Trip, moved_id: int, **_about: object) ->
         if row.created_by_id in members
     )
     _write_in(trip, moved)
+
+
+@receiver(author_replaced)
+def give_comments(trip: Trip, user_id: int, to: int, **_about: object) -> None:
+    """Give comments that came with a file to the person `to`, those on deleted expenses too."""
+    Comment.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
+    for entry in trip.deleted_entries.expenses().one_by_one():
+        for row in entry.stored.get("comments", ()):
+            if row["created_by_id"] == user_id:
+                row["created_by_id"] = to
+        entry.save_rows()
+
+
+@receiver(person_sought)
+def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether this person wrote comments."""
+    return Comment.objects.filter(trip=trip, created_by=user_id).exists()
 
 
 def written_by(account: User) -> JournalQuerySet:

@@ -189,8 +189,8 @@ class DeletedEntry(models.Model):
         for row, column in _names_in(stored):
             if row[column] == user_id:
                 row[column] = to
-        for row in chain.from_iterable(rows for rows in stored.values() if isinstance(rows, list)):
-            if isinstance(row, dict) and row.get("created_by_id") == user_id:
+        for row in chain.from_iterable(stored.get(name, ()) for name in ("expense", *_MONEY)):
+            if row.get("created_by_id") == user_id:
                 row["created_by_id"] = to
         stored["former"] = [to if pk == user_id else pk for pk in stored.get("former", ())]
         self.save_rows()

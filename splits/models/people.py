@@ -1,6 +1,5 @@
 """Whom the entries of a trip name, and how one person takes the place of another in all of them."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
@@ -9,7 +8,6 @@ from django.dispatch import receiver
 
 from splits.models.debt import Debt
 from splits.models.expense import Expense
-from splits.models.in_trip import added_rows
 from splits.models.items import key_of
 from splits.models.payer import Payer
 from splits.models.settlement import Settlement
@@ -32,11 +30,6 @@ PEOPLE: tuple[tuple[type[Model], str], ...] = (
 )
 
 
-def people_columns() -> Iterable[tuple[type[Model], str]]:
-    """`PEOPLE`, and the authors of rows of plugins."""
-    return [*PEOPLE, *((rows.model, "created_by") for rows in added_rows().values())]
-
-
 def expenses_with(trip: Trip, *user_ids: int) -> QuerySet[Expense]:
     """The expenses that name all of these people: in the items also without a split."""
     rows, same = Expense.objects.filter(trip=trip), {"trip": trip, "expense": OuterRef("pk")}
@@ -57,7 +50,7 @@ def give_entries(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     with_pair = Concat(F("merged_guests"), Value(f" {to}:{user_id}"))
     expenses_with(trip, user_id).update(merged_guests=with_pair)
     dropped = _drop_offsets_between(trip, {user_id, to})
-    for model, column in people_columns():
+    for model, column in PEOPLE:
         named: dict[str, Any] = {"trip": trip, column: user_id}
         rows: QuerySet = model._base_manager.filter(**named)
         rows.update(**{column: to})
@@ -89,5 +82,5 @@ def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
     """Whether an entry that is not deleted names this person."""
     return any(
         model._base_manager.filter(trip=trip, **{column: user_id}).exists()
-        for model, column in people_columns()
+        for model, column in PEOPLE
     )

@@ -183,6 +183,26 @@ def test_what_they_wrote_on_deleted_expenses_is_in_the_history(ledger, api, olga
     assert written.changes["text"]["new"] == "Six of them."
 
 
+def test_those_of_somebody_who_leaves_their_place_to_a_guest_stay_theirs(
+    ledger, api, olga, vera, trip
+):
+    """They were added again, and leave with an open balance."""
+    expense, deleted = ledger.spend(olga, 60, olga), ledger.spend(olga, 60, olga)
+    for each in (expense, deleted):
+        ledger.comment(each, vera, "My address")
+    ledger.delete(deleted, olga)
+    assert ledger.answer(vera, "post", "members/leave").status_code == 204
+    added = ledger.answer(olga, "post", "members", {"userId": vera.pk, "role": "VIEWER"})
+    assert added.status_code == 201
+    ledger.spend(olga, 60, olga, vera)
+    assert ledger.answer(vera, "post", "members/leave").status_code == 204
+    assert trip.members.present().filter(user__is_guest=True).count() == 1
+    assert [row["by"]["id"] for row in ledger.comments(expense)] == [vera.pk]
+    assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
+    assert [row["text"] for row in ledger.comments(expense)] == [""]
+    assert not DeletedEntry.objects.filter(stored_rows__contains="address").exists()
+
+
 def moved_to(there, ledger, olga, expense):
     path = f"expenses/{expense['id']}/move"
     return ledger.answer(olga, "post", path, {"tripId": there.trip.pk}).json()
