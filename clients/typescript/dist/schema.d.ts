@@ -1137,7 +1137,8 @@ export interface paths {
          * @description Give all entries of a guest to another member, and delete the guest.
          *
          *     No amount changes, only the name. It is refused (409 `names_both`) if an expense or a
-         *     settlement names both people, even a deleted one: `expenses` and `settlements` are the ids.
+         *     settlement names both people: `expenses` and `settlements` are the ids. A deleted one that
+         *     names both does not prevent it, and cannot be restored afterwards.
          *
          *     Allowed to OWNER.
          */
@@ -1391,9 +1392,9 @@ export interface paths {
          * Move an expense, for which nothing was paid, to another trip of the same currency
          * @description Move an expense, for which nothing was paid, to another trip of the same currency.
          *
-         *     It gets another id; here it counts as deleted. Comments go with it, as the caller's,
-         *     with the names of those who wrote them. Attachments keep their ids and stay with it, also if
-         *     the expense is restored here; 409 `quota_exceeded` if the other trip has no room for them.
+         *     It gets another id; here it counts as deleted. Comments of people who are or were in the
+         *     other trip go with it. Attachments keep their ids and stay with it, also if the expense is
+         *     restored here; 409 `quota_exceeded` if the other trip has no room for them.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -2505,8 +2506,8 @@ export interface paths {
          * Change a document. Its files stay
          * @description Change a document. Its files stay.
          *
-         *     `wanted` of an answer can be sent back: if each member is to attach one, the number of
-         *     members changes nothing.
+         *     `wanted` of an answer can be sent back: beside `perMember: true`, the number of members
+         *     changes nothing.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */
@@ -4108,7 +4109,7 @@ export interface components {
         DayRequest: {
             /** @description At most 100 characters. `null` clears it. */
             title?: string | null;
-            /** @description With all of its activities. `null` counts as omitted. */
+            /** @description With all of its activities, unless the day shows it already. `null` counts as omitted. */
             completed?: boolean | null;
         };
         /** @description How an expense is divided that names neither `splitType` nor `participantUserIds`. */
