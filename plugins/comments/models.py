@@ -159,14 +159,16 @@ def move_along(expense: Expense, trip: Trip, moved_id: int, **_about: object) ->
     """Write the comments of a moved expense again, as those of their authors.
 
     So they are emptied with the account. What people wrote who never were in the other trip stays
-    behind.
+    behind, and so does what only an imported file says that somebody wrote.
     """
     members = {*trip.members.values_list("user", flat=True)}
+    written = JournalEntry.objects.filter(trip=expense.trip_id, expense_id=expense.pk)
+    authors = dict(written.filter(event=CREATED).values_list("object_id", "by"))
     names = ("created_by", "text", "created_at", "updated_at")
     moved = (
         Comment(trip=trip, expense_id=moved_id, **{name: getattr(row, name) for name in names})
         for row in comments_of(expense.pk).exclude(text="")
-        if row.created_by_id in members
+        if row.created_by_id in members and row.created_by_id == authors.get(row.pk)
     )
     _write_in(trip, moved)
 

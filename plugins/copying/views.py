@@ -65,9 +65,9 @@ class OtherTripViewSet(InTripViewSet):
     def move(self, request: Request, trip_id: int, expense_id: int) -> Response:
         """Move an expense, for which nothing was paid, to another trip of the same currency.
 
-        It gets another id; here it counts as deleted. Comments of people who are or were in the
-        other trip go with it. Attachments keep their ids and stay with it, also if the expense is
-        restored here; 409 `quota_exceeded` if the other trip has no room for them.
+        It gets another id; here it counts as deleted. Comments that people wrote here who are or
+        were in the other trip go with it. Attachments keep their ids and stay with it, also if the
+        expense is restored here; 409 `quota_exceeded` if the other trip has no room for them.
         """
         return self._transfer(move_expense, trip_id, expense_id)
 

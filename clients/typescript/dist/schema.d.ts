@@ -1392,9 +1392,9 @@ export interface paths {
          * Move an expense, for which nothing was paid, to another trip of the same currency
          * @description Move an expense, for which nothing was paid, to another trip of the same currency.
          *
-         *     It gets another id; here it counts as deleted. Comments of people who are or were in the
-         *     other trip go with it. Attachments keep their ids and stay with it, also if the expense is
-         *     restored here; 409 `quota_exceeded` if the other trip has no room for them.
+         *     It gets another id; here it counts as deleted. Comments that people wrote here who are or
+         *     were in the other trip go with it. Attachments keep their ids and stay with it, also if the
+         *     expense is restored here; 409 `quota_exceeded` if the other trip has no room for them.
          *
          *     Allowed to OWNER, and to EDITOR for their own.
          */

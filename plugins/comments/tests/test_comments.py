@@ -210,7 +210,9 @@ def moved_to(there, ledger, olga, expense):
 
 def test_those_of_people_who_are_there_move_along(ledger, ledger_in, api, olga, ed, ada):
     expense, there = ledger.spend(olga, 60, olga, ed), ledger_in("EUR")
-    written = [ledger.comment(expense, by, f"By {by.name}.") for by in (ed, olga, ada, ed)]
+    written = [ledger.comment(expense, by, f"By {by.name}.") for by in (ed, olga, ada, ed, ed)]
+    imported = JournalEntry.objects.filter(event="comment.created", object_id=written[-1]["id"])
+    assert imported.update(by=None, via="import") == 1
     moved = moved_to(there, ledger, olga, expense)
     shown = there.comments(moved)
     names = ("by", "text", "createdAt", "updatedAt")
