@@ -108,19 +108,29 @@ class ExportedChange(CamelCaseSerializer):
     )
 
 
+def _with(rows: QuerySet[Any], *columns: str) -> QuerySet[Any]:
+    """The rows by their ids, with these columns of others; all would take half as long again."""
+    own = [field.name for field in rows.model._meta.concrete_fields]
+    related = {path.rpartition("__")[0] for path in columns}
+    return rows.select_related(*related).only(*own, *columns).order_by("id")
+
+
 def _in_trip(model: Any, **lookup: Any) -> QuerySet[Any]:
     """The rows of a user, each joined with an expense of its trip, which is on the same node."""
-    return model.objects.filter(expense__trip=F("trip"), **lookup).order_by("id")
+    rows = model.objects.filter(expense__trip=F("trip"), **lookup)
+    columns = ("trip", "description", "expense_date", "currency", "trip__currency")
+    return _with(rows, *(f"expense__{name}" for name in columns))
 
 
 def _debts_of(user: Any) -> QuerySet[Debt]:
     debts = Debt.objects.filter(Q(debtor=user) | Q(creditor=user))
-    return debts.select_related("trip", "debtor", "creditor").order_by("id")
+    return _with(debts, "trip__currency", "debtor__name", "creditor__name")
 
 
 def _settlements_of(user: Any) -> QuerySet[Settlement]:
     found = Settlement.objects.filter(Q(sender=user) | Q(receiver=user) | Q(created_by=user))
-    return found.select_related("trip", "sender", "receiver", "created_by").order_by("id")
+    people = (f"{who}__name" for who in ("sender", "receiver", "created_by"))
+    return _with(found, "trip__currency", *people)
 
 
 LISTS = (
@@ -128,23 +138,18 @@ LISTS = (
         "expenses",
         ExportedExpense,
         "The expenses that they recorded.",
-        lambda user: (
-            with_plugin_fields(Expense.objects.filter(created_by=user))
-            .select_related("trip")
-            .order_by("id")
+        lambda user: _with(
+            with_plugin_fields(Expense.objects.filter(created_by=user)), "trip__currency"
         ),
     ),
     PersonalList(
-        "payments",
-        ExportedPayment,
-        "What they paid.",
-        lambda user: _in_trip(Payer, user=user).select_related("expense__trip"),
+        "payments", ExportedPayment, "What they paid.", lambda user: _in_trip(Payer, user=user)
     ),
     PersonalList(
         "splits",
         ExportedSplit,
         "Their parts of expenses.",
-        lambda user: _in_trip(Split, participant=user).select_related("expense__trip"),
+        lambda user: _in_trip(Split, participant=user),
     ),
     PersonalList("debts", ExportedDebt, "Debts of theirs and to them.", _debts_of),
     PersonalList(

@@ -1,6 +1,7 @@
 """One's own data as a file."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -10,6 +11,7 @@ from django.db.models import Model
 
 from plugins.personal_data.export import personal_data
 from plugins.personal_data.ledger import (
+    LISTS,
     ExportedExpense,
     ExportedPayment,
     ExportedSettlement,
@@ -95,6 +97,12 @@ def test_others_appear_with_id_and_name_only_and_no_secret_is_in_it(api, ledgers
     secrets = [ed.password, session.refresh_jti, session.auth_hash, EmailToken.objects.get().digest]
     for secret in secrets:
         assert secret not in text
+
+
+@pytest.mark.parametrize("rows", LISTS, ids=lambda rows: rows.name)
+def test_of_trips_and_people_only_what_is_shown_is_read(rows, ed):
+    """Each row of the ledger is joined with a trip, and most with people."""
+    assert not re.search('"(destination|password)"', str(rows.of(ed).query))
 
 
 def test_what_is_of_others_is_not_in_it(api, ledgers, sam):
