@@ -42,11 +42,7 @@ class Watch(Protocol):
     def __call__(self, rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row]: ...
 
 
-def _unwatched(rows: Iterable[Row], /, *, desc: str, total: int) -> Iterable[Row]:
-    return rows
-
-
-def differences(trip_id: int | None = None, watch: Watch = _unwatched) -> Iterator[Difference]:
+def differences(trip_id: int | None = None, watch: Watch | None = None) -> Iterator[Difference]:
     """Every difference in the ledger, or in one of its trips. Streams the rows.
 
     Reads one snapshot, because others may write meanwhile.
@@ -56,7 +52,14 @@ def differences(trip_id: int | None = None, watch: Watch = _unwatched) -> Iterat
         yield from _differences(trip_id, watch)
 
 
-def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
+def _watched(
+    watch: Watch | None, rows: Iterable[Row], desc: str, of: QuerySet[Any]
+) -> Iterable[Row]:
+    """`rows`, which are those `of` a queryset; it is counted only for somebody who watches."""
+    return rows if watch is None else watch(rows, desc=desc, total=of.count())
+
+
+def _differences(trip_id: int | None, watch: Watch | None) -> Iterator[Difference]:
     of_trip = Q() if trip_id is None else Q(trip=trip_id)
     sums: Sums = defaultdict(Counter)
     strays = list(_trips_of_rows(of_trip))
@@ -66,24 +69,19 @@ def _differences(trip_id: int | None, watch: Watch) -> Iterator[Difference]:
     yield from _expenses(joins, sums, watch)
     yield from _allocations(joins)
     settlements = Settlement.objects.filter(of_trip)
-    for trip, sender, receiver, amount_minor in watch(
-        streamed(settlements, "trip", "sender", "receiver", "amount_minor"),
-        desc="Settlements",
-        total=settlements.count(),
-    ):
+    rows = streamed(settlements, "trip", "sender", "receiver", "amount_minor")
+    for trip, sender, receiver, amount_minor in _watched(watch, rows, "Settlements", settlements):
         sums[trip, sender]["sent_minor"] += amount_minor
         sums[trip, receiver]["received_minor"] += amount_minor
     foreign = settlements.exclude(exchange_rate=None).select_related("trip")
     for row in foreign.iterator(CHUNK_ROWS):
         for text in _amount(row):
             yield Difference(row.trip_id, f"settlement {row.pk}: {text}")
-    for (trip, debtor), open_minor in _sums(_open_debts(of_trip), "debtor", "open_minor"):
-        sums[trip, debtor]["owed_minor"] += open_minor
     yield from _members(of_trip, sums)
     yield from _closings(joins)
 
 
-def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
+def _expenses(joins: Joins, sums: Sums, watch: Watch | None) -> Iterator[Difference]:
     """Checks the shares and debts of every expense; adds them to the members' `sums`."""
     expenses = Expense.objects.filter(joins.of_trip)
     of_expense = joins.among("expense", Expense)
@@ -96,7 +94,7 @@ def _expenses(joins: Joins, sums: Sums, watch: Watch) -> Iterator[Difference]:
         *("currency", "exchange_rate", "split_type", "stored_items", "divided", "merged_guests"),
     )
     rows = expenses.select_related("trip").only(*columns).order_by("id").iterator(CHUNK_ROWS)
-    for expense in watch(rows, desc="Expenses", total=expenses.count()):
+    for expense in _watched(watch, rows, "Expenses", expenses):
         payments = {user: Payment(*payment) for user, *payment in payers.of(expense.pk)}
         parts = {user: Part(*part) for user, *part in splits.of(expense.pk)}
         paid, shares = amounts(payments), amounts(parts)
@@ -225,7 +223,8 @@ def _trips_of_rows(of_trip: Q) -> Iterator[Difference]:
         rows = model._base_manager.filter(~Exists(known), **{f"{name}__isnull": False})
         if of_trip:
             rows = rows.filter(**{f"{name}__in": parents._base_manager.filter(of_trip)})
-        found = list(streamed(rows.order_by("pk"), name, "pk", "trip"))
+        if not (found := list(streamed(rows.order_by("pk"), name, "pk", "trip"))):
+            continue
         ids = {parent for parent, _pk, _stored in found}
         trips = dict(parents._base_manager.filter(pk__in=ids).values_list("pk", "trip"))
         # Expenses that were deleted while a plugin was left out have rows of it.
@@ -240,7 +239,7 @@ def _members(of_trip: Q, sums: Sums) -> Iterator[Difference]:
     Each balance must be what is open and credit in their favour, less what is against them.
     """
     totals: Counter[int] = Counter()
-    open_sums = _open_sums(of_trip)
+    open_sums = _open_sums(of_trip, sums)
     members = Member.objects.filter(of_trip)
     for trip, user, *stored in streamed(members, "trip", "user", *KEPT_SUMS):
         expected = sums.pop((trip, user), Counter())
@@ -273,46 +272,44 @@ def _closings(joins: Joins) -> Iterator[Difference]:
     offsets = Settlement.with_offsets.filter(joins.of_trip, closing__isnull=False)
     used = Allocation.objects.filter(joins.of_trip, closed_by__isnull=False)
     of_credit = used.filter(joins("settlement"), settlement__isnull=False)
+    # The person comes first in whose favour it is.
+    sides: list[tuple[QuerySet[Any], str, str, str]] = [
+        (offsets, "closing", "sender", "receiver"),
+        (of_credit, "closed_by", "settlement__receiver", "settlement__sender"),
+    ]
     # Older releases closed debts without an offset.
     halves = used.filter(settlement=None)
-    for trip, closing_id in halves.order_by().values_list("trip", "closed_by").distinct():
+    if old := list(halves.order_by().values_list("trip", "closed_by").distinct()):
+        of_debts = halves.filter(joins("debt"))
+        sides.append((of_debts, "closed_by", "debt__debtor", "debt__creditor"))
+    for trip, closing_id in old:
         text = f"closing {closing_id}: an older release left it without offsets; see --mend"
         yield Difference(trip, text)
-    of_debts = halves.filter(joins("debt"))
-    sides: tuple[tuple[QuerySet[Any], str, str, int], ...] = (
-        (offsets, "closing", "sender", 1),
-        (offsets, "closing", "receiver", -1),
-        (of_credit, "closed_by", "settlement__sender", -1),
-        (of_credit, "closed_by", "settlement__receiver", 1),
-        (of_debts, "closed_by", "debt__debtor", 1),
-        (of_debts, "closed_by", "debt__creditor", -1),
-    )
     effects: Counter[tuple[int, int, int]] = Counter()
-    for rows, closing, person, sign in sides:
-        for key, minor in _sums(rows, closing, person, "amount_minor"):
-            effects[key] += sign * minor
+    for rows, *columns in sides:
+        for (trip, closing, to, of), minor in _sums(rows, *columns, "amount_minor"):
+            effects[trip, closing, to] += minor
+            effects[trip, closing, of] -= minor
     for (trip, closing_id, user), minor in sorted(effects.items()):
         if minor:
             yield Difference(trip, f"closing {closing_id}: it leaves user {user} {minor}")
 
 
-def _open_debts(of_trip: Q) -> QuerySet[Debt]:
-    return Debt.objects.filter(of_trip, open_minor__gt=0)
+def _open_sums(of_trip: Q, sums: Sums) -> Counter[tuple[int, int]]:
+    """Open debts and credit in favour of each person, less those against them.
 
-
-def _open_sums(of_trip: Q) -> Counter[tuple[int, int]]:
-    """Open debts and credit in favour of each person, less those against them."""
-    debts, credit = _open_debts(of_trip), Settlement.with_offsets.with_credit().filter(of_trip)
-    sides: tuple[tuple[QuerySet[Any], str, str, int], ...] = (
-        (debts, "creditor", "open_minor", 1),
-        (debts, "debtor", "open_minor", -1),
-        (credit, "sender", "credit_minor", 1),
-        (credit, "receiver", "credit_minor", -1),
-    )
+    It adds the debts to the members' `sums`.
+    """
     found: Counter[tuple[int, int]] = Counter()
-    for rows, person, column, sign in sides:
-        for key, minor in _sums(rows, person, column):
-            found[key] += sign * minor
+    debts = Debt.objects.filter(of_trip, open_minor__gt=0)
+    for (trip, debtor, creditor), minor in _sums(debts, "debtor", "creditor", "open_minor"):
+        sums[trip, debtor]["owed_minor"] += minor
+        found[trip, debtor] -= minor
+        found[trip, creditor] += minor
+    credit = Settlement.with_offsets.with_credit().filter(of_trip)
+    for (trip, sender, receiver), minor in _sums(credit, "sender", "receiver", "credit_minor"):
+        found[trip, sender] += minor
+        found[trip, receiver] -= minor
     return found
 
 

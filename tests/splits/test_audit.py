@@ -5,9 +5,12 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
+from splits.reports.audit import differences
 from tests import citus
 from tests.factories import TripFactory, join, settle, spend
 from trips.models import Member
@@ -162,6 +165,13 @@ def test_debts_and_credit_that_do_not_make_the_balances_are_named(closed, olga, 
         assert text in found
         assert f"closing {closed.pk}: it leaves user {user.pk} {minor}\n" in found
     assert found.count("\n") == 4
+
+
+def test_so_many_statements_audit_a_trip(closed, trip):
+    """Of a small trip, they take all of the time."""
+    with CaptureQueriesContext(connection) as queries:
+        assert list(differences(trip.pk)) == []
+    assert len([query for query in queries if query["sql"].startswith("SELECT")]) <= 24
 
 
 def test_one_trip_can_be_audited_alone(recorded, trip, sam):
