@@ -1,84 +1,59 @@
 """Allocations: which amount of a settlement covers which amount of a debt."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
-from django.db import connection, models
-from django.db.models import F, Q, Sum, Value
+from django.apps import apps
+from django.db import models
+from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits.models.debt import Debt, require_few_debts
+from splits.models.debt import Debt
 from splits.models.in_trip import InTrip
+from tripcompanion.compiled import ArrayParam, CompiledUpdate, Param
 from tripcompanion.currency.formats import format_amount
 from trips.models import Member
 
-#: Written by hand: an UPDATE by the ORM would run one subquery for each row.
-_GIVE_BACK = {
-    "debt": (
-        "UPDATE splits_debt SET open_minor = open_minor + freed.minor, covered_at = NULL "
-        "FROM ({freed}) AS freed WHERE splits_debt.id = freed.row_id AND splits_debt.trip_id = %s"
-    ),
-    "settlement": (
-        "UPDATE splits_settlement SET credit_minor = credit_minor + freed.minor "
-        "FROM ({freed}) AS freed "
-        "WHERE splits_settlement.id = freed.row_id AND splits_settlement.trip_id = %s"
-    ),
-}
+#: An allocation: its id, the ids of its debt, its settlement and the settlement that closed it, the
+#: amount, and when the debt was covered.
+AllocationRow = tuple[Any, ...]
 
 
 class AllocationQuerySet(models.QuerySet["Allocation"]):
-    def of(
-        self, trip_id: int, split_ids: Collection[int], settlement_ids: Collection[int]
-    ) -> list[tuple[Any, ...]]:
-        """The allocations to these splits, and those by these settlements and by their offsets.
-
-        For each, the oldest first: its id, the ids of its debt, its settlement and the settlement
-        that closed it, the amount, and when the debt was covered.
-        """
-        rows = self.filter(trip=trip_id)
-        found: set[tuple[Any, ...]] = set()
-        columns = ("pk", "debt", "settlement", "closed_by", "amount_minor")
-        never = Value(None, models.DateTimeField())
-        # One statement for each, because SQLite scans the whole table for conditions joined by OR.
-        for condition in (
-            Q(debt__split__in=split_ids),
-            Q(settlement__in=settlement_ids),
-            Q(settlement__closing__in=settlement_ids, settlement__trip=trip_id),
-            Q(closed_by__in=settlement_ids),
-        ):
-            of_debts = rows.filter(condition, debt__trip=trip_id)
-            found.update(of_debts.values_list(*columns, "debt__covered_at"))
-            of_credit = rows.filter(condition, debt=None)
-            found.update(of_credit.values_list(*columns, never))
-        return sorted(found)
-
     def unallocate(
-        self, trip_id: int, changes: Mapping[int, Mapping[str, int]] | None = None
-    ) -> None:
+        self,
+        trip_id: int,
+        changes: Mapping[int, Mapping[str, int]] | None = None,
+        gone: Collection[int] = (),
+    ) -> list[AllocationRow]:
         """Delete these allocations; their debts are open again, and their money is credit.
 
         The sums of the members lose them, and get the other `changes`; see
-        `Member.increment_balances`. Raises `TooManyDebts`.
+        `Member.increment_balances`. The settlements in `gone` are deleted next. Returns what was
+        deleted. The caller must `require_few_debts`.
         """
         rows = self.filter(trip=trip_id)
+        # A join would compare them with all debts of a trip that PostgreSQL does not know.
+        debt = Debt.objects.filter(trip=OuterRef("trip"), pk=OuterRef("debt"))
+        of_debt = {name: Subquery(debt.values(name)) for name in ("covered_at", "debtor")}
+        columns = ("pk", "debt", "settlement", "closed_by", "amount_minor", *of_debt)
+        found = list(rows.annotate(**of_debt).values_list(*columns))
         sums: dict[int, Counter[str]] = defaultdict(Counter)
         sums.update((user_id, Counter(moved)) for user_id, moved in (changes or {}).items())
-        covered = rows.filter(debt__trip=trip_id).order_by().values_list("debt__debtor")
-        freed = list(covered.annotate(Sum("amount_minor")))
-        for debtor_id, freed_minor in freed:
-            sums[debtor_id]["owed_minor"] += freed_minor
+        for *_ids, amount_minor, _covered_at, debtor_id in found:
+            if debtor_id:
+                sums[debtor_id]["owed_minor"] += amount_minor
         Member.increment_balances(trip_id, sums)
-        with connection.cursor() as cursor:
-            for side, statement in _GIVE_BACK.items():
-                of_side = rows.filter(**{f"{side}__isnull": False}).order_by()
-                amounts = of_side.values(row_id=F(f"{side}_id")).annotate(minor=Sum("amount_minor"))
-                sql, values = amounts.query.sql_with_params()
-                cursor.execute(statement.format(freed=sql), [*values, trip_id])
-        rows.delete()
-        if freed:
-            require_few_debts(trip_id)
+        if found:
+            rows.delete()
+            kept = {row[2] for row in found}.difference(gone)
+            recompute(trip_id, {row[1] for row in found}, kept)
+        return [row[:-1] for row in found]
 
 
 class Allocation(InTrip):
@@ -128,3 +103,55 @@ class Allocation(InTrip):
         side: Any = self.settlement or self.debt
         amount = format_amount(self.amount_minor, side.trip.currency)
         return _("%(amount)s of: %(whole)s") % {"amount": amount, "whole": side}
+
+
+def recompute(
+    trip_id: int,
+    debt_ids: Iterable[int | None],
+    settlement_ids: Iterable[int | None],
+    now: datetime | None = None,
+) -> None:
+    """Recompute `open_minor` and `credit_minor` of rows of a trip; ids that are None are ignored.
+
+    `now` is when debts without an open amount were covered.
+    """
+    if debts := {pk for pk in debt_ids if pk}:
+        _recompute_debts(trip=trip_id, debts=debts, now=now or timezone.now())
+    if settlements := {pk for pk in settlement_ids if pk}:
+        _recompute_settlements(trip=trip_id, settlements=settlements)
+
+
+@CompiledUpdate
+def _recompute_debts(
+    trip: Param,
+    debts: ArrayParam = ArrayParam("debts"),
+    now: Param = Param("now", models.DateTimeField()),
+) -> tuple[QuerySet[Debt], dict[str, Any]]:
+    covered = _sum_for("debt")
+    changes = {
+        "open_minor": F("amount_minor") - covered,
+        "covered_at": Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now))),
+    }
+    return Debt.objects.filter(ArrayParam.among(debts, "id"), trip=trip), changes
+
+
+@CompiledUpdate
+def _recompute_settlements(
+    trip: Param, settlements: ArrayParam = ArrayParam("settlements")
+) -> tuple[QuerySet[Any], dict[str, Any]]:
+    # Settlements import this module.
+    rows: Any = apps.get_model("splits", "Settlement")
+    changes = {"credit_minor": F("amount_minor") - _sum_for("settlement")}
+    return rows.with_offsets.filter(ArrayParam.among(settlements, "id"), trip=trip), changes
+
+
+def _sum_for(side: str) -> Coalesce:
+    """The sum of the allocations of each debt, or of each settlement."""
+    sums = (
+        Allocation.objects.filter(**{"trip": OuterRef("trip"), side: OuterRef("pk")})
+        .order_by()
+        .values(side)
+        .annotate(total_minor=Sum("amount_minor"))
+        .values("total_minor")
+    )
+    return Coalesce(Subquery(sums), 0, output_field=models.BigIntegerField())

@@ -12,12 +12,15 @@ from django.db import connection, models, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from splits.models.allocation import Allocation
+from splits.models.allocation import Allocation, AllocationRow
 from splits.models.debt import Debt
 from splits.offsets import offset_closings
 from tripcompanion.compiled import CompiledQuery, Param
-from tripcompanion.database.deletes import delete_unread
+from tripcompanion.database.deletes import delete_leaves
 from trips.models import Member, Trip
+
+#: An offset: its id, its closing, both people, and the amount.
+OffsetRow = tuple[Any, ...]
 
 #: Written by hand: the ORM has no INSERT ... SELECT.
 _OFFSET = (
@@ -101,20 +104,22 @@ class Closings:
         )
         return {pk for (pk,) in found.union(*others)}
 
-    def reopen(self, ids: Collection[int]) -> None:
-        """Open again what these settlements closed, and delete their offsets."""
-        if not ids:
-            return
-        # Several statements, because SQLite scans the whole table for conditions joined by OR.
-        self._allocations.filter(closed_by__in=ids).unallocate(self._trip_id)
-        offsets = self._offsets_of(ids)
-        self._allocations.filter(settlement__in=offsets.values("pk")).unallocate(self._trip_id)
-        delete_unread(offsets)
+    def reopen(self, ids: Collection[int]) -> tuple[list[AllocationRow], list[OffsetRow]]:
+        """Open again what these settlements closed.
 
-    def offsets(self, ids: Collection[int]) -> list[tuple[Any, ...]]:
-        """The offsets of these closings, for each: id, closing, both people, and the amount."""
+        Returns the allocations and the offsets that this deletes.
+        """
+        if not ids:
+            return [], []
         rows = self._offsets_of(ids).order_by("pk")
-        return list(rows.values_list("pk", "closing", "sender", "receiver", "amount_minor"))
+        offsets = list(rows.values_list("pk", "closing", "sender", "receiver", "amount_minor"))
+        gone = {offset[0] for offset in offsets}
+        # Several statements, because SQLite scans the whole table for conditions joined by OR.
+        allocations = self._allocations.filter(closed_by__in=ids).unallocate(self._trip_id)
+        of_offsets = self._allocations.filter(settlement__in=gone)
+        allocations += of_offsets.unallocate(self._trip_id, gone=gone)
+        delete_leaves(rows)
+        return allocations, offsets
 
     def _offsets_of(self, ids: Collection[int]) -> models.QuerySet[Any]:
         return self._entries.filter(closing__in=ids)

@@ -1,7 +1,7 @@
 """Debts: what the participant of a split owes to one creditor.
 
 `open_minor` is a stored sum: the amount minus the allocations of the debt. `Debt.resize` updates it
-together with the amount; `recompute` in `settlement.py` sums it again.
+together with the amount; `recompute` in `allocation.py` sums it again.
 """
 
 from typing import ClassVar

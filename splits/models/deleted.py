@@ -11,6 +11,8 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from splits.models.allocation import AllocationRow
+from splits.models.closing import OffsetRow
 from splits.models.items import key_of
 from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.conflicts import NotRestorable
@@ -93,23 +95,22 @@ class DeletedEntry(models.Model):
         trip: Trip,
         kind: str,
         object_id: int,
-        allocations: list[tuple[Any, ...]],
-        offsets: list[tuple[Any, ...]],
+        allocations: Iterable[AllocationRow],
+        offsets: Iterable[OffsetRow],
         states: Iterable[tuple[Any, ...]] = (),
         **rows: Iterable[models.Model],
     ) -> None:
-        """Store rows by name before they are deleted. Call it under the trip's lock.
+        """Store deleted rows by name. Call it under the trip's lock.
 
-        `allocations` and `offsets` are deleted with them, see `AllocationQuerySet.of` and
-        `Closings.offsets`. `states` contain what the splits had besides their columns: open amount,
-        and time of payment.
+        `allocations` and `offsets` were deleted with them. `states` contain what the splits had
+        besides their columns: open amount, and time of payment.
         """
         stored: dict[str, Any] = {
             name: [_columns_of(row) for row in some] for name, some in rows.items()
         }
         stored |= {
-            "allocations": allocations,
-            "offsets": offsets,
+            "allocations": sorted(allocations),
+            "offsets": list(offsets),
             "states": list(states),
             "former": sorted(_people_in(stored) - trip.present_roles.keys()),
         }

@@ -29,8 +29,8 @@ def erase(trip: Trip, by: User, expense_ids: Sequence[int], settlement_ids: Sequ
     """
     # The latest first: what closed the trip goes before the money of which it used up the rest.
     for some in _portions(sorted(settlement_ids, reverse=True)):
-        deleted = Settlement.objects.filter(trip=trip.pk, pk__in=some).revoke()
-        write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_DELETED, deleted, trip.currency))
+        gone = Settlement.objects.filter(trip=trip.pk, pk__in=some).revoke().settlements
+        write(trip.pk, by, *settlement_entries(Event.SETTLEMENT_DELETED, gone, trip.currency))
     for some in _portions(expense_ids):
         _erase_expenses(trip, by, some)
 

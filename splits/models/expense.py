@@ -15,9 +15,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
-from splits.models.allocation import Allocation
 from splits.models.conflicts import DividedByHand, ExpenseChanged
-from splits.models.debt import Debt
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.division import (
     ENTERED_COLUMN,
@@ -34,9 +32,9 @@ from splits.models.in_trip import added_rows
 from splits.models.items import SCALE, Items, load_items
 from splits.models.payer import Payer
 from splits.models.plugin_fields import plugin_fields, store_plugin_fields, with_plugin_fields
-from splits.models.posting import ExpensePosting, Rows
+from splits.models.posting import ExpensePosting
 from splits.models.rate import ExchangeRate, in_trip_currency
-from splits.models.settlement import Settlement, closings_in
+from splits.models.settlement import Settlement
 from splits.models.split import Split
 from splits.money import Places, parse_places
 from tripcompanion.compiled import insert
@@ -275,7 +273,7 @@ class Expense(ClientNamed):
         read again.
         """
         insert([self])
-        payers, splits = self.posting(([], [])).rewrite(paid_by_user, parts)
+        payers, splits = self.posting(is_new=True).rewrite(paid_by_user, parts)
         sent = {name: value for name, value in options.items() if value is not None}
         after = expense_fields(self, paid_by_user, parts) | store_plugin_fields(self, sent)[1]
         vars(self).update(dict.fromkeys(plugin_fields()) | sent)
@@ -341,31 +339,23 @@ class Expense(ClientNamed):
         """
         with self.locked(by, Can.CHANGE_EXPENSES) as stored:
             where = {"trip": stored.trip_id, "expense": stored.pk}
-            payers = list(Payer.objects.filter(**where).order_by("id"))
-            whole = Split.objects.with_open_amounts().defer(None)
-            splits = list(whole.filter(**where).order_by("id"))
-            posting = stored.posting((payers, splits))
+            posting = stored.posting()
             fields = expense_fields(stored, posting.paid_by_user, posting.parts)
-            before = copy(stored)
-            split_ids = [split.pk for split in splits]
-            paying = Settlement.objects.filter(trip=stored.trip_id, split__in=split_ids)
-            settlement_ids = list(paying.values_list("pk", flat=True))
-            allocations = Allocation.objects.of(stored.trip_id, split_ids, settlement_ids)
-            debts = list(Debt.objects.filter(trip=stored.trip_id, split__in=split_ids))
-            offsets = closings_in(stored.trip_id).offsets(settlement_ids)
+            splits = posting.splits_with_debts
             posting.rewrite({}, {})
+            settlements, allocations, offsets = posting.revoked
             DeletedEntry.keep(
                 stored.trip,
                 DeletedKind.EXPENSE,
                 stored.pk,
                 allocations,
                 offsets,
-                states=[(split.open_minor, split.covered_at) for split in splits],
-                expense=[before],
-                payers=payers,
+                states=[split.open_and_covered() for split in splits],
+                expense=[stored],
+                payers=posting.payers,
                 splits=splits,
-                debts=debts,
-                settlements=posting.revoked,
+                debts=[debt for split in splits for debt in split.debts.all()],
+                settlements=settlements,
                 **{
                     name: rows.model.objects.filter(**where).order_by("id")
                     for name, rows in added_rows().items()
@@ -410,9 +400,9 @@ class Expense(ClientNamed):
         items = Items.of(self.stored_items, self.currency)
         return Division(self.split_type, tuple(parts), entered, items)
 
-    def posting(self, rows: Rows | None = None) -> ExpensePosting:
-        """The expense as it is in the ledger, with these payers and splits; None reads them."""
-        return ExpensePosting(self.trip, self.pk, self.number, self.places, rows)
+    def posting(self, *, is_new: bool = False) -> ExpensePosting:
+        """The expense as it is in the ledger."""
+        return ExpensePosting(self.trip, self.pk, self.number, self.places, is_new=is_new)
 
     def entered_by(self, paid_by_user: Mapping[int, int | None]) -> dict[int, int]:
         """`paid_by_user` in minor units of the expense's currency; None is the whole amount."""

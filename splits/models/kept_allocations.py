@@ -11,9 +11,10 @@ from django.db import connection
 from django.utils import timezone
 
 from splits.models.deleted import DeletedEntry
+from tripcompanion.compiled import ArrayParam
 from trips.models import Member
 
-#: The kept allocations, with the columns of `AllocationQuerySet.of`.
+#: The kept allocations, with the columns of an `AllocationRow`.
 _KEPT = {
     "postgresql": """
         SELECT trip_id, item::text AS text, (item->>0)::bigint AS id, (item->>1)::bigint AS debt_id,
@@ -32,7 +33,7 @@ _KEPT = {
         FROM splits_deletedentry AS entry, json_each(stored_rows, '$.allocations')
         WHERE entry.id = %s AND trip_id = %s""",
 }
-#: The kept offsets, with the columns of `Closings.offsets`.
+#: The kept offsets, with the columns of an `OffsetRow`.
 _OFFSETS = {
     "postgresql": """
         SELECT trip_id, (item->>0)::bigint AS id, (item->>1)::bigint AS closing_id,
@@ -59,13 +60,16 @@ _INSERT_OFFSETS = """
         closing.created_at
     FROM ({kept}) AS kept JOIN splits_settlement AS closing
         ON closing.id = kept.closing_id AND closing.trip_id = kept.trip_id"""
+#: Without it, PostgreSQL would compare each row with all of a trip that it does not know.
+_AMONG = {"postgresql": "= ANY(%s::bigint[])", "sqlite": "IN (SELECT value FROM json_each(%s))"}
 #: With the rows that they name, which may be deleted.
 _JOINED = """({kept}) AS kept
-    LEFT JOIN splits_debt AS debt ON debt.id = kept.debt_id AND debt.trip_id = kept.trip_id
-    LEFT JOIN splits_settlement AS settlement
-        ON settlement.id = kept.settlement_id AND settlement.trip_id = kept.trip_id
-    LEFT JOIN splits_settlement AS closing
-        ON closing.id = kept.closed_by_id AND closing.trip_id = kept.trip_id"""
+    LEFT JOIN splits_debt AS debt
+        ON debt.id = kept.debt_id AND debt.trip_id = kept.trip_id AND debt.id {among}
+    LEFT JOIN splits_settlement AS settlement ON settlement.id = kept.settlement_id
+        AND settlement.trip_id = kept.trip_id AND settlement.id {among}
+    LEFT JOIN splits_settlement AS closing ON closing.id = kept.closed_by_id
+        AND closing.trip_id = kept.trip_id AND closing.id {among}"""
 _LACKS_ONE = """(kept.debt_id IS NOT NULL AND debt.id IS NULL
     OR kept.settlement_id IS NOT NULL AND settlement.id IS NULL
     OR kept.closed_by_id IS NOT NULL AND closing.id IS NULL)"""
@@ -93,16 +97,19 @@ _USED = """
         ON allocation.id = kept.id AND allocation.trip_id = kept.trip_id
     WHERE allocation.{side} IS NOT NULL GROUP BY allocation.{side}"""
 _OWED = """
-    SELECT debtor_id, SUM(used.minor) FROM ({used}) AS used
-    JOIN splits_debt AS debt ON debt.id = used.row_id AND debt.trip_id = %s GROUP BY debtor_id"""
+    SELECT debtor_id, SUM(allocation.amount_minor) FROM splits_allocation AS allocation
+    JOIN splits_debt AS debt ON debt.id = allocation.debt_id AND debt.trip_id = %s
+    WHERE allocation.trip_id = %s AND allocation.id {among} AND debt.id {among}
+    GROUP BY debtor_id"""
 _COVER = """
     UPDATE splits_debt SET open_minor = open_minor - used.minor,
         covered_at = CASE WHEN open_minor = used.minor THEN COALESCE(used.covered_at, %s) END
-    FROM ({used}) AS used WHERE splits_debt.id = used.row_id AND splits_debt.trip_id = %s"""
+    FROM ({used}) AS used WHERE splits_debt.id = used.row_id AND splits_debt.trip_id = %s
+        AND splits_debt.id {among}"""
 _SPEND = """
     UPDATE splits_settlement SET credit_minor = credit_minor - used.minor
-    FROM ({used}) AS used
-    WHERE splits_settlement.id = used.row_id AND splits_settlement.trip_id = %s"""
+    FROM ({used}) AS used WHERE splits_settlement.id = used.row_id
+        AND splits_settlement.trip_id = %s AND splits_settlement.id {among}"""
 _MISSED = "SELECT kept.text FROM {joined} WHERE {lacks_one}"
 
 
@@ -119,8 +126,11 @@ def allocate_again(entry: DeletedEntry) -> list[list[Any]]:
     Returns the rows whose debt or settlement does not exist.
     """
     is_postgresql, trip_id = connection.vendor == "postgresql", entry.trip_id
-    key, kept = [entry.pk, trip_id], _KEPT[connection.vendor]
-    joined = {"joined": _JOINED.format(kept=kept), "lacks_one": _LACKS_ONE}
+    key, kept, among = [entry.pk, trip_id], _KEPT[connection.vendor], _AMONG[connection.vendor]
+    rows, array = entry.stored["allocations"], ArrayParam("ids").of
+    ids, *named = (array({"ids": {row[at] for row in rows if row[at]}}) for at in range(4))
+    debts, money, _closings = named
+    joined = {"joined": _JOINED.format(kept=kept, among=among), "lacks_one": _LACKS_ONE}
     of_debts, of_credit = (_USED.format(kept=kept, side=f"{s}_id") for s in ("debt", "settlement"))
     insert = _INSERT.format(
         least="LEAST" if is_postgresql else "MIN",
@@ -129,13 +139,13 @@ def allocate_again(entry: DeletedEntry) -> list[list[Any]]:
         **joined,
     )
     with connection.cursor() as cursor:
-        cursor.execute(insert, key)
-        cursor.execute(_OWED.format(used=of_debts), [*key, trip_id])
+        cursor.execute(insert, [*key, *named])
+        cursor.execute(_OWED.format(among=among), [trip_id, trip_id, ids, debts])
         owed = {user_id: {"owed_minor": -int(minor)} for user_id, minor in cursor.fetchall()}
         Member.increment_balances(trip_id, owed)
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         # The values are in the order of the text: the time stands before the rows.
-        cursor.execute(_COVER.format(used=of_debts), [now, *key, trip_id])
-        cursor.execute(_SPEND.format(used=of_credit), [*key, trip_id])
-        cursor.execute(_MISSED.format(**joined), key)
+        cursor.execute(_COVER.format(used=of_debts, among=among), [now, *key, trip_id, debts])
+        cursor.execute(_SPEND.format(used=of_credit, among=among), [*key, trip_id, money])
+        cursor.execute(_MISSED.format(**joined), [*key, *named])
         return [orjson.loads(text) for (text,) in cursor.fetchall()]

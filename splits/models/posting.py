@@ -6,32 +6,31 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from django.db import models
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch, Q, prefetch_related_objects
+from django.utils.functional import cached_property
 
 from splits import money
-from splits.models.allocation import Allocation
+from splits.models.allocation import Allocation, recompute
 from splits.models.debt import COUNT_EVERY, FEW_DEBTS, Debt, require_few_debts
 from splits.models.division import Part, Payment
 from splits.models.payer import Payer
 from splits.models.settlement import (
+    Revoked,
     Settlement,
     allocate_credit,
     make_allocations,
-    recompute,
     settlement_entries,
 )
 from splits.models.split import Split
 from splits.money import Places
 from tripcompanion.compiled import insert, new_rows
-from tripcompanion.database.deletes import delete_unread
+from tripcompanion.database.deletes import delete_leaves
 from trips.models import Member, Trip
 from trips.models.events import Event
 from trips.models.journal import entries_between, write
 from users.models import User
 
 Sums = dict[int, Counter[str]]
-Rows = tuple[Iterable[Payer], Iterable[Split]]
 #: What is owed for each participant's split, by debtor and creditor.
 Owed = Mapping[int, dict[tuple[int, int], int]]
 
@@ -58,20 +57,29 @@ class ExpensePosting:
     """An expense as it is in the ledger, and how to change it. Use it under the trip's lock.
 
     `paid_by_user` is what each payer paid, the first one first; `parts` is everybody's part. They
-    are those of `rows`, which are none for an expense that is not written yet, or are read.
+    are read, unless the expense `is_new`: then it has none yet.
     """
 
     def __init__(
-        self, trip: Trip, expense_id: int, number: int, places: Places, rows: Rows | None = None
+        self, trip: Trip, expense_id: int, number: int, places: Places, *, is_new: bool = False
     ) -> None:
         self.trip, self.expense_id = trip, expense_id
         #: These decide who gets odd cents; see `Expense`.
         self.number, self.places = number, places
-        #: Settlements that were deleted with the splits that they paid.
-        self.revoked: list[Settlement] = []
-        kinds: Any = (Payer, Split)
-        payers, splits = rows or [k.objects.filter(**self._expense()).order_by("id") for k in kinds]
-        self.paid_by_user, self.parts = payments_of(payers), parts_of(splits)
+        #: The settlements of deleted splits, with all allocations to these.
+        self.revoked = Revoked()
+        self.payers: list[Payer] = []
+        self.splits: list[Split] = []
+        if not is_new:
+            self.payers += Payer.objects.filter(**self._expense()).order_by("id")
+            self.splits += Split.objects.filter(**self._expense()).order_by("id")
+        self.paid_by_user, self.parts = payments_of(self.payers), parts_of(self.splits)
+
+    @cached_property
+    def splits_with_debts(self) -> list[Split]:
+        debts = Debt.objects.filter(trip=self.trip.pk)
+        prefetch_related_objects(self.splits, Prefetch("debts", debts))
+        return self.splits
 
     @property
     def entered(self) -> dict[int, int]:
@@ -97,13 +105,12 @@ class ExpensePosting:
         were inserted. Raises `TooManyDebts`.
         """
         owed, sums = debts_and_sums(paid_by_user, parts, self.number, self.places)
-        stored: list[Split] = []
+        stored = self.splits_with_debts
         if self.paid_by_user or self.parts:
             before = self.paid_by_user, self.parts
             _owed, sums_before = debts_and_sums(*before, self.number, self.places)
             for user_id, moved in sums_before.items():
                 sums.setdefault(user_id, Counter()).subtract(moved)
-            stored = list(self._splits().prefetch_related(Prefetch("debts", self._debts())))
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s for s in stored if s.participant_id not in kept])
         freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
@@ -161,22 +168,20 @@ class ExpensePosting:
         object_id = self.expense_id if split_id is None else split_id
         person_id = None if split_id is None else {**old, **new}["participantUserId"]
         changed = entries_between(event, object_id, old, new, self.expense_id, person_id)
-        deleted = settlement_entries(Event.SETTLEMENT_DELETED, self.revoked, self.trip.currency)
+        revoked = self.revoked.settlements
+        deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, self.trip.currency)
         write(self.trip.pk, by, *changed, *deleted)
 
     def _expense(self) -> dict[str, int]:
         """The columns that say to what a payer or a split belongs."""
         return {"trip_id": self.trip.pk, "expense_id": self.expense_id}
 
-    def _splits(self) -> models.QuerySet[Split]:
-        return Split.objects.filter(**self._expense())
-
-    def _debts(self) -> Any:
-        return Debt.objects.filter(trip=self.trip.pk)
-
     def _rewrite_payers(self, paid_by_user: Mapping[int, Payment]) -> list[Payer]:
-        """Replace the payers if they or their order changed; returns those that were inserted."""
-        if list(self.paid_by_user.items()) == list(paid_by_user.items()):
+        """Replace the payers if they or their order changed; returns those that were inserted.
+
+        Those of an expense that has none any more are deleted with it.
+        """
+        if not paid_by_user or list(self.paid_by_user.items()) == list(paid_by_user.items()):
             return []
         if self.paid_by_user:
             Payer.objects.filter(**self._expense()).delete()
@@ -191,10 +196,15 @@ class ExpensePosting:
         if split_ids := [split.pk for split in splits]:
             trip_id = self.trip.pk
             of_trip = Settlement.objects.filter(trip=trip_id)
-            self.revoked = of_trip.filter(split__in=split_ids).revoke()
-            if debt_ids := [debt.pk for split in splits for debt in split.debts.all()]:
-                Allocation.objects.filter(trip=trip_id, debt__in=debt_ids).unallocate(trip_id)
-            delete_unread(self._splits().filter(pk__in=split_ids))
+            revoked = of_trip.filter(split__in=split_ids).revoke()
+            debts = [debt for split in splits for debt in split.debts.all()]
+            if covered := [debt.pk for debt in debts if debt.open_minor < debt.amount_minor]:
+                of_debts = Allocation.objects.filter(trip=trip_id, debt__in=covered)
+                allocations = [*revoked.allocations, *of_debts.unallocate(trip_id)]
+                revoked = revoked._replace(allocations=allocations)
+            delete_leaves(Debt.objects.filter(trip=trip_id, pk__in=[debt.pk for debt in debts]))
+            delete_leaves(Split.objects.filter(trip=trip_id, pk__in=split_ids))
+            self.revoked = revoked
 
     def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
         """Allocate credit to new debts, and set the open amounts of their splits."""

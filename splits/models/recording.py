@@ -15,13 +15,13 @@ from typing import Any
 from django.utils import timezone
 
 from splits import money
-from splits.models.allocation import Allocation
+from splits.models.allocation import Allocation, recompute
 from splits.models.debt import MAX_OPEN_DEBTS, Debt, TooManyDebts, require_few_debts
 from splits.models.division import SCALE, Division, Part, Payment, SplitType
 from splits.models.expense import Expense, expense_fields
 from splits.models.payer import Payer
 from splits.models.posting import Owed, Sums, amounts, debts_and_sums, new_debts
-from splits.models.settlement import Settlement, recompute, settlement_entries, sums_of
+from splits.models.settlement import Settlement, settlement_entries, sums_of
 from splits.models.split import Split
 from tripcompanion.compiled import insert
 from trips.models import Member, Trip

@@ -45,7 +45,7 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         # Until 1.0.0, debts and allocations were not kept.
         kept_debts = kept.rows_of("debts", Debt) if "debts" in kept.stored else None
         payers, splits = expense.loaded_payers, expense.loaded_splits
-        debts = expense.posting(([], [])).restore(payers, splits, kept_debts)
+        debts = expense.posting(is_new=True).restore(payers, splits, kept_debts)
         settlements = kept.rows_of("settlements", Settlement)
         _insert(kept.trip, settlements)
         _put_back(kept, settlements, debts)

@@ -4,25 +4,24 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Sum, When
-from django.db.models.functions import Coalesce
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits.models.allocation import Allocation, AllocationQuerySet
-from splits.models.closing import Closings
+from splits.models.allocation import Allocation, AllocationRow, recompute
+from splits.models.closing import Closings, OffsetRow
 from splits.models.conflicts import ClosesTrip
-from splits.models.debt import Debt, DebtQuerySet
+from splits.models.debt import Debt, DebtQuerySet, require_few_debts
 from splits.models.deleted import DeletedEntry, DeletedKind
 from splits.models.rate import ExchangeRate, in_trip_currency
-from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, Param, insert
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param, insert
 from tripcompanion.currency.amounts import Amount, minor_units, to_major
 from tripcompanion.currency.formats import format_amount
-from tripcompanion.database.deletes import delete_unread
+from tripcompanion.database.deletes import delete_leaves
 from trips.models import InTripQuerySet, Member, Trip, locked_row, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed
 from trips.models.events import Event
@@ -36,6 +35,14 @@ def today() -> date:
     return timezone.now().date()
 
 
+class Revoked(NamedTuple):
+    """Settlements that were deleted, with their allocations and the offsets of what they closed."""
+
+    settlements: Sequence["Settlement"] = ()
+    allocations: Sequence[AllocationRow] = ()
+    offsets: Sequence[OffsetRow] = ()
+
+
 class SettlementQuerySet(InTripQuerySet["Settlement"]):
     def with_details(self) -> "SettlementQuerySet":
         """With everything that a response contains: both people and the currency."""
@@ -45,15 +52,15 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
         """Settlements with unused credit, oldest first."""
         return self.filter(credit_minor__gt=0).order_by("id")
 
-    def revoke(self) -> "list[Settlement]":
+    def revoke(self) -> "Revoked":
         """Delete these settlements of one trip, and reopen what they covered or closed.
 
-        Call under the lock of the trip. Returns the deleted settlements, for the journal. Raises
-        `ClosesTrip` if another one has used up credit of them, or of what they closed.
+        Call under the lock of the trip. Raises `ClosesTrip` if another one has used up credit of
+        them, or of what they closed, and `TooManyDebts`.
         """
         rows = list(self.order_by("pk"))
         if not rows:
-            return []
+            return Revoked()
         trip_id, ids = rows[0].trip_id, {row.pk for row in rows}
         closings = closings_in(trip_id)
         causes = closings.causes(ids)
@@ -63,10 +70,11 @@ class SettlementQuerySet(InTripQuerySet["Settlement"]):
             row.has_closed = row.pk in causes
         changes = sums_of(rows, [], sign=-1)
         of_trip = Allocation.objects.filter(trip=trip_id)
-        of_trip.filter(settlement__in=ids).unallocate(trip_id, changes)
-        closings.reopen(causes)
-        delete_unread(self.filter(trip=trip_id))
-        return rows
+        allocations = of_trip.filter(settlement__in=ids).unallocate(trip_id, changes, ids)
+        of_closings, offsets = closings.reopen(causes)
+        delete_leaves(self.filter(trip=trip_id))
+        require_few_debts(trip_id)
+        return Revoked(rows, allocations + of_closings, offsets)
 
 
 _Settlements = models.Manager.from_queryset(SettlementQuerySet)
@@ -311,27 +319,17 @@ class Settlement(ClientNamed):
         with locked_row(
             rows, by, Can.DELETE_SETTLEMENTS, trip_id=self.trip_id, pk=self.pk
         ) as stored:
-            DeletedEntry.keep(
-                stored.trip,
-                DeletedKind.SETTLEMENT,
-                stored.pk,
-                allocations=Allocation.objects.of(self.trip_id, [], [stored.pk]),
-                offsets=closings_in(self.trip_id).offsets([stored.pk]),
-                settlement=[stored],
-            )
-            deleted = Settlement.objects.filter(trip=self.trip_id, pk=self.pk).revoke()
-            write(
-                self.trip_id,
-                by,
-                *settlement_entries(Event.SETTLEMENT_DELETED, deleted, stored.trip.currency),
-            )
+            trip, gone = stored.trip, Settlement.objects.filter(trip=self.trip_id, pk=self.pk)
+            deleted, *freed = gone.revoke()
+            DeletedEntry.keep(trip, DeletedKind.SETTLEMENT, stored.pk, *freed, settlement=[stored])
+            entries = settlement_entries(Event.SETTLEMENT_DELETED, deleted, trip.currency)
+            write(trip.pk, by, *entries)
 
     def covered_count(self) -> int:
         """How many debts it covers, also with the offsets of what it closed."""
-        rows = Allocation.objects.filter(trip=self.trip_id, settlement__trip=self.trip_id)
-        # Two statements, because SQLite scans the whole table for conditions joined by OR.
-        of_offsets = rows.filter(settlement__closing=self)
-        return rows.filter(settlement=self).count() + of_offsets.count()
+        offsets = Settlement.with_offsets.filter(trip=self.trip_id, closing=self)
+        ids = [self.pk, *offsets.values_list("pk", flat=True)]
+        return Allocation.objects.filter(trip=self.trip_id, settlement__in=ids).count()
 
     def close_if_settled(self) -> None:
         """Close everything that is open if every balance of the trip is zero; see `Closings`."""
@@ -460,57 +458,6 @@ def allocate(debts: Iterable[Debt], settlements: Iterable[Settlement]) -> list[A
                 parts = {"trip_id": debt.trip_id, "settlement": settlement, "debt": debt}
                 allocations.append(Allocation(**parts, amount_minor=amount_minor))
     return allocations
-
-
-def recompute(
-    trip_id: int,
-    debt_ids: Iterable[int | None],
-    settlement_ids: Iterable[int | None],
-    now: datetime | None = None,
-) -> None:
-    """Recompute `open_minor` and `credit_minor` of rows of a trip; ids that are None are ignored.
-
-    `now` is when debts without an open amount were covered.
-    """
-    if debts := {pk for pk in debt_ids if pk}:
-        _recompute_debts(trip=trip_id, debts=debts, now=now or timezone.now())
-    if settlements := {pk for pk in settlement_ids if pk}:
-        _recompute_settlements(trip=trip_id, settlements=settlements)
-
-
-@CompiledUpdate
-def _recompute_debts(
-    trip: Param,
-    debts: ArrayParam = ArrayParam("debts"),
-    now: Param = Param("now", models.DateTimeField()),
-) -> tuple[DebtQuerySet, dict[str, Any]]:
-    covered = _sum_of(Allocation.objects.all(), "debt")
-    changes = {
-        "open_minor": F("amount_minor") - covered,
-        "covered_at": Case(When(amount_minor=covered, then=Coalesce(F("covered_at"), now))),
-    }
-    return Debt.objects.filter(ArrayParam.among(debts, "id"), trip=trip), changes
-
-
-@CompiledUpdate
-def _recompute_settlements(
-    trip: Param, settlements: ArrayParam = ArrayParam("settlements")
-) -> tuple[SettlementQuerySet, dict[str, Any]]:
-    used = _sum_of(Allocation.objects.all(), "settlement")
-    changes = {"credit_minor": F("amount_minor") - used}
-    return Settlement.with_offsets.filter(ArrayParam.among(settlements, "id"), trip=trip), changes
-
-
-def _sum_of(allocations: AllocationQuerySet, side: str) -> Coalesce:
-    """The sum of these allocations for each debt, or for each settlement."""
-    sums = (
-        allocations.filter(**{"trip": OuterRef("trip"), side: OuterRef("pk")})
-        .order_by()
-        .values(side)
-        .annotate(total_minor=Sum("amount_minor"))
-        .values("total_minor")
-    )
-    return Coalesce(Subquery(sums), 0, output_field=models.BigIntegerField())
 
 
 def settlement_entries(

@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
 
 from splits.models.allocation import Allocation
-from splits.models.debt import Debt
+from splits.models.debt import Debt, require_few_debts
 from splits.models.in_trip import InTrip
 from splits.models.settlement import Settlement, open_debts, settlement_entries
 from tripcompanion.compiled import OneOf
@@ -160,6 +160,12 @@ class Split(InTrip):
         paid_at = None if self.open_minor else self.covered_at or self.created_at
         return SplitState(self.open_minor == 0, self.covered_minor(self.open_minor), paid_at)
 
+    def open_and_covered(self) -> tuple[int, datetime]:
+        """`open_minor` and `covered_at` as `with_open_amounts` reads them, by the loaded debts."""
+        debts = self.debts.all()
+        times = [debt.covered_at for debt in debts if debt.covered_at]
+        return sum(debt.open_minor for debt in debts), max(times, default=self.created_at)
+
     def covered_minor(self, open_minor: int) -> int:
         """The covered part, in minor units, if `open_minor` is open; negative in a refund."""
         return self.amount_minor + (open_minor if self.amount_minor < 0 else -open_minor)
@@ -198,9 +204,10 @@ class Split(InTrip):
         with locked_row(rows, by, Can.SETTLE, trip_id=self.trip_id, pk=self.pk) as split:
             trip = split.trip
             before = Split.objects.with_details().get(pk=self.pk)
-            revoked = self.settlements.filter(trip=trip).revoke()
+            revoked = self.settlements.filter(trip=trip).revoke().settlements
             debts = self.debts.filter(trip=trip)
             Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).unallocate(trip.pk)
+            require_few_debts(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
             unpaid = after._entries(Event.SPLIT_UNPAID, before.open_minor, after.open_minor)
             deleted = settlement_entries(Event.SETTLEMENT_DELETED, revoked, trip.currency)
