@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from django.db.models import Exists, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import NotFound
 
 from plugins.expense_filters.conditions import spellings, tagged
 from splits.models import Expense, Payer
-from splits.models.in_trip import OF_EXPENSE
+from splits.models.in_trip import is_among
 from splits.models.tag import clean_tags, tag_key
 from trips.models import Trip, locked_trip
 from trips.models.events import Event
@@ -49,8 +49,8 @@ def tag_or_404(trip: Trip, tag: str) -> TagUse:
 
 def is_tag_of_own(trip: Trip, by: User, tag: str) -> bool:
     """Whether all expenses of the trip that have the tag are own ones of `by`."""
-    paid_by_them = Exists(Payer.objects.filter(**OF_EXPENSE, user=by))
-    others = trip.expenses.exclude(created_by=by).exclude(paid_by_them)
+    paid = Payer.objects.filter(trip=trip, user=by).values("expense")
+    others = trip.expenses.exclude(created_by=by).exclude(is_among(paid))
     return not tagged(others, tag).exists()
 
 

@@ -7,6 +7,8 @@ from hypothesis import given, settings, strategies
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.tags.models import rename_tag
+from splits.models import Payer
+from tests.test_plans import MANY, dearest, fill_unknown, in_either_state, joins_all
 
 
 def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger, olga):
@@ -100,3 +102,15 @@ def test_a_rename_leaves_no_old_name_and_no_tag_twice(ledger, olga, lists, old):
         assert set(keys) == wanted
         assert len(keys) == len(set(keys))
         assert ledger.answer(olga, "delete", f"expenses/{expense['id']}").status_code == 204
+
+
+@joins_all
+@in_either_state
+def test_without_statistics_a_rename_compares_few_rows(api, trip, olga, ed, is_analysed):
+    """Olga recorded all expenses, and Ed paid them: they are his own."""
+    fill_unknown(trip, olga, ed, is_analysed=is_analysed)
+    trip.expenses.update(tags=["fish"])
+    Payer.objects.filter(trip=trip).update(user=ed)
+    renamed = (f"/api/trips/{trip.pk}/tags/fish", {"name": "x"})
+    rows, sql = dearest(api(ed).patch, *renamed)
+    assert rows < MANY * 50, sql
