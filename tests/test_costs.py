@@ -1,6 +1,6 @@
 """A request counts as what it costs: a body by its objects, an export by its time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 import time_machine
@@ -15,7 +15,6 @@ from tripcompanion.api.throttling import requests_of
 
 pytestmark = pytest.mark.either
 
-Limits = Callable[..., None]
 #: More than a window of these tests has.
 MANY = 1_000
 #: Operations with a limit of their own, at most 60 in an hour.

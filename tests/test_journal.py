@@ -52,7 +52,6 @@ WRITTEN = {
     f"PUT {SPLITS}/{{split_id}}/unpay": ["split.unpaid", "settlement.deleted"],
     **merged("WRITTEN"),
 }
-Cast = dict[str, User]
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 import socketserver
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 
 import httpx
 import pytest
 from django.conf import settings
 
-from tests.proxy import PROXIES, Proxy
+from tests.proxy import PROXIES
 from tests.server import running_server
 from tests.splits.journey import sign_up
 from tests.walked import all_of
@@ -19,7 +17,6 @@ from tripcompanion.api.middleware import is_large_body
 
 pytestmark = pytest.mark.once
 
-Start = Callable[[Sequence[str], Path], AbstractContextManager[Proxy]]
 both = pytest.mark.parametrize("start", PROXIES)
 KEYED = {"Idempotency-Key": "a-key-of-this-test"}
 

@@ -7,10 +7,8 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
 
 import httpx
 import pytest
@@ -22,7 +20,6 @@ from tests.proxy import (
     HAPROXY,
     NGINX,
     PROXIES,
-    Proxy,
     deployment_variables,
     haproxy_of_hosts,
     write_nginx,
@@ -38,7 +35,6 @@ SETTLED_SECONDS = 3
 needs_postgresql = pytest.mark.skipif(
     not settings.DATABASE_URL.startswith("postgres"), reason="several hosts share a PostgreSQL"
 )
-Started = Callable[[list[str], Path], AbstractContextManager[Proxy]]
 
 
 @HAPROXY

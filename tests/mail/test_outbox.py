@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
 
@@ -24,8 +23,6 @@ from tripcompanion.database.turns import BATCH, Turns
 from tripcompanion.mail.sending import GIVE_UP_AFTER
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail
-
-Smtp = Callable[[int], None]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 
@@ -15,7 +14,6 @@ from tests.trips.bodies import lisbon
 
 ROUNDS = 8
 GONE, LIVES = (204, ""), (409, "account_in_use")
-Newcomer = Callable[[], Traveller]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from tests.splits.rules import Bill, borne, owed, share_out
 
 pytestmark = pytest.mark.once
 
-Side = dict[int, int]
 
 TOTALS = st.integers(0, 10**15)
 SEEDS = st.integers(0, 10**6)

@@ -1,7 +1,5 @@
 """Entries that another release deleted, whose tables had fewer columns or more, are restored."""
 
-from collections.abc import Callable
-
 import orjson
 import pytest
 from django.db.models import Model
@@ -46,8 +44,6 @@ COLUMNS = [
     for field in model._meta.concrete_fields
     if field.attname not in REQUIRED[model]
 ]
-
-Delete = Callable[[str], str]
 
 
 @pytest.fixture

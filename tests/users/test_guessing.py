@@ -1,6 +1,5 @@
 """Wrong passwords are limited per account over all clients, and nobody is locked out by them."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -12,7 +11,6 @@ from tests.users.logins import log_in, try_to_log_in
 from users.mail_templates import MailTemplate
 from users.models import Mail, Session
 
-Limits = Callable[..., None]
 NOON = datetime(2026, 5, 14, 12, 0, 20, tzinfo=UTC)
 HOME, CAFE = "203.0.113.7", "198.51.100.9"
 

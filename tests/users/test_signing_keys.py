@@ -2,7 +2,6 @@
 
 import hmac
 import json
-from collections.abc import Callable
 from functools import partial
 
 import jwt
@@ -21,7 +20,6 @@ pytestmark = pytest.mark.once
 
 KINDS = (OLD, *PRIVATE.values())
 IDS = ("HS256", *PRIVATE)
-Ring = Callable[..., None]
 
 
 @pytest.fixture
