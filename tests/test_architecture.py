@@ -1,6 +1,5 @@
 """ARCHITECTURE.md and the READMEs of packages are true: their trees exist, their examples hold."""
 
-import json
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +10,7 @@ from django.core.management import commands as core_commands
 from splits.models import Debt, Settlement
 from tests.document import usual_plugins
 from tests.sources import CORE, PACKAGES, ROOT, shipped
+from tests.splits.ledger import exact
 from tests.walked import all_of
 from tripcompanion.plugin import plugins
 
@@ -20,7 +20,6 @@ DOCUMENT = (ROOT / "ARCHITECTURE.md").read_text()
 TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
 FOLDERS = (*PACKAGES, "benchmarks", "chaos")
 LEDGER = (ROOT / "splits" / "README.md").read_text()
-Pairs = set[tuple[str, str, Decimal]]
 
 
 def steps():
@@ -36,11 +35,6 @@ def pairs(text):
     """`Vera to Ed 6.67, …` as a set."""
     found = re.findall(r"(\w+) to (\w+) ([0-9.]+)", text)
     return {(debtor, creditor, Decimal(amount)) for debtor, creditor, amount in found}
-
-
-def exact(response):
-    """The answer, with amounts as the digits that were sent."""
-    return json.loads(response.content, parse_float=Decimal)
 
 
 def first_name(user):

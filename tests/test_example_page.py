@@ -11,11 +11,13 @@ import pytest
 from tests.chromium import chromium, front_end
 from tests.document import ROOT
 from tests.splits.journey import fresh_email
+from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.once
 
 PAGE = (ROOT / "docs" / "examples" / "balances.html").read_text()
 PASSWORD = "four-green-suitcases"
+TRIP = lisbon(title="Lisbon", currency="EUR")
 #: Description, amount, split type, and the figures of Olga and Ed.
 EXPENSES = [
     ("Dinner", "62.55", "EQUAL", "", ""),
@@ -98,9 +100,7 @@ def register(server, name):
 def test_the_page_records_every_split_type_pays_and_draws_the_balances(server, tmp_path):
     olga, ed = (register(server, name) for name in ("Olga", "Ed"))
     api = partial(call, server, olga["token"])
-    lisbon = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
-    days = {"startDate": "2026-05-14", "endDate": "2026-05-18"}
-    trip = api("POST", "/trips", lisbon | days)["id"]
+    trip = api("POST", "/trips", TRIP)["id"]
     api("POST", f"/trips/{trip}/members", {"email": ed["user"]["email"], "role": "EDITOR"})
     person = PERSON.replace("EXPENSES", json.dumps(EXPENSES)).replace("PASSWORD", PASSWORD)
     person = person.replace("OLGA", olga["user"]["email"]).replace('ED"', f'{ed["user"]["email"]}"')
@@ -131,9 +131,7 @@ def test_the_page_records_every_split_type_pays_and_draws_the_balances(server, t
 def test_the_page_shows_at_once_what_is_recorded_in_another_browser(server, tmp_path):
     olga = register(server, "Olga")
     api = partial(call, server, olga["token"])
-    trip = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
-    trip |= {"startDate": "2026-05-14", "endDate": "2026-05-18"}
-    api("POST", f"/trips/{api('POST', '/trips', trip)['id']}/guests", {"name": "Grandma"})
+    api("POST", f"/trips/{api('POST', '/trips', TRIP)['id']}/guests", {"name": "Grandma"})
     with (
         front_end(PAGE) as origin,
         chromium(tmp_path / "one", "--accept-lang=en") as one,
@@ -170,9 +168,7 @@ BESIDE = """
 @pytest.mark.parametrize("width", [390, 1280])
 def test_an_error_is_shown_beside_the_button(server, tmp_path, width):
     olga = register(server, "Olga")
-    trip = {"title": "Lisbon", "destination": "Lisbon", "currency": "EUR"}
-    trip |= {"startDate": "2026-05-14", "endDate": "2026-05-18"}
-    path = f"/trips/{call(server, olga['token'], 'POST', '/trips', trip)['id']}"
+    path = f"/trips/{call(server, olga['token'], 'POST', '/trips', TRIP)['id']}"
     for number in range(20):
         call(server, olga["token"], "POST", f"{path}/guests", {"name": f"Guest {number}"})
 

@@ -1,23 +1,18 @@
 """How answers are written: exact numbers, UTC instants, UTF-8, and JSON unless asked otherwise."""
 
-import json
 import re
 from decimal import Decimal
 
 import pytest
 
 from tests.factories import TripFactory, join, overwrite, spend
+from tests.splits.ledger import exact
 from tests.trips.bodies import lisbon
 from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
 
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
-
-
-def exact(response):
-    """The answer with every fraction as the digits that were sent."""
-    return json.loads(response.content, parse_float=Decimal)
 
 
 def every_value(node, key=""):

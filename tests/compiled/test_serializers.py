@@ -7,6 +7,7 @@ import pytest
 from splits.models import Settlement, SplitType
 from splits.serializers.settlement import SettlementSerializer
 from tests.factories import settle, spend
+from tests.trips.bodies import dinner
 from tripcompanion.api import rendering, viewsets
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.compiled import serialize
@@ -73,15 +74,7 @@ def test_every_answer_is_what_its_shape_declares(compared, api, trip, olga, ed, 
         f"/api/users/{olga.pk}/pending-debts",
     ):
         assert client.get(path).status_code == 200, path
-    body = {
-        "description": "Sushi",
-        "amount": 1000,
-        "currency": "JPY",
-        "exchangeRate": 0.0061,
-        "expenseDate": "2026-05-15",
-        "splitType": "EQUAL",
-        "participantUserIds": [olga.pk, ed.pk],
-    }
+    body = dinner(olga, ed, amount=1000, currency="JPY", exchangeRate=0.0061)
     assert client.post(f"{url}/expenses/preview", body).status_code == 200
     assert client.post(f"{url}/expenses", body).status_code == 201
     login = {"email": olga.email, "password": "four-green-suitcases"}

@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 
 from splits.models import Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.trips.bodies import dinner
 from tests.walked import all_of
 from trips.models import Trip
 from trips.roles import TripRole
@@ -77,14 +78,7 @@ class Environment:
         ]
 
     def expense_body(self, **fields: Any) -> dict[str, Any]:
-        return {
-            "description": "Tarts",
-            "amount": 12.5,
-            "expenseDate": "2026-05-15",
-            "splitType": "EQUAL",
-            "participantUserIds": [self.olga.pk, self.ed.pk],
-            **fields,
-        }
+        return dinner(self.olga, self.ed, **fields)
 
     def settlement(self) -> Settlement:
         """A settlement of 5.00 from Ed to Olga."""

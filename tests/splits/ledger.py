@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient
 
 from tests.cast import Api
+from tests.trips.bodies import dinner
 from trips.models import JournalEntry, Trip
 from users.models import User
 
@@ -155,14 +156,7 @@ class Ledger:
     @staticmethod
     def expense_body(amount: Any, /, *among: User, **fields: Any) -> Json:
         """A valid body for an expense among the given people."""
-        return {
-            "description": "Dinner in Alfama",
-            "amount": amount,
-            "expenseDate": "2026-05-14",
-            "splitType": "EQUAL",
-            "participantUserIds": [user.pk for user in among],
-            **fields,
-        }
+        return dinner(*among, **{"description": "Dinner in Alfama", "amount": amount, **fields})
 
 
 def split_url(split: Json) -> str:

@@ -7,6 +7,7 @@ from django.db import connection
 
 from benchmarks.open_debts import DEBT_MINOR, Size, fill
 from splits.models import Allocation, Debt, Split
+from tests.trips.bodies import dinner
 from trips.models import Member
 
 FEW, MANY = 50, 5_000
@@ -112,15 +113,9 @@ def test_everybody_owes_again_what_was_closed(few_and_many):
 
 
 def test_a_settlement_that_leaves_nothing_open_closes_nothing(api, trip, olga, ed):
-    body = {
-        "description": "Boat",
-        "amount": 7,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-        "participantUserIds": [ed.pk],
-    }
     client = api(olga)
-    assert client.post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
+    made = client.post(f"/api/trips/{trip.pk}/expenses", dinner(ed, amount=7))
+    assert made.status_code == 201
     body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 7}
     assert client.post(f"/api/trips/{trip.pk}/settlements", body).status_code == 201
     assert Allocation.objects.get().closed_by is None
@@ -132,15 +127,10 @@ def test_the_largest_expense_is_recorded_and_deleted_also_when_it_is_closed(api,
     if connection.vendor == "sqlite":
         connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
     closable = Closable(api, MANY)
-    people = [member.user_id for member in closable.trip.members.order_by("user_id")]
-    body = {
-        "description": "Boat",
-        "amount": 4_000,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-        "participantUserIds": people,
-        "payers": [{"userId": user_id, "amount": 200} for user_id in people[:20]],
-    }
+    members = closable.trip.members.order_by("user_id").select_related("user")
+    people = [member.user for member in members]
+    payers = [{"userId": user.pk, "amount": 200} for user in people[:20]]
+    body = dinner(*people, amount=4_000, payers=payers)
     expenses = f"{closable.url}/expenses"
     made = closable.client.post(expenses, body)
     assert made.status_code == 201

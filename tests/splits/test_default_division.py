@@ -6,6 +6,7 @@ from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import add_guest
 from tests.splits.ledger import exact, parts
+from tests.trips.bodies import lisbon
 
 pytestmark = pytest.mark.either
 
@@ -117,10 +118,7 @@ def test_a_default_that_divides_nothing_is_refused(ledger, olga, changes, field)
 
 
 def test_a_new_trip_may_have_a_default_of_its_creator(api, olga, ed):
-    body = {
-        "title": "Wine", "destination": "Porto", "startDate": "2026-05-14", "endDate": "2026-05-16",
-    }  # fmt: skip
-    client = api(olga)
+    body, client = lisbon(), api(olga)
     made = client.post("/api/trips", {**body, "defaultDivision": {"splitType": "EQUAL"}})
     assert made.json()["defaultDivision"] == {
         "splitType": "EQUAL",

@@ -1,4 +1,4 @@
-"""Bodies that make a trip, and an expense."""
+"""Bodies that make a trip, and an expense; and how people are shown."""
 
 from typing import Any
 
@@ -25,3 +25,9 @@ def dinner(*people: Any, **fields: Any) -> dict[str, Any]:
         "participantUserIds": [user.pk for user in people],
         **fields,
     }
+
+
+def summary(user: Any, **fields: Any) -> dict[str, Any]:
+    """A user as their companions see them, with other `fields`."""
+    shown = {"id": user.pk, "name": user.name, "email": user.email}
+    return {**shown, "profilePicture": None, "guest": False, **fields}

@@ -6,17 +6,10 @@ import pytest
 import time_machine
 
 from tests.document import problem_of
-from tests.factories import PASSWORD, UserFactory, join
-from tests.trips.bodies import lisbon
+from tests.factories import PASSWORD, TripFactory, UserFactory, join
+from tests.trips.bodies import dinner, lisbon
 from trips.models import Trip
 from trips.roles import TripRole
-
-EXPENSE = {
-    "description": "Tarts",
-    "amount": 12.5,
-    "expenseDate": "2026-05-15",
-    "splitType": "EQUAL",
-}
 
 
 def assert_limit(response, limit):
@@ -26,7 +19,7 @@ def assert_limit(response, limit):
 
 @pytest.fixture
 def expense(olga):
-    return EXPENSE | {"participantUserIds": [olga.pk]}
+    return dinner(olga)
 
 
 def test_nobody_has_more_trips_than_the_quota(api, olga, settings):
@@ -76,17 +69,11 @@ def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(api, olga, trip, e
 def test_each_trip_counts_for_itself(api, olga, trip, expense, settings):
     settings.QUOTA_EXPENSES = 1
     client = api(olga)
-    other = Trip.start(olga, **{**_dates(), "title": "Porto", "destination": "Porto"})
+    other = TripFactory()
+    join(other, olga, TripRole.OWNER)
     for one in (trip, other):
         assert client.post(f"/api/trips/{one.pk}/expenses", expense).status_code == 201
     assert_limit(client.post(f"/api/trips/{other.pk}/expenses", expense), 1)
-    join(other, UserFactory(), TripRole.VIEWER)
-
-
-def _dates():
-    return {"start_date": datetime(2026, 5, 14, tzinfo=UTC).date()} | {
-        "end_date": datetime(2026, 5, 18, tzinfo=UTC).date()
-    }
 
 
 def test_the_changes_of_a_day_are_limited(api, trip, olga, settings):

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import PASSWORD, TripFactory, UserFactory, join
-from tests.trips.bodies import lisbon
+from tests.trips.bodies import dinner, lisbon
 from tests.trips.unanswered import add, bind, new_trip
 from tests.users.logins import log_in
 from tests.walked import all_of, answers
@@ -181,9 +181,7 @@ def test_who_goes_with_sums_of_zero_is_not_bound_by_later_changes(
     url = f"/api/trips/{theirs.pk}"
 
     def yacht(amount, *among):
-        body = {"description": "Yacht", "amount": amount, "expenseDate": "2026-05-14"}
-        body |= {"splitType": "EQUAL", "participantUserIds": [user.pk for user in among]}
-        made = api(stranger).post(f"{url}/expenses", body)
+        made = api(stranger).post(f"{url}/expenses", dinner(*among, amount=amount))
         assert made.status_code == 201, made.content
         return made.json()["id"]
 

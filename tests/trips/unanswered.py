@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.response import Response
 
 from tests.cast import Api
-from tests.trips.bodies import lisbon
+from tests.trips.bodies import dinner, lisbon
 from trips.models import Trip
 from users.models import User
 
@@ -21,13 +21,7 @@ def add(api: Api, by: User, trip: Trip, **body: Any) -> Response:
 
 def bind(api: Api, by: User, trip: Trip, *debtors: User, amount: str = "10000.01") -> None:
     """Record an expense that `by` paid for the others, and a settlement."""
-    body = {
-        "description": "Yacht",
-        "amount": amount,
-        "expenseDate": "2026-05-14",
-        "splitType": "EQUAL",
-        "participantUserIds": [by.pk, *(user.pk for user in debtors)],
-    }
+    body = dinner(by, *debtors, amount=amount)
     made = api(by).post(f"/api/trips/{trip.pk}/expenses", body)
     assert made.status_code == 201, made.content
     sent = {"fromUserId": debtors[0].pk, "toUserId": by.pk, "amount": "1.00"}
