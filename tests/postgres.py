@@ -25,6 +25,17 @@ HOW_TO_GET_ONE = (
     "install postgresql), or name a server in DATABASE_URL=postgres://user:password@host/name."
 )
 
+#: A program whose migration is killed as soon as it has its lock.
+KILLED_MIGRATION = """
+import os, signal
+from django.core.management import call_command
+from django.db.models.signals import pre_migrate
+def die(**_sent):
+    os.kill(os.getpid(), signal.SIGKILL)
+pre_migrate.connect(die)
+call_command("migrate_safely")
+"""
+
 
 def wait_for_lock(connection: psycopg.Connection, table: str, *, waits: bool = True) -> None:
     """Return once somebody waits for a lock on `table`, or nobody does any more."""

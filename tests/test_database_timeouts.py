@@ -19,7 +19,7 @@ from django.db.models.signals import pre_migrate
 
 from tests import citus
 from tests.document import problem_of
-from tests.postgres import wait_for_lock
+from tests.postgres import KILLED_MIGRATION, wait_for_lock
 from tests.server import ROOT, running_server
 from tests.trips.bodies import lisbon
 
@@ -187,21 +187,10 @@ def test_a_migration_waits_longer_than_a_statement_may_take(impatient):
     assert migrating.returncode == 0
 
 
-_KILLED = """
-import os, signal
-from django.core.management import call_command
-from django.db.models.signals import pre_migrate
-def die(**_sent):
-    os.kill(os.getpid(), signal.SIGKILL)
-pre_migrate.connect(die)
-call_command("migrate_safely")
-"""
-
-
 @pytest.mark.slow
 def test_a_migration_that_is_killed_leaves_no_lock_behind(impatient):
     with pytest.raises(subprocess.CalledProcessError):
-        impatient.manage("shell", "--no-imports", "-c", _KILLED)
+        impatient.manage("shell", "--no-imports", "-c", KILLED_MIGRATION)
     impatient.manage("migrate_safely", "--wait", "10")
     assert advisory_locks(impatient) == 0
 

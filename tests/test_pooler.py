@@ -15,7 +15,7 @@ from django.db import OperationalError, connection
 
 from tests.own_rows import see_only_what_is_mine
 from tests.pgbouncer import POOL_SIZE, PREPARING, pgbouncer, version
-from tests.postgres import wait_for_lock
+from tests.postgres import KILLED_MIGRATION, wait_for_lock
 from tests.server import running_server
 from tests.soak.chapter import play_chapters
 from tests.splits.journey import Journey, sign_up
@@ -218,22 +218,11 @@ def test_migrations_run_again_and_again(server):
         assert "No migrations to apply" in migrated(server)
 
 
-_KILLED = """
-import os, signal
-from django.core.management import call_command
-from django.db.models.signals import pre_migrate
-def die(**_sent):
-    os.kill(os.getpid(), signal.SIGKILL)
-pre_migrate.connect(die)
-call_command("migrate_safely")
-"""
-
-
 @pytest.mark.slow
 def test_a_killed_migration_does_not_stop_the_next(server):
     for _time in range(2):
         with pytest.raises(subprocess.CalledProcessError):
-            server.manage("shell", "--no-imports", "-c", _KILLED)
+            server.manage("shell", "--no-imports", "-c", KILLED_MIGRATION)
     assert "No migrations to apply" in migrated(server)
 
 
