@@ -1,20 +1,17 @@
 """What a user still owes: pending debts and their total, in both forms of the path."""
 
-from collections.abc import Callable
 from datetime import date
 
 import pytest
 
 from splits.models import Rate
 from tests.factories import TripFactory, join, spend
-from tests.splits.ledger import Ledger, exact
+from tests.splits.ledger import exact
 from trips.models import Member
 from trips.roles import TripRole
 from users.models import User
 
 FORMS = ["/api/users/{}/{}", "/api/expenses/users/{}/{}"]
-
-Books = Callable[[str], Ledger]
 
 
 @pytest.fixture
@@ -50,16 +47,6 @@ def test_the_total_is_one_bare_number(ledger, olga, ed, form):
     ledger.spend(olga, 10, ed)
     ledger.spend(olga, 0.5, ed)
     assert ledger.answer(ed, "get", path).content == b"10.50"
-
-
-def test_a_debt_that_is_covered_in_part_counts_for_the_rest(ledger, olga, ed):
-    expense = ledger.spend(olga, 10, ed)
-    ledger.settle(ed, olga, 3.33)
-    assert total(ledger, ed) == "6.67"
-    assert ledger.pending(ed) == [expense["splits"][0]["id"]]
-    ledger.settle(ed, olga, 6.67)
-    assert total(ledger, ed) == "0.00"
-    assert ledger.pending(ed) == []
 
 
 def test_being_owed_elsewhere_does_not_lessen_a_debt(ledger, olga, ed):

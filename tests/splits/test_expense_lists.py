@@ -76,35 +76,6 @@ def test_an_empty_parameter_counts_as_absent_where_the_document_allows_it(
         assert ledger.answer(vera, "get", f"expenses{query}").status_code == status
 
 
-@pytest.mark.parametrize(
-    ("query", "page"),
-    [
-        ("", {"total": 4, "page": 1, "pageSize": 20, "totalPages": 1}),
-        ("?pageSize=3", {"total": 4, "page": 1, "pageSize": 3, "totalPages": 2}),
-        ("?page=2&pageSize=3", {"total": 4, "page": 2, "pageSize": 3, "totalPages": 2}),
-        ("?page=9&pageSize=100", {"total": 4, "page": 9, "pageSize": 100, "totalPages": 1}),
-        ("?category=OTHER", {"total": 0, "page": 1, "pageSize": 20, "totalPages": 0}),
-    ],
-)
-@pytest.mark.usefixtures("listed")
-def test_a_page_says_where_it_is(ledger, vera, query, page):
-    body = ledger.answer(vera, "get", f"expenses{query}").json()
-    items = body.pop("items")
-    assert body == page
-    start = (page["page"] - 1) * page["pageSize"]
-    assert len(items) == max(0, min(page["pageSize"], page["total"] - start))
-
-
-def test_pages_together_are_the_whole_list(ledger, vera, listed):
-    pages = [ledger.names(vera, f"?pageSize=1&page={page}") for page in range(1, 6)]
-    assert sum(pages, []) == listed
-
-
-def test_expenses_of_other_trips_are_not_listed(ledger, ledger_in, olga):
-    ledger_in("EUR").spend(olga, 1, olga)
-    assert ledger.names(olga) == []
-
-
 def test_settlements_are_listed_by_day_the_latest_first(ledger, olga, ed, vera):
     for day in ("2026-05-20", "2026-05-22", "2026-05-20"):
         body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 1, "settledOn": day}

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from splits.models import DailyRate, Rate
-from tests.splits.ledger import exact
 
 pytestmark = pytest.mark.either
 
@@ -153,27 +152,6 @@ def test_without_a_rate_the_expense_is_a_conflict(ledger, olga, ed):
     refused = ledger.answer(olga, "post", "expenses", ledger.expense_body(10, ed, currency="CHF"))
     assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
     assert "CHF" in refused.json()["detail"]
-
-
-def test_the_total_debt_is_converted_at_the_latest_rate(rates, ledger_in, ledger, olga, ed):
-    ledger_in("JPY").spend(olga, 1600, ed)
-    ledger_in("USD").spend(olga, 10, ed)
-    ledger.spend(olga, "1.01", ed)
-    assert ledger.debt(ed) == 10 + 5 + 1.01
-    in_yen = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=JPY")
-    assert in_yen.content == b"2562"
-    in_dollars = ledger.answer(ed, "get", f"/api/users/{ed.pk}/total-debt?currency=USD")
-    assert exact(in_dollars) == Decimal("32.02")
-
-
-def test_a_debt_without_a_rate_is_a_conflict(ledger, olga, ed):
-    ledger.spend(olga, 10, ed)
-    url = f"/api/users/{ed.pk}/total-debt"
-    assert ledger.answer(ed, "get", f"{url}?currency=EUR").json() == 10
-    refused = ledger.answer(ed, "get", f"{url}?currency=CHF")
-    assert (refused.status_code, refused.json()["code"]) == (409, "no_rate")
-    unknown = ledger.answer(ed, "get", f"{url}?currency=chf")
-    assert list(unknown.json()["errors"]) == ["currency"]
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,6 @@ def test_a_plan_that_has_changed_is_refused_and_changes_nothing(ledger, olga, ed
     assert ledger.balance(ed) == -91
 
 
-def test_a_plan_is_recorded_once(ledger, olga, ed):
-    ledger.spend(olga, 90, ed)
-    tag = read_tag(ledger, olga)
-    assert ledger.answer(olga, "post", "settle-up", {"tag": tag}).status_code == 201
-    assert ledger.answer(olga, "post", "settle-up", {"tag": tag}).status_code == 409
-    assert len(ledger.settlements()) == 1
-
-
 def test_the_tag_stays_as_long_as_the_plan_does(ledger, olga, ed):
     ledger.spend(olga, 90, ed)
     before = read_tag(ledger, olga)

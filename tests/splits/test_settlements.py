@@ -28,11 +28,6 @@ def test_a_settlement_is_of_today_and_without_a_note_by_default(ledger, olga, ed
     assert settlement["note"] == ""
 
 
-def test_it_moves_the_balances_of_the_two(ledger, olga, ed, vera):
-    ledger.settle(ed, olga, 12.5)
-    assert ledger.balances() == {olga.pk: -12.5, ed.pk: 12.5, vera.pk: 0}
-
-
 def test_nobody_settles_with_themselves(ledger, ed):
     response = ledger.answer(ed, "post", "settlements", body(ed, ed))
     assert response.status_code == 400

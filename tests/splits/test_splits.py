@@ -15,15 +15,6 @@ def undivided(ledger, olga):
     return expense
 
 
-def test_the_split_of_who_paid_is_born_paid_and_the_others_unpaid(ledger, olga, ed, vera):
-    expense = ledger.spend(olga, 60, olga, ed, vera)
-    own, *others = expense["splits"]
-    assert (own["paid"], own["paidAmount"]) == (True, 20)
-    assert own["paidAt"] is not None
-    for split in others:
-        assert (split["paid"], split["paidAmount"], split["paidAt"]) == (False, 0, None)
-
-
 def test_all_splits_of_an_expense_are_a_plain_array(ledger, olga, ed, vera):
     expense = ledger.spend(olga, 60, ed, vera)
     path = f"/api/expenses/{expense['id']}/splits"
@@ -57,10 +48,6 @@ def test_percentages_that_fill_the_expense_are_not_refused_for_rounding(ledger, 
     ledger.add_split(expense, olga, olga, percentage=50)
     ledger.add_split(expense, olga, ed, percentage=50)
     assert sorted(parts(ledger.expense(expense)).values()) == [0.02, 0.03]
-
-
-def test_a_split_added_for_who_paid_is_born_paid(ledger, undivided, olga):
-    assert ledger.add_split(undivided, olga, olga, amount=10)["paid"]
 
 
 def test_what_no_split_covers_is_the_part_of_who_paid(ledger, undivided, olga, ed, vera):
