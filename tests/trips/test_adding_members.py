@@ -3,6 +3,7 @@
 import pytest
 
 from tests.factories import UserFactory, join
+from tests.trips.bodies import summary
 from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
@@ -23,11 +24,6 @@ def named(request, sam):
     }[request.param]
 
 
-def test_an_address_of_nobody_is_not_found(api, trip, olga):
-    refused = add(api, olga, trip, email="nobody@example.com")
-    assert (refused.status_code, refused.json()["code"]) == (404, "user_not_found")
-
-
 def test_null_beside_the_other_way_to_name_somebody_counts_as_left_out(api, trip, olga, sam):
     assert add(api, olga, trip, userId=sam.pk, email=None, role=None).status_code == 201
 
@@ -39,24 +35,10 @@ def test_a_member_is_added_as_viewer_unless_the_body_says_more(api, trip, olga, 
     assert response["Location"] == f"/api/trips/{trip.pk}/members/{sam.pk}"
     assert set(member) == {"id", "clientId", "tripId", "user", "role", "joinedAt"}
     assert (member["tripId"], member["role"]) == (trip.pk, "VIEWER")
-    assert member["user"] == {
-        "id": sam.pk,
-        "name": "Sam Stranger",
-        "email": named.get("email") and "sam@example.com",
-        "profilePicture": None,
-        "guest": False,
-    }
+    assert member["user"] == summary(sam, email=named.get("email") and "sam@example.com")
     assert member["joinedAt"].endswith("Z")
     member["user"]["email"] = "sam@example.com"
     assert api(sam).get(response["Location"]).json() == member
-
-
-def test_the_new_member_sees_the_trip_at_once(api, trip, olga, sam):
-    client = api(sam)
-    assert client.get(f"/api/trips/{trip.pk}").status_code == 404
-    add(api, olga, trip, userId=sam.pk, role="EDITOR")
-    assert client.get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "EDITOR"
-    assert client.get("/api/trips").json()["total"] == 1
 
 
 @pytest.mark.parametrize("granted", list(TripRole))
@@ -79,12 +61,6 @@ def test_nobody_is_added_twice(api, trip, olga, sam, named):
     response = add(api, olga, trip, **named, role="OWNER")
     assert (response.status_code, response.json()["code"]) == (409, "already_member")
     assert api(olga).get(f"/api/trips/{trip.pk}/members/{sam.pk}").json() == first
-
-
-def test_an_owner_cannot_add_themselves(api, trip, olga):
-    response = add(api, olga, trip, userId=olga.pk)
-    assert (response.status_code, response.json()["code"]) == (409, "already_member")
-    assert trip.members.get(user=olga).role == TripRole.OWNER
 
 
 def test_an_unknown_user_is_the_same_404_by_id_and_by_email(api, trip, olga, ada):
@@ -116,11 +92,3 @@ def test_the_list_is_a_complete_array_in_the_order_of_joining(api, trip, vera):
         "Vera Viewer",
     ]
     assert [member["user"]["id"] for member in members[3:]] == [user.pk for user in others]
-
-
-def test_a_member_is_read_by_the_id_of_the_user(api, trip, vera, ed):
-    client = api(vera)
-    listed = client.get(f"/api/trips/{trip.pk}/members").json()
-    read = client.get(f"/api/trips/{trip.pk}/members/{ed.pk}").json()
-    assert read in listed
-    assert (read["user"]["id"], read["role"]) == (ed.pk, "EDITOR")

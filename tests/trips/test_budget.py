@@ -1,20 +1,15 @@
 """The budget: positive or none, exact, in the decimals of the trip's currency; the currency."""
 
-import json
 from decimal import Decimal
 
 import pytest
 
 from tests.factories import spend
+from tests.splits.ledger import exact
 from tests.trips.bodies import lisbon
 from trips.models import Trip
 
 pytestmark = pytest.mark.either
-
-
-def exact(response):
-    """The body, with numbers as they stand in it."""
-    return json.loads(response.content, parse_float=Decimal)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +55,6 @@ def test_what_is_no_positive_amount_is_refused_on_the_field(api, olga, currency,
     assert (response.status_code, response.json()["code"]) == (400, "invalid")
     assert list(response.json()["errors"]) == ["budget"]
     assert not Trip.objects.exists()
-
-
-def test_null_clears_the_budget(api, trip, olga):
-    client = api(olga)
-    assert client.patch(f"/api/trips/{trip.pk}", {"budget": 500}).json()["budget"] == 500
-    assert client.patch(f"/api/trips/{trip.pk}", {"budget": None}).json()["budget"] is None
 
 
 @pytest.mark.parametrize(

@@ -251,14 +251,6 @@ def test_nobody_gets_more_trips_than_the_quota(api, trip, olga, vera, settings):
     restored(api, trip, olga)
 
 
-def test_who_was_removed_before_stays_removed(api, trip, olga, ed):
-    assert api(olga).delete(url(trip, "members", ed.pk)).status_code == 204
-    delete(api, trip, olga)
-    members = restored(api, trip, olga)["members"]
-    assert ed.pk not in [member["user"]["id"] for member in members]
-    problem_of(api(ed).get(url(trip)), 404)
-
-
 def test_a_stored_answer_is_not_replayed_while_the_trip_is_deleted(api, trip, olga):
     client = api(olga)
     key = {"HTTP_IDEMPOTENCY_KEY": "once"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.trips.bodies import lisbon
+from tests.trips.bodies import lisbon, summary
 from tests.trips.plugin_fields import PLUGIN_FIELDS
 from trips.models import Trip
 
@@ -37,13 +37,7 @@ def test_the_creator_becomes_owner(api, make, olga):
     (member,) = trip["members"]
     assert set(member) == {"id", "clientId", "tripId", "user", "role", "joinedAt"}
     assert (member["tripId"], member["role"]) == (trip["id"], "OWNER")
-    assert member["user"] == {
-        "id": olga.pk,
-        "name": "Olga Owner",
-        "email": "olga@example.com",
-        "profilePicture": None,
-        "guest": False,
-    }
+    assert member["user"] == summary(olga)
     assert api(olga).get(response["Location"]).json() == trip
 
 
@@ -88,8 +82,3 @@ def test_a_wrong_value_is_refused_on_its_field(make, field, value):
 def test_a_description_may_have_2000_characters_and_may_be_empty(make):
     assert make(description="l" * 2000).json()["description"] == "l" * 2000
     assert make(description="").json()["description"] == ""
-
-
-def test_every_wrong_field_is_named_at_once(make):
-    response = make(title="", startDate="soon", budget=-1, joinRole="OWNER")
-    assert set(response.json()["errors"]) == {"title", "startDate", "budget", "joinRole"}
