@@ -4,6 +4,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.trips.bodies import summary
 from tests.users.logins import is_alive, log_in, refresh, try_to_log_in
 from trips.models import Member
 from trips.roles import TripRole
@@ -68,11 +69,6 @@ def test_the_address_is_free_for_a_new_account_that_inherits_nothing(api, delete
     assert client.get("/api/trips").json()["total"] == 0
 
 
-def test_two_deleted_accounts_do_not_collide(delete, sam, vera):
-    assert delete(sam).status_code == 204
-    assert delete(vera).status_code == 204
-
-
 def test_the_memberships_end(api, delete, trip, olga, vera):
     delete(vera)
     client = api(olga)
@@ -86,13 +82,7 @@ def test_open_debts_stay_visible_to_the_other_side(api, delete, trip, olga, ed, 
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
     assert delete(vera).status_code == 204
     client = api(olga)
-    nobody = {
-        "id": vera.pk,
-        "name": "Deleted user",
-        "email": None,
-        "profilePicture": None,
-        "guest": False,
-    }
+    nobody = summary(vera, name="Deleted user", email=None)
     splits = client.get(f"/api/expenses/{expense.pk}/splits").json()
     hers = next(split for split in splits if split["participant"]["id"] == vera.pk)
     assert hers["participant"] == nobody
@@ -118,15 +108,6 @@ def test_what_a_deleted_member_owed_can_still_be_paid(api, delete, trip, olga, v
     assert {row["balance"] for row in balances} == {0}
 
 
-def test_what_a_deleted_member_paid_for_is_still_owed(api, delete, trip, olga, ed):
-    expense = spend(trip, 2000, paid_by=ed, among=[olga, ed])
-    delete(ed)
-    client = api(olga)
-    assert client.get(f"/api/users/{olga.pk}/total-debt").json() == 10
-    shown = client.get(f"/api/trips/{trip.pk}/expenses/{expense.pk}").json()
-    assert shown["paidBy"]["name"] == "Deleted user"
-
-
 def test_the_last_owner_of_others_cannot_be_deleted(api, delete, trip, olga):
     own = TripFactory()
     join(own, olga, TripRole.OWNER)
@@ -138,11 +119,6 @@ def test_the_last_owner_of_others_cannot_be_deleted(api, delete, trip, olga):
 
 def test_an_owner_beside_another_one_can_be_deleted(delete, trip, olga):
     join(trip, UserFactory(), TripRole.OWNER)
-    assert delete(olga).status_code == 204
-
-
-def test_an_owner_who_is_alone_in_the_trip_can_be_deleted(delete, olga):
-    join(TripFactory(), olga, TripRole.OWNER)
     assert delete(olga).status_code == 204
 
 

@@ -35,12 +35,6 @@ def test_a_password_must_match_to_the_letter(olga, password):
     assert_bad_credentials(try_to_log_in("olga@example.com", password))
 
 
-def test_several_log_ins_live_side_by_side(olga):
-    tokens = [log_in(olga)["token"] for _device in range(3)]
-    assert len(set(tokens)) == 3
-    assert all(is_alive(token) for token in tokens)
-
-
 def test_all_refusals_are_byte_for_byte_alike(api, ada, olga, ed, vera):
     """T31: Every rejected login has the same response and the same cost."""
     ed.deactivate(by=None)

@@ -15,6 +15,8 @@ OPEN: list[tuple[str, str, dict[str, Any] | None, int]] = [
     ("post", "/api/users/register", OLGA | {"email": "nina@example.com"}, 201),
     ("post", "/api/users/login", OLGA, 200),
     ("get", "/api/users/login/methods", None, 200),
+    ("post", "/api/users/password-reset", {"email": "olga@example.com"}, 202),
+    ("post", "/api/users/password-reset/confirm", {"token": "x", "newPassword": "y"}, 400),
     ("get", "/api/health", None, 200),
     ("get", "/api/health/ready", None, 200),
     ("get", "/api/schema", None, 200),

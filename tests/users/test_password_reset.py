@@ -1,11 +1,7 @@
 """A lost password: a link by mail that works once, and an answer that tells nothing."""
 
-import random
 import secrets
-import statistics
-import time
 from collections import Counter
-from collections.abc import Callable
 from datetime import timedelta
 
 import httpx
@@ -29,7 +25,6 @@ from users.models import EmailToken, Mail, User
 pytestmark = pytest.mark.either
 
 NEW = "five-yellow-umbrellas"
-Limits = Callable[..., None]
 
 
 def ask(email, **headers):
@@ -118,23 +113,6 @@ def test_nobody_is_looked_up_while_the_answer_is_made(olga):
     assert done[0] == done[1]
     [insert] = done[0]
     assert insert.startswith('INSERT INTO "users_mail"')
-
-
-def test_the_answer_takes_as_long_for_an_unknown_address(server):
-    email = f"{secrets.token_hex(8)}@example.com"
-    with httpx.Client(base_url=server.url, timeout=30) as http:
-        body = {"email": email, "password": PASSWORD}
-        http.post("/api/users/register", json=body).raise_for_status()
-        seconds: dict[str, list[float]] = {email: [], "x" + email[1:]: []}
-        for _time in range(60):
-            # In any order: something may slow down every other request.
-            for address in random.sample(sorted(seconds), 2):
-                started = time.perf_counter()
-                response = http.post("/api/users/password-reset", json={"email": address})
-                seconds[address].append(time.perf_counter() - started)
-                assert response.status_code == 202
-    known, unknown = (statistics.median(times) for times in seconds.values())
-    assert abs(known - unknown) < 0.5 * max(known, unknown)
 
 
 def test_a_link_works_once(olga):
@@ -274,10 +252,3 @@ def test_requests_are_limited_per_address_of_the_client(limits, db):
     emails = [UserFactory.build().email for _account in range(4)]
     assert [ask(email).status_code for email in emails] == [202, 202, 202, 429]
     assert ask(emails[3], REMOTE_ADDR="192.0.2.9").status_code == 202
-
-
-def test_a_stale_token_in_the_header_does_not_matter(olga):
-    assert ask("olga@example.com", HTTP_AUTHORIZATION="Bearer stale").status_code == 202
-    [letter] = mail_to("olga@example.com")
-    token = token_in(letter.body)
-    assert confirm(token, HTTP_AUTHORIZATION="Bearer stale").status_code == 204

@@ -55,11 +55,6 @@ def test_the_answer_shows_the_new_account_whole():
     }
 
 
-def test_one_can_log_in_afterwards():
-    register()
-    assert try_to_log_in("nina@example.com").status_code == 200
-
-
 def test_the_name_defaults_to_the_part_before_the_at():
     assert register(name=..., email="Nina.New+trips@example.com").json()["user"]["name"] == (
         "Nina.New+trips"
@@ -159,11 +154,6 @@ def test_a_password_is_never_shown_and_stored_as_argon2id_for_a_small_server(ful
 @pytest.mark.parametrize("field", ["email", "password"])
 def test_email_and_password_are_required(field):
     assert_refused(register(**{field: ...}), field)
-
-
-def test_every_wrong_field_is_named_at_once():
-    response = register(name="N", email="nina", password="short")
-    assert set(response.json()["errors"]) == {"name", "email", "password"}
 
 
 def assert_refused(response, field):

@@ -89,13 +89,6 @@ def test_a_changed_password_ends_every_scoped_token(olga, ed, route):
     assert opens(of_ed)
 
 
-def test_the_same_password_again_ends_nothing(olga):
-    token, own = script_of(olga, *ALL).token, log_in(olga)
-    body = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
-    bearer(own["token"]).put(f"/api/users/{olga.pk}/profile", body)
-    assert opens(token)
-
-
 def test_a_password_that_is_set_behind_the_api_ends_them_too(olga):
     token = script_of(olga, *ALL).token
     overwrite(olga, password=make_password(NEW))

@@ -1,6 +1,5 @@
 """Rate limits: whom they count for, what a refusal says, and that a header does not dodge them."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -22,7 +21,6 @@ from users.models import Mail, User
 
 pytestmark = pytest.mark.either
 
-Limits = Callable[..., None]
 
 NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
 
@@ -162,11 +160,6 @@ def with_umlaut(db):
     return UserFactory(email="olga@bücher.example")
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_every_spelling_of_a_domain_finds_the_account(with_umlaut, spelling):
-    assert try_to_log_in(spelling).status_code == 200
-
-
 def test_all_spellings_of_a_domain_are_one_account_at_the_log_in(limits, with_umlaut):
     limits(login="3/min")
     tries = [try_to_log_in(spelling, "wrong-one").status_code for spelling in SPELLINGS]
@@ -251,12 +244,6 @@ def test_log_ins_are_counted_by_account_and_by_address(limits, olga, ed):
     assert_throttled(try_to_log_in("olga@example.com", **here))
     assert try_to_log_in("ed@example.com", **here).status_code == 200
     assert try_to_log_in("olga@example.com", **there).status_code == 200
-
-
-def test_accounts_that_do_not_exist_are_counted_too(limits, db):
-    limits(login="1/min")
-    assert try_to_log_in("nobody@example.com").status_code == 401
-    assert_throttled(try_to_log_in("nobody@example.com"))
 
 
 @pytest.mark.parametrize("email", [None, 12, [], {}, "", "x" * 5000])
@@ -345,10 +332,3 @@ def test_a_limit_that_is_switched_off_refuses_nobody(limits, db):
     limits(login=None)
     email = UserFactory().email
     assert statuses(lambda: try_to_log_in(email), 12) == [200] * 12
-
-
-def test_a_refused_log_in_is_not_even_hashed(limits, olga, monkeypatch):
-    limits(login="1/min")
-    try_to_log_in("olga@example.com")
-    monkeypatch.setattr(User, "check_password", lambda *_args: pytest.fail("hashed"))
-    assert_throttled(try_to_log_in("olga@example.com"))

@@ -1,6 +1,5 @@
 """Confirming an e-mail address by a link that is sent there."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -15,8 +14,6 @@ from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, User
 
 pytestmark = pytest.mark.either
-
-Limits = Callable[..., None]
 
 
 def verify(token):

@@ -78,10 +78,6 @@ def test_the_look_up_finds_the_address_in_any_case_as_for_a_companion(api, ed, s
     assert response.json() == whole | PRIVATE
 
 
-def test_the_look_up_of_oneself_is_whole(api, ed, whole):
-    assert api(ed).get("/api/users/email/ed@example.com").json() == whole
-
-
 @pytest.mark.parametrize(
     "typed",
     ["ed", "ed@", "ed@example", "d@example.com", "ed@example.co", "%25@example.com",
