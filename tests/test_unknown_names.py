@@ -130,24 +130,6 @@ def test_a_payer_as_it_was_read_is_understood(api, trip, olga, ed, vera):
     assert problem_of(made, 400)["errors"].keys() == {"id"}
 
 
-@pytest.mark.parametrize(
-    ("split_type", "amounts"),
-    [("EQUAL", None), ("MANUAL", (4, 6)), ("PERCENTAGE", (40, 60)), ("SHARES", (1, 2))],
-)
-def test_an_expense_as_it_was_read_is_a_patch_that_changes_nothing(
-    api, trip, olga, ed, split_type, amounts
-):
-    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
-    division = {"splitType": split_type, "participantUserIds": [olga.pk, ed.pk]}
-    if amounts:
-        division["splitAmounts"] = {olga.pk: amounts[0], ed.pk: amounts[1]}
-    payers = [{"userId": ed.pk, "amount": 7}, {"userId": olga.pk, "amount": 3}]
-    location = client.post(path, dinner(olga, payers=payers, **division))["Location"]
-    read = client.get(location).json()
-    answer = client.patch(location, read)
-    assert (answer.status_code, answer.json()) == (200, read)
-
-
 def test_amounts_of_an_equal_division_are_refused(api, trip, olga):
     path = f"/api/trips/{trip.pk}/expenses"
     body = dinner(olga, splitAmounts={str(olga.pk): 10})

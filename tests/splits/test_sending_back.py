@@ -82,7 +82,9 @@ def test_what_was_read_and_what_was_posted_change_nothing(ledger, olga, ed, vera
             assert expense["participantUserIds"] == division["participantUserIds"]
         put(ledger, olga, expense, expense)
         ledger.pay(ledger.split(expense, vera), olga)
-        put(ledger, olga, expense, ledger.expense(expense))
+        read = ledger.expense(expense)
+        put(ledger, olga, expense, read)
+        assert ledger.change(expense, olga, **read) == read
         put(ledger, olga, expense, body)
 
 
