@@ -110,25 +110,6 @@ def test_unpay_gives_back_as_credit_what_pay_did_not_record(ledger, olga, ed):
     assert ledger.paid(ledger.spend(olga, 5, ed), ed) == (False, 4)
 
 
-def test_deleting_a_settlement_opens_what_it_covered(ledger, olga, ed):
-    first, second = ledger.spend(olga, 10, ed), ledger.spend(olga, 20, ed)
-    settlement = ledger.settle(ed, olga, 25)
-    ledger.delete_settlement(settlement, olga)
-    assert ledger.paid(first, ed) == (False, 0)
-    assert ledger.paid(second, ed) == (False, 0)
-    assert ledger.balance(ed) == -30
-    assert ledger.answer(olga, "delete", f"settlements/{settlement['id']}").status_code == 404
-
-
-def test_deleting_a_split_leaves_money_that_was_entered_as_credit(ledger, olga, ed):
-    expense = ledger.spend(olga, 10, ed)
-    entered = ledger.settle(ed, olga, 4)
-    ledger.delete_split(ledger.pay(ledger.split(expense, ed), ed), olga)
-    assert ledger.settlements() == [entered]
-    assert ledger.balance(ed) == 4
-    assert ledger.paid(ledger.spend(olga, 5, ed), ed) == (False, 4)
-
-
 def test_deleting_an_expense_leaves_money_that_was_entered_as_credit(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     entered = ledger.settle(ed, olga, 10)
