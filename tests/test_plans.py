@@ -35,8 +35,6 @@ BIG = {*LEDGER, "trips_member", "trips_trip", "trips_journalentry"}
 CLOSED_DEBTS = 500
 #: The expenses of a trip that PostgreSQL does not know.
 MANY = 3_000
-#: How many of their debts a payment covers.
-COVERED = 140
 #: What PostgreSQL adds to the cost of a plan that is made for certain values, for a few tables.
 _COST_OF_PLANNING = 10
 _READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE|INSERT INTO trips_journalentry")
@@ -381,14 +379,15 @@ def dearest(send, *request):
 
 @joins_all
 @in_either_state
+@pytest.mark.parametrize("covered", [140, 600])
 def test_without_statistics_what_covers_many_debts_is_undone_row_by_row(
-    api, trip, olga, ed, is_analysed
+    api, trip, olga, ed, is_analysed, covered
 ):
     """What a payment covered, an expense that it covered, and a split that was paid."""
     fill_unknown(trip, olga, ed, is_analysed=is_analysed)
     trip.members.filter(user=ed).update(owed_minor=50 * (MANY + 1))
     client, path = api(olga), f"/api/trips/{trip.pk}"
-    payment = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": COVERED / 2}
+    payment = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": covered / 2}
     paid = client.post(f"{path}/settlements", payment).json()["id"]
     expense = trip.expenses.earliest("id")
     split = f"/api/expenses/{expense.pk}/splits/{expense.splits.get(participant=ed).pk}"

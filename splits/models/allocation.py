@@ -43,8 +43,7 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
         of_debt = {name: Subquery(debt.values(name)) for name in ("covered_at", "debtor")}
         columns = ("pk", "debt", "settlement", "closed_by", "amount_minor", *of_debt)
         found = list(rows.annotate(**of_debt).values_list(*columns))
-        sums: dict[int, Counter[str]] = defaultdict(Counter)
-        sums.update((user_id, Counter(moved)) for user_id, moved in (changes or {}).items())
+        sums = defaultdict(Counter, {pk: Counter(moved) for pk, moved in (changes or {}).items()})
         for *_ids, amount_minor, _covered_at, debtor_id in found:
             if debtor_id:
                 sums[debtor_id]["owed_minor"] += amount_minor

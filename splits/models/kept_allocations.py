@@ -10,6 +10,7 @@ import orjson
 from django.db import connection
 from django.utils import timezone
 
+from splits.models.allocation import recompute
 from splits.models.deleted import DeletedEntry
 from tripcompanion.compiled import ArrayParam
 from trips.models import Member
@@ -60,7 +61,9 @@ _INSERT_OFFSETS = """
         closing.created_at
     FROM ({kept}) AS kept JOIN splits_settlement AS closing
         ON closing.id = kept.closing_id AND closing.trip_id = kept.trip_id"""
-#: Without it, PostgreSQL would compare each row with all of a trip that it does not know.
+#: Without it, PostgreSQL would compare each row with all of a trip that it does not know. With more
+#: than so many, it would compare these with each other.
+_FEW_ROWS = 500
 _AMONG = {"postgresql": "= ANY(%s::bigint[])", "sqlite": "IN (SELECT value FROM json_each(%s))"}
 #: With the rows that they name, which may be deleted.
 _JOINED = """({kept}) AS kept
@@ -89,13 +92,13 @@ _INSERT = """
             {least}(kept.amount_minor, {of_debt}, {of_credit}) AS left_minor
         FROM {joined} WHERE NOT {lacks_one}
     ) AS fitting WHERE left_minor > 0"""
-#: How much each debt, or each settlement, has in the new rows.
+#: How much each debt has in the new rows.
 _USED = """
-    SELECT allocation.{side} AS row_id, SUM(allocation.amount_minor) AS minor,
+    SELECT allocation.debt_id AS row_id, SUM(allocation.amount_minor) AS minor,
         MAX(kept.covered_at) AS covered_at
     FROM ({kept}) AS kept JOIN splits_allocation AS allocation
         ON allocation.id = kept.id AND allocation.trip_id = kept.trip_id
-    WHERE allocation.{side} IS NOT NULL GROUP BY allocation.{side}"""
+    WHERE allocation.debt_id IS NOT NULL GROUP BY allocation.debt_id"""
 _OWED = """
     SELECT debtor_id, SUM(allocation.amount_minor) FROM splits_allocation AS allocation
     JOIN splits_debt AS debt ON debt.id = allocation.debt_id AND debt.trip_id = %s
@@ -106,10 +109,6 @@ _COVER = """
         covered_at = CASE WHEN open_minor = used.minor THEN COALESCE(used.covered_at, %s) END
     FROM ({used}) AS used WHERE splits_debt.id = used.row_id AND splits_debt.trip_id = %s
         AND splits_debt.id {among}"""
-_SPEND = """
-    UPDATE splits_settlement SET credit_minor = credit_minor - used.minor
-    FROM ({used}) AS used WHERE splits_settlement.id = used.row_id
-        AND splits_settlement.trip_id = %s AND splits_settlement.id {among}"""
 _MISSED = "SELECT kept.text FROM {joined} WHERE {lacks_one}"
 
 
@@ -129,9 +128,9 @@ def allocate_again(entry: DeletedEntry) -> list[list[Any]]:
     key, kept, among = [entry.pk, trip_id], _KEPT[connection.vendor], _AMONG[connection.vendor]
     rows, array = entry.stored["allocations"], ArrayParam("ids").of
     ids, *named = (array({"ids": {row[at] for row in rows if row[at]}}) for at in range(4))
-    debts, money, _closings = named
     joined = {"joined": _JOINED.format(kept=kept, among=among), "lacks_one": _LACKS_ONE}
-    of_debts, of_credit = (_USED.format(kept=kept, side=f"{s}_id") for s in ("debt", "settlement"))
+    cover = _COVER.format(used=_USED.format(kept=kept), among=among)
+    joins_many = is_postgresql and len(rows) > _FEW_ROWS
     insert = _INSERT.format(
         least="LEAST" if is_postgresql else "MIN",
         of_debt=_LEFT.format(column="debt.open_minor", side="debt_id"),
@@ -139,13 +138,18 @@ def allocate_again(entry: DeletedEntry) -> list[list[Any]]:
         **joined,
     )
     with connection.cursor() as cursor:
+        if joins_many:
+            cursor.execute("SET LOCAL enable_nestloop = off")
         cursor.execute(insert, [*key, *named])
-        cursor.execute(_OWED.format(among=among), [trip_id, trip_id, ids, debts])
+        cursor.execute(_OWED.format(among=among), [trip_id, trip_id, ids, named[0]])
         owed = {user_id: {"owed_minor": -int(minor)} for user_id, minor in cursor.fetchall()}
         Member.increment_balances(trip_id, owed)
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         # The values are in the order of the text: the time stands before the rows.
-        cursor.execute(_COVER.format(used=of_debts, among=among), [now, *key, trip_id, debts])
-        cursor.execute(_SPEND.format(used=of_credit, among=among), [*key, trip_id, money])
+        cursor.execute(cover, [now, *key, trip_id, named[0]])
+        recompute(trip_id, [], (row[2] for row in rows))
         cursor.execute(_MISSED.format(**joined), [*key, *named])
-        return [orjson.loads(text) for (text,) in cursor.fetchall()]
+        missed = [orjson.loads(text) for (text,) in cursor.fetchall()]
+        if joins_many:
+            cursor.execute("SET LOCAL enable_nestloop TO DEFAULT")
+        return missed

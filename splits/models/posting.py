@@ -177,10 +177,8 @@ class ExpensePosting:
         return {"trip_id": self.trip.pk, "expense_id": self.expense_id}
 
     def _rewrite_payers(self, paid_by_user: Mapping[int, Payment]) -> list[Payer]:
-        """Replace the payers if they or their order changed; returns those that were inserted.
-
-        Those of an expense that has none any more are deleted with it.
-        """
+        """Replace the payers if they or their order changed; returns those that were inserted."""
+        # Those of an expense that has none any more are deleted with it.
         if not paid_by_user or list(self.paid_by_user.items()) == list(paid_by_user.items()):
             return []
         if self.paid_by_user:
