@@ -62,9 +62,9 @@ class Column(NamedTuple):
 
     def written(self, value: Any, currency: str) -> Any:
         """A stored value as the file has it."""
-        exponent = self.exponent(currency)
         if value is None:
             return None
+        exponent = self.exponent(currency)
         if exponent is not None:
             return Decimal(value).scaleb(-exponent)
         if isinstance(value, Decimal):
