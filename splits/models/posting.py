@@ -66,7 +66,7 @@ class ExpensePosting:
         self.trip, self.expense_id = trip, expense_id
         #: These decide who gets odd cents; see `Expense`.
         self.number, self.places = number, places
-        #: The settlements of deleted splits, with all allocations to these.
+        #: The settlements of deleted splits, with the allocations of both.
         self.revoked = Revoked()
         self.payers: list[Payer] = []
         self.splits: list[Split] = []
@@ -105,7 +105,7 @@ class ExpensePosting:
         were inserted. Raises `TooManyDebts`.
         """
         owed, sums = debts_and_sums(paid_by_user, parts, self.number, self.places)
-        stored = self.splits_with_debts
+        stored = self.splits_with_debts if self.splits else []
         if self.paid_by_user or self.parts:
             before = self.paid_by_user, self.parts
             _owed, sums_before = debts_and_sums(*before, self.number, self.places)
