@@ -105,18 +105,16 @@ class Closings:
         return {pk for (pk,) in found.union(*others)}
 
     def reopen(self, ids: Collection[int]) -> tuple[list[AllocationRow], list[OffsetRow]]:
-        """Open again what these settlements closed.
-
-        Returns the allocations and the offsets that this deletes.
-        """
+        """Open again what these closed; returns the deleted allocations and offsets."""
         if not ids:
             return [], []
-        rows = self._offsets_of(ids).order_by("pk")
-        offsets = list(rows.values_list("pk", "closing", "sender", "receiver", "amount_minor"))
-        gone = {offset[0] for offset in offsets}
+        rows = self._offsets_of(ids)
+        columns = ("pk", "closing", "sender", "receiver", "amount_minor")
+        offsets = list(rows.order_by("pk").values_list(*columns))
         # Several statements, because SQLite scans the whole table for conditions joined by OR.
         allocations = self._allocations.filter(closed_by__in=ids).unallocate(self._trip_id)
-        of_offsets = self._allocations.filter(settlement__in=gone)
+        of_offsets = self._allocations.filter(settlement__in=rows.values("pk"))
+        gone = {offset[0] for offset in offsets}
         allocations += of_offsets.unallocate(self._trip_id, gone=gone)
         delete_leaves(rows)
         return allocations, offsets
