@@ -47,3 +47,10 @@ def test_a_settlement_with_one_of_them_covers_their_part(ledger, dinner, olga, e
     ledger.settle(vera, olga, 30)
     assert ledger.paid(dinner, vera) == (True, 40)
     assert ledger.balances() == {olga.pk: 0, ed.pk: -5, vera.pk: 5}
+
+
+def test_the_payer_who_is_sent_first_becomes_the_one_it_names(ledger, dinner, olga, ed):
+    body = {"payers": payers(ed=(ed, 50), olga=(olga, 70))}
+    changed = ledger.change(dinner, olga, **body)
+    assert changed["paidBy"]["id"] == ed.pk
+    assert [row["user"]["id"] for row in changed["payers"]] == [ed.pk, olga.pk]
