@@ -51,6 +51,12 @@ class AdminClient:
         """Press delete on the page of `row`, and confirm."""
         return self.client.post(self.url(type(row), "delete", row.pk), {"post": "yes"}, follow=True)
 
+    def press(self, button: str, row: Model) -> HttpResponse:
+        """Press a button on the page of `row`; it must be there."""
+        url = self.url(type(row), "act", row.pk, button)
+        assert f'action="{url}"' in self.page(row).content.decode()
+        return self.client.post(url, follow=True)
+
     def _send(self, url: str, values: dict[str, Any]) -> HttpResponse:
         data = {**sent_back(self.client.get(url)), **values}
         absent = {name for name, value in data.items() if value is None or value is False}

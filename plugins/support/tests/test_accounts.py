@@ -18,11 +18,6 @@ LAST_ADMIN = "The last active administrator cannot be demoted or deactivated."
 NEW_PASSWORD = "nine-yellow-trams"
 
 
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
-
-
 def make(admin_client, **values):
     given = {
         "email": "Bert@Example.com",

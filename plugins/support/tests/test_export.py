@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from splits.models import Allocation, Debt, Expense, Settlement
-from tests.admin_client import AdminClient, told
+from tests.admin_client import told
 from tests.factories import TripFactory, join, settle, spend
 from tests.walked import answers, merged
 from tripcompanion.adminsite import base
@@ -29,11 +29,6 @@ SECRETS = {
     Trip: ("code",),
     **merged("SECRETS"),
 }
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Guests in the admin site."""
 
 from plugins.support.figures import new_accounts
-from tests.admin_client import AdminClient, text
+from tests.admin_client import text
 from tests.factories import TripFactory, UserFactory, add_guest, join
 from trips.models import Member
 from trips.roles import TripRole
@@ -16,8 +16,8 @@ def test_guests_count_as_no_accounts(trip):
     assert new_accounts() != before
 
 
-def test_the_admin_site_shows_guests_and_changes_none(trip, ada):
-    guest, admin = add_guest(trip), AdminClient(ada)
+def test_the_admin_site_shows_guests_and_changes_none(trip, admin_client):
+    guest, admin = add_guest(trip), admin_client
     page = admin.page(guest)
     assert "Grandma" in text(page)
     assert "password1" not in text(page)
@@ -32,8 +32,8 @@ def test_the_admin_site_shows_guests_and_changes_none(trip, ada):
     assert admin.page(trip.members.get(user=guest)).status_code == 200
 
 
-def test_a_guest_is_added_to_no_other_trip(trip, olga, ada):
+def test_a_guest_is_added_to_no_other_trip(trip, olga, admin_client):
     guest, other = add_guest(trip), TripFactory()
     join(other, olga, TripRole.OWNER)
-    assert AdminClient(ada).add(Member, trip=other.pk, user=guest.pk, role="VIEWER")
+    assert admin_client.add(Member, trip=other.pk, user=guest.pk, role="VIEWER")
     assert guest.memberships.count() == 1

@@ -10,7 +10,7 @@ from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
 from splits.models import DeletedEntry, Expense, Settlement
-from tests.admin_client import AdminClient, tables, text, told
+from tests.admin_client import tables, text, told
 from tests.factories import (
     TripFactory,
     UserFactory,
@@ -30,21 +30,9 @@ pytestmark = pytest.mark.either
 
 
 @pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
-
-
-@pytest.fixture
 def added(trip, olga, sam):
     """Sam, whom Olga has added as an OWNER, and who has not answered."""
     return Member.add(trip, olga, role="OWNER", email=sam.email)
-
-
-def press(admin_client, button, row):
-    """Press a button on the page of `row`; it must be there."""
-    url = page_url(type(row), "act", row.pk, button)
-    assert f'action="{url}"' in admin_client.page(row).content.decode()
-    return admin_client.client.post(url, follow=True)
 
 
 def people(page, label):
@@ -88,7 +76,7 @@ def test_an_unanswered_membership_ends_whatever_the_balance_as_the_person_could(
 ):
     """T214: Only an ADMIN ends a membership for somebody who has not answered."""
     spend(trip, 1000, paid_by=olga, among=[olga, sam])
-    assert told(press(admin_client, "end", added)) == ["Memberships ended: 1."]
+    assert told(admin_client.press("end", added)) == ["Memberships ended: 1."]
     assert not sam.memberships.present().exists()
     added.refresh_from_db()
     assert (added.user.is_guest, added.user.name, added.balance_minor) == (True, sam.name, -500)
@@ -103,7 +91,7 @@ def test_an_only_owner_who_has_not_answered_hands_the_trip_over(
     admin_client, trip, olga, ed, added
 ):
     trip.members.get(user=olga).change_role("EDITOR", by=olga)
-    assert told(press(admin_client, "end", added)) == ["Memberships ended: 1."]
+    assert told(admin_client.press("end", added)) == ["Memberships ended: 1."]
     assert list(trip.members.owners().values_list("user", flat=True)) == [olga.pk]
 
 
@@ -111,7 +99,7 @@ def test_who_has_answered_stays_until_all_is_settled(admin_client, api, trip, ol
     spend(trip, 1000, paid_by=olga, among=[olga, sam])
     assert api(sam).get(f"/api/trips/{trip.pk}").status_code == 200
     refusal = "The balance in this trip is -5.00 EUR; settle it first."
-    assert told(press(admin_client, "end", added)) == [refusal]
+    assert told(admin_client.press("end", added)) == [refusal]
 
 
 def test_in_the_api_an_owner_cannot_end_it_with_a_balance(api, trip, olga, sam, added):
@@ -204,7 +192,7 @@ def test_deleted_entries_are_restored_by_the_administrator(admin_client, ada, tr
     settlement.remove(by=olga)
     assert f"/admin/splits/deletedentry/?trip__id__exact={trip.pk}" in text(admin_client.page(trip))
     first = DeletedEntry.objects.get(kind="expense")
-    assert told(press(admin_client, "restore", first)) == ["Entries restored: 1."]
+    assert told(admin_client.press("restore", first)) == ["Entries restored: 1."]
     rest = DeletedEntry.objects.get()
     assert told(admin_client.act("restore", rest)) == ["Entries restored: 1."]
     assert Expense.objects.get() == expense
@@ -240,14 +228,14 @@ def test_a_deleted_trip_is_restored_by_the_administrator_unless_nobody_could_lea
     trip.remove(by=olga)
     trip.refresh_from_db()
     overwrite(olga, is_active=False)
-    [refusal] = told(press(admin_client, "restore", trip))
+    [refusal] = told(admin_client.press("restore", trip))
     assert "None of its owners can log in any more." in refusal
     overwrite(olga, is_active=True)
-    assert told(press(admin_client, "restore", trip)) == ["Trips restored: 1."]
+    assert told(admin_client.press("restore", trip)) == ["Trips restored: 1."]
     row = JournalEntry.objects.latest("number")
     assert (row.event, row.by, row.via) == ("trip.restored", ada, "admin")
     trip.remove(by=olga)
     long_ago = timezone.now() - timedelta(days=400)
     Trip.objects.filter(pk=trip.pk).update(deleted_at=long_ago)
     trip.refresh_from_db()
-    assert told(press(admin_client, "restore", trip)) == ["Not found."]
+    assert told(admin_client.press("restore", trip)) == ["Not found."]

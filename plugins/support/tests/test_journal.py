@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 
-from tests.admin_client import AdminClient
 from tests.factories import UserFactory, join
 from tests.test_journal import new_events
 from trips.models import JournalEntry, Member, Trip
@@ -34,8 +33,8 @@ def in_the_admin_site(trip, site, olga):
     }  # fmt: skip
 
 
-def test_the_admin_site_writes_what_it_did_as_the_admin_site(trip, olga, ada):
-    for name, (act, expected) in in_the_admin_site(trip, AdminClient(ada), olga).items():
+def test_the_admin_site_writes_what_it_did_as_the_admin_site(trip, olga, ada, admin_client):
+    for name, (act, expected) in in_the_admin_site(trip, admin_client, olga).items():
         assert new_events(act) == expected, name
     rows = JournalEntry.objects.filter(by=ada)
     assert {row.via for row in rows} == {"admin"}

@@ -11,7 +11,6 @@ from django.utils import timezone, translation
 
 from splits.models import AuditRun, DailyRate, Debt, Expense, Rate
 from splits.models.settlement import today
-from tests.admin_client import AdminClient
 from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.walked import all_of, answers
 from tripcompanion.adminsite.base import page_url
@@ -71,11 +70,6 @@ def texts_of(page):
     reader.feed(page.content.decode())
     texts = {re.sub(r"\s+", " ", text).strip(" :.,|*›»«") for text in reader.found}
     return {t for t in texts if re.search(r"[^\W\d_]", t) and not AMOUNT.fullmatch(t)}
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 @pytest.fixture

@@ -8,16 +8,11 @@ from django.test.utils import CaptureQueriesContext
 
 from plugins.comments.models import Comment
 from splits.models import Debt, DeletedEntry, Expense, Settlement
-from tests.admin_client import AdminClient, text
+from tests.admin_client import text
 from tests.factories import TripFactory, join, settle, spend
 from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 @pytest.fixture

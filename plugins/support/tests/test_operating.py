@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from splits.models import AuditRun, Expense
 from splits.models.audit_run import KEPT_RUNS
-from tests.admin_client import AdminClient, tables, text, told
+from tests.admin_client import tables, text, told
 from tests.factories import TripFactory, UserFactory, join, overwrite, settle, spend
 from tests.users.logins import is_alive, log_in
 from tripcompanion.adminsite.base import page_url
@@ -27,11 +27,6 @@ from users.mail_templates import MailTemplate
 from users.models import Mail, Role, ScopedToken, Session, User
 
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 # -- The dashboard ---------------------------------------------------------------------------------
@@ -157,15 +152,8 @@ def test_an_audit_is_kept_with_its_result_and_old_ones_go(admin_client, trip, ol
 # -- Helping people --------------------------------------------------------------------------------
 
 
-def press(admin_client, button, row):
-    """Press a button on the page of `row`; it must be there."""
-    url = page_url(type(row), "act", row.pk, button)
-    assert f'action="{url}"' in admin_client.page(row).content.decode()
-    return admin_client.client.post(url, follow=True)
-
-
 def test_a_reset_link_is_sent(admin_client, olga):
-    page = press(admin_client, "send_reset_links", olga)
+    page = admin_client.press("send_reset_links", olga)
     assert told(page) == ["Reset links on their way: 1."]
     deliver()
     [letter] = mailbox.outbox
@@ -174,7 +162,7 @@ def test_a_reset_link_is_sent(admin_client, olga):
 
 
 def test_an_address_is_confirmed(admin_client, olga):
-    assert told(press(admin_client, "confirm_addresses", olga)) == ["Addresses confirmed: 1."]
+    assert told(admin_client.press("confirm_addresses", olga)) == ["Addresses confirmed: 1."]
     olga.refresh_from_db()
     assert olga.email_verified_at
     assert "confirm_addresses/" not in admin_client.page(olga).content.decode()
@@ -183,7 +171,7 @@ def test_an_address_is_confirmed(admin_client, olga):
 def test_all_sessions_of_an_account_are_ended(admin_client, olga):
     token, browser = log_in(olga)["token"], Client()
     browser.force_login(olga)
-    assert told(press(admin_client, "log_out", olga)) == ["Accounts logged out: 1."]
+    assert told(admin_client.press("log_out", olga)) == ["Accounts logged out: 1."]
     assert not is_alive(token)
     assert browser.get("/api/users/me").status_code == 401
 
@@ -214,7 +202,7 @@ def test_one_row_is_ended_from_its_page(admin_client, trip, ed, kind):
         Member: lambda: (trip.members.get(user=ed), "end", "Memberships ended: 1."),
         Trip: lambda: (trip, "renew_codes", "Codes renewed: 1."),
     }[kind]()
-    page = press(admin_client, button, row)
+    page = admin_client.press(button, row)
     assert told(page) == [message]
     assert LogEntry.objects.filter(object_id=str(row.pk)).count() == 1
     assert not Session.objects.active().exists()
@@ -226,7 +214,7 @@ def test_one_row_is_ended_from_its_page(admin_client, trip, ed, kind):
 def test_a_button_refuses_what_its_action_refuses(admin_client, trip, olga):
     owner = trip.members.get(user=olga)
     refusal = "A trip needs an owner, and this member is the only one."
-    assert told(press(admin_client, "end", owner)) == [refusal]
+    assert told(admin_client.press("end", owner)) == [refusal]
     url = page_url(Member, "act", owner.pk, "delete_selected")
     assert admin_client.client.post(url).status_code == 403
     assert admin_client.client.post(page_url(Member, "act", 999, "end")).status_code == 404

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from plugins.support.tests.rows import one_of_each
 from splits.models import Allocation, Debt, Expense, Settlement, Split
-from tests.admin_client import AdminClient, tables, text
+from tests.admin_client import tables, text
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
 from tests.stored import everything_stored
 from trips.models import Member, Trip
@@ -23,11 +23,6 @@ pytestmark = pytest.mark.either
 PEOPLE = (User, Member, Trip)
 #: What nobody may change there.
 BOOKS = [model for model in admin.site._registry if model not in PEOPLE]
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from tests.admin_client import AdminClient, errors
+from tests.admin_client import errors
 from tests.factories import PASSWORD
 from tests.scoped import script_of
 from tests.users.logins import is_alive, log_in, try_to_log_in
@@ -13,11 +13,6 @@ from users.models import ScopedToken
 pytestmark = pytest.mark.once
 
 NEW_PASSWORD = "nine-yellow-trams"
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 def test_a_new_password_ends_all_log_ins(admin_client, olga):

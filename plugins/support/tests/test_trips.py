@@ -4,16 +4,11 @@ from decimal import Decimal
 
 import pytest
 
-from tests.admin_client import AdminClient, errors, text, told
+from tests.admin_client import errors, text, told
 from tests.factories import UserFactory, spend
 from trips.models import JournalEntry, Member, Trip
 
 pytestmark = pytest.mark.either
-
-
-@pytest.fixture
-def admin_client(ada):
-    return AdminClient(ada)
 
 
 def test_the_fields_of_a_trip_can_be_corrected(admin_client, trip):
@@ -189,25 +184,17 @@ def test_balances_are_drawn(admin_client, trip, olga, ed):
     assert "15.00\xa0EUR" in admin_client.pictures(trip)["Balances"]
 
 
-def url(trip, *parts):
-    return "/".join(map(str, ("/api/trips", trip.pk, *parts)))
-
-
-def delete(api, trip, by):
-    assert api(by).delete(url(trip)).status_code == 204
-
-
-def test_the_admin_site_marks_a_deleted_trip_and_restores_it(api, trip, olga, ada):
-    site = AdminClient(ada)
-    delete(api, trip, olga)
-    assert site.list(Trip, "state=kept").context["cl"].result_count == 0
-    assert site.list(Trip, "state=deleted").context["cl"].result_count == 1
-    assert "Restore this trip" in text(site.page(trip))
-    assert site.client.post(site.url(Trip, "change", trip.pk), {"title": "A"}).status_code == 403
-    sure = {"post": "yes", "title": trip.title}
-    assert site.client.post(site.url(Trip, "delete", trip.pk), sure).status_code == 403
-    assert told(site.act("renew_codes", trip)) == ["Not found."]
-    assert told(site.act("restore", trip)) == ["Trips restored: 1."]
+def test_the_admin_site_marks_a_deleted_trip_and_restores_it(admin_client, trip, olga):
+    trip.remove(by=olga)
+    assert admin_client.list(Trip, "state=kept").context["cl"].result_count == 0
+    assert admin_client.list(Trip, "state=deleted").context["cl"].result_count == 1
+    assert "Restore this trip" in text(admin_client.page(trip))
+    for page in ("change", "delete"):
+        url = admin_client.url(Trip, page, trip.pk)
+        sure = {"post": "yes", "title": trip.title}
+        assert admin_client.client.post(url, sure).status_code == 403
+    assert told(admin_client.act("renew_codes", trip)) == ["Not found."]
+    assert told(admin_client.act("restore", trip)) == ["Trips restored: 1."]
     assert Trip.objects.get(pk=trip.pk).deleted_at is None
     assert trip.members.present().count() == 3
-    assert told(site.act("restore", trip)) == ["Trips restored: 0."]
+    assert told(admin_client.act("restore", trip)) == ["Trips restored: 0."]
