@@ -142,7 +142,7 @@ soak-concurrent: .venv/.dev ## Run them from 16 threads for MINUTES=10 and verif
 fuzz: .venv/.dev ## Send generated requests for MINUTES=10, with all checks of schemathesis
 	@MINUTES=$(MINUTES) $(BIN)/python -m tests.fuzz $(ARGS)
 
-fuzz-files: .venv/.dev ## Send mutated pictures and rules for MINUTES=10; no 5xx, little memory
+fuzz-files: .venv/.dev ## Send mutated pictures and files for MINUTES=10; no 5xx, little memory
 	@MINUTES=$(MINUTES) DEBUG=true $(BIN)/python -m plugins.attachments.tests.fuzz $(ARGS)
 
 fuzz-imports: .venv/.dev ## Import files that were damaged at random for MINUTES=10; no 5xx, a refusal writes nothing

@@ -1,9 +1,9 @@
-"""Mutated pictures, files of two types and rules, for as long as one likes: `make fuzz-files`.
+"""Mutated pictures and files of two types, for as long as one likes: `make fuzz-files`.
 
 MINUTES says how long (10). The files go through the API of a real server, and `process_attachments`
-cleans them; the rules are those of recurring expenses. Exit status 1 after an answer that neither
-accepts nor refuses, a file that is neither cleaned nor refused, a cleaned file that says more than
-its pixels, and a process that used 150 MB or more. The same seed makes the same files and rules.
+cleans them. Exit status 1 after an answer that neither accepts nor refuses, a file that is neither
+cleaned nor refused, a cleaned file that says more than its pixels, and a process that used 150 MB
+or more. The same seed makes the same files.
 """
 
 import argparse
@@ -21,7 +21,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +37,6 @@ MAX_MEGABYTES = 150
 ANSWERS = {201, 415}
 #: What is sent before the worker's results are read.
 _BATCH = 24
-#: What the parts of a rule may be, and what else is put in their places.
-_PARTS = {
-    "FREQ": ("DAILY", "WEEKLY", "MONTHLY", "YEARLY"),
-    "INTERVAL": ("1", "2", "30", "366", "999"),
-    "COUNT": ("1", "12", "9999"),
-    "UNTIL": ("20270101", "20270101T000000Z", "00010101", "20270230", "99991231"),
-    "BYDAY": ("MO", "SU,MO,TU,WE,TH,FR,SA", "1MO", "-1FR", "5SU,-5SU", "53MO"),
-    "BYMONTH": ("2", "1,2,3,4,5,6,7,8,9,10,11,12"),
-    "BYMONTHDAY": ("1", "31", "-1", "30", "29", "-31"),
-    "BYSETPOS": ("1", "-1", "366", "-366", "5"),
-    "WKST": ("MO", "SU"),
-}
-_STRANGE = (
-    *("", "0", "-1", "1e9", "9" * 30, "SECONDLY", "HOURLY", "MINUTELY", "XX", "00000000", "１"),
-    *("BYHOUR", "BYSECOND", "BYWEEKNO", "BYYEARDAY", "BYEASTER", "DTSTART", "\n", "\0", "é"),
-)
 _PATIENT_SECONDS = 120
 SCRIPT = b"<script>alert(1)</script>"
 #: Lengths and sizes that decoders get wrong.
@@ -130,32 +113,8 @@ def _with_sums(content: bytes) -> bytes:
     return b"".join(parts)
 
 
-def rule(chance: random.Random) -> str:
-    """A rule of RFC 5545 with sound parts, or one that was one before it was mutated."""
-    names = chance.sample([name for name in _PARTS if name != "FREQ"], chance.randint(0, 4))
-    parts = [f"{name}={chance.choice(_PARTS[name])}" for name in ("FREQ", *names)]
-    for _change in range(max(0, chance.randint(-4, 3))):
-        at = chance.randrange(len(parts))
-        name, _equals, value = parts[at].partition("=")
-        match chance.randrange(6):
-            case 0:
-                parts[at] = f"{name}={chance.choice(_STRANGE)}"
-            case 1:
-                parts[at] = f"{chance.choice(_STRANGE)}={value}"
-            case 2:
-                parts[at] = f"{name}={','.join([value] * chance.choice([2, 3, 60]))}"
-            case 3:
-                parts[at] = f"{name}={chance.choice(_PARTS[chance.choice(list(_PARTS))])}"
-            case 4:
-                parts.append(chance.choice([*parts, "RRULE:FREQ=DAILY", ""]))
-            case 5:
-                cut = chance.randrange(len(parts[at]) + 1)
-                parts[at] = parts[at][:cut] + chance.choice(_STRANGE) + parts[at][cut + 1 :]
-    return chance.choice(["", "", "", "RRULE:"]) + ";".join(parts)
-
-
 class Fuzz:
-    """Sends files and rules, and looks at what became of them."""
+    """Sends files, and looks at what became of them."""
 
     def __init__(self, server: Server, http: httpx.Client, worker: int, seed: str) -> None:
         self.http = http
@@ -172,8 +131,6 @@ class Fuzz:
             sent = [self._upload(mutated(self.sound, self.chance)) for _file in range(_BATCH)]
             for url, content in filter(None, sent):
                 self._look_at(url, content)
-            for _rule in range(_BATCH):
-                self._have_recorded(rule(self.chance))
         for place in [*self.server.workers(), Path(f"/proc/{self.worker}")]:
             self._require_little_memory(place)
 
@@ -184,25 +141,6 @@ class Fuzz:
         if answer.status_code not in ANSWERS:
             raise Wrong(self._kept(content, f"{answer.status_code} {answer.text}"))
         return (answer.headers["Location"], content) if answer.is_success else None
-
-    def _have_recorded(self, text: str) -> None:
-        """Preview a rule and, if it is accepted, have an expense recorded by it."""
-        day = datetime.now(UTC).date() + timedelta(days=self.chance.choice([-366, -1, 0, 31, 3650]))
-        expense = {"description": "Rent", "amount": 10, "splitType": "EQUAL"}
-        expense["participantUserIds"] = [self.http.get("/api/users/me").json()["id"]]
-        zone = self.chance.choice(["UTC", "Europe/Lisbon", "Pacific/Apia"])
-        body = {"rule": text, "startsOn": str(day), "timeZone": zone, "expense": expense}
-        path = f"{self.trip}/recurring"
-        shown = self.http.post(f"{path}/preview", json=body)
-        made = self.http.post(path, json=body)
-        answers = [shown.status_code, made.status_code]
-        if made.is_success:
-            url, skipped = made.headers["Location"], {"date": made.json()["next"][0]}
-            answers.append(self.http.post(f"{url}/skip", json=skipped).status_code)
-            answers.append(self.http.delete(url).status_code)
-        self.seen[f"rule {made.status_code}"] += 1
-        if answers not in ([400, 400], [200, 201, 200, 204]):
-            raise Wrong(f"{answers} {made.text} It was {body}.")
 
     def _look_at(self, url: str, content: bytes) -> None:
         deadline = time.monotonic() + _PATIENT_SECONDS

@@ -1,4 +1,4 @@
-"""The fuzz of files and rules in short: `make fuzz-files` runs it for as long as one likes."""
+"""The fuzz of files in short: `make fuzz-files` runs it for as long as one likes."""
 
 import pytest
 
@@ -7,8 +7,7 @@ from plugins.attachments.tests.fuzz import fuzzing
 pytestmark = [pytest.mark.once, pytest.mark.slow]
 
 
-def test_mutated_files_and_rules_are_accepted_or_refused():
+def test_mutated_files_are_accepted_or_refused():
     with fuzzing("28") as fuzz:
         fuzz.run(seconds=1)
     assert fuzz.seen["201"] > fuzz.seen["image/jpeg refused"] > 0
-    assert fuzz.seen["rule 400"] > 0 < fuzz.seen["rule 201"]
