@@ -1,22 +1,14 @@
 """An import and an export count as what they cost."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
 from plugins.exchange.tests.samples import SPLITWISE_API
+from tests.test_costs import remaining
 from tripcompanion.api import throttling
 
 pytestmark = pytest.mark.either
-
-
-Limits = Callable[..., None]
-
-
-def remaining(response):
-    return int(response["RateLimit"].partition(";r=")[2].partition(";")[0])
-
 
 EXPORTS = (
     "/api/trips/{trip}/export",

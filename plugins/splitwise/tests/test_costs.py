@@ -1,23 +1,14 @@
 """A request of Splitwise's programs counts as what it costs."""
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from plugins.splitwise.tests.conftest import Caller
+from tests.test_costs import inserted
 from trips.models import Trip
 
 pytestmark = pytest.mark.either
-
-
-Limits = Callable[..., None]
-
-
-@pytest.fixture(autouse=True)
-def _served(settings):
-    settings.ROOT_URLCONF = "plugins.splitwise.tests.urls"
 
 
 def test_the_rows_of_a_form_count_as_those_of_json(trip, olga, limits):
@@ -26,10 +17,6 @@ def test_the_rows_of_a_form_count_as_those_of_json(trip, olga, limits):
     caller = Caller(olga)
     assert len(caller.done("create_friends", form=True, **friends)["users"]) == 6
     assert "errors" in caller.post("create_friends", 429, **friends)
-
-
-def inserted(captured):
-    return [one["sql"] for one in captured if one["sql"].startswith("INSERT")]
 
 
 def test_friends_beyond_the_quota_are_refused_before_the_first_write(olga, settings):

@@ -14,11 +14,17 @@ from users.models import User
 
 
 @pytest.fixture
-def receiver(tmp_path: Path, monkeypatch: Any, settings: Any) -> Iterator[Receiver]:
-    """A receiver at `HOST`, over TLS, that webhooks may lead to."""
+def authority(tmp_path: Path, monkeypatch: Any) -> Authority:
+    """Whoever signs certificates that senders trust."""
     authority = Authority(tmp_path / "ca.pem")
     authority.ca.cert_pem.write_to_path(str(authority.file))
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    return authority
+
+
+@pytest.fixture
+def receiver(authority: Authority, monkeypatch: Any, settings: Any) -> Iterator[Receiver]:
+    """A receiver at `HOST`, over TLS, that webhooks may lead to."""
     resolving(monkeypatch, hooks_example=["127.0.0.1"])
     settings.WEBHOOKS_ALLOW_PRIVATE = True
     with receiving(authority.context(HOST)) as receiver:

@@ -23,22 +23,6 @@ from tests.server import ROOT
 pytestmark = pytest.mark.once
 
 
-@pytest.fixture
-def authority(tmp_path, monkeypatch):
-    authority = Authority(tmp_path / "ca.pem")
-    authority.ca.cert_pem.write_to_path(str(authority.file))
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
-    return authority
-
-
-@pytest.fixture
-def receiver(authority, monkeypatch):
-    """A receiver at `HOST`, over TLS."""
-    resolving(monkeypatch, hooks_example=["127.0.0.1"])
-    with receiving(authority.context(HOST)) as receiver:
-        yield receiver
-
-
 def send(receiver, path="/", *, seconds=2):
     url = f"https://{HOST}:{receiver.port}{path}"
     return post(url, b"{}", {"webhook-id": "msg_1"}, allow_private=True, seconds=seconds)
