@@ -34,6 +34,8 @@ ITEM = json.loads(samples.ABRECHNUNG)["transactions"][0]["positions"][0]
         # Files of version 1.5 do not say how.
         ({"split_mode": ...}, [], 1150),
         ({"value": 22.004}, ["rounded"], 1150),
+        # The odd cent is Ana's.
+        ({"value": 22.01, "positions": []}, [], 1100),
         ({"positions": [ITEM | {"price": 24.0}]}, ["items_exceed"], 1700),
         ({"positions": [], "files": [{"filename": "a", "content": "QQ=="}]}, ["files_left_out"],
          1100),
@@ -57,6 +59,8 @@ def test_an_item_of_nobody_is_refused():
     item = ITEM | {"usages": {}, "communist_shares": 0.0}
     assert skipped(abrechnung(positions=[item])) == {1: "item_of_nobody"}
     assert skipped(abrechnung(debitor_shares={"9": 1.0})) == {1: "unknown_person"}
+    item = ITEM | {"price": 23.0, "communist_shares": 0.0}
+    assert skipped(abrechnung(positions=[item], debitor_shares={"1": 1.0})) == {1: "negative_part"}
 
 
 @pytest.mark.parametrize(("second", "is_refused"), [(0.75, False), (0.7501, False), (0.74, True)])
@@ -71,6 +75,12 @@ def test_payments_of_abrechnung_are_told_from_expenses():
     trip = abrechnung(type="transfer", **plain)
     assert (kinds(trip), balances(trip)) == (["payment"], {("1", "CHF"): 2200, ("2", "CHF"): -2200})
     assert kinds(abrechnung(value=-22.0, **plain)) == ["EQUAL"]
+    # What cannot be recorded with a negative amount is turned around.
+    back = abrechnung(type="transfer", value=-22.0, **plain)
+    assert (kinds(back), noted(back)) == (["payment"], {1: ["turned_around"]})
+    assert balances(back) == {("1", "CHF"): -2200, ("2", "CHF"): 2200}
+    both = abrechnung(type="mimo", value=-22.0, creditor_shares={"1": 1, "2": 1}, **plain)
+    assert (entries(both)[0].payers, noted(both)) == ((("2", 2200),), {1: ["turned_around"]})
 
 
 def test_events_that_pass_on_to_each_other_are_refused():

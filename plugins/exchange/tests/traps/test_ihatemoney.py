@@ -100,6 +100,8 @@ def test_a_comma_at_the_end_of_the_list_is_doubtful():
     header = "what,amount,date,payer_name,payer_weight,owers\n"
     trip = read(header + 'A,9,2026-05-01,Ana,1.0,"Ben,"\n', currency="EUR")
     assert "names_with_commas" in noted(trip)[2]
+    trip = read(header + 'A,9,2026-05-01,Ana,1.0,","\n', currency="EUR")
+    assert skipped(trip) == {2: "nobody_takes_part"}
 
 
 def test_weights_with_many_decimals_divide_exactly():

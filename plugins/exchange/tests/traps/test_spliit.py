@@ -79,6 +79,28 @@ def test_what_was_deleted_in_spliit_is_named():
     ]
 
 
+def parts_of(trip):
+    (entry,) = entries(trip)
+    return [part for _person, part in entry.parts]
+
+
+@pytest.mark.parametrize(
+    ("code", "fields", "parts"),
+    [
+        ("EUR", {"id": ..., "amount": 1000}, [334, 333, 333]),
+        ("EUR", {"id": "e1", "amount": 1000}, [333, 333, 334]),
+        ("EUR", {"id": "e2", "amount": 1001}, [333, 334, 334]),
+        ("EUR", {"id": "e3", "amount": -1000}, [-334, -333, -333]),
+        ("HUF", {"id": "e1", "amount": 1000}, [33_300, 33_300, 33_400]),
+    ],
+)
+def test_odd_cents_of_spliit_fall_to_whom_its_hash_of_the_id_says(code, fields, parts):
+    people = [{"id": f"p{at}", "name": f"N{at}"} for at in (1, 2, 3)]
+    paid_for = [{"participantId": person["id"], "shares": 100} for person in people]
+    content = spliit(splitMode="EVENLY", paidFor=paid_for, **fields)
+    assert parts_of(read(changed(content, participants=people, currencyCode=code))) == parts
+
+
 @pytest.mark.parametrize("mode", ["BY_AMOUNT", "BY_PERCENTAGE"])
 def test_parts_of_spliit_that_do_not_add_up_are_proportions(mode):
     assert noted(read(spliit(splitMode=mode))) == {1: ["shares_do_not_add_up"]}
@@ -122,6 +144,23 @@ def test_columns_of_namesakes_and_of_internal_names_are_found_out():
     # A name like that of another column is a name.
     trip = spliit_csv('"Ana","Date"', row.format("10.00", "6,-4"))
     assert balances(trip) == {("Ana", "EUR"): 400, ("Date", "EUR"): -400}
+
+
+@pytest.mark.parametrize(
+    ("code", "cost", "cells", "parts"),
+    [
+        ("EUR", "10.00", "3.33,-3.33,-3.33", [334, 333, 333]),
+        ("EUR", "-10.00", "-3.33,3.33,3.33", [-334, -333, -333]),
+        # Each is rounded to a whole forint.
+        ("HUF", "1000", "331,-333,-333", [33_400, 33_300, 33_300]),
+    ],
+)
+def test_what_the_rounded_parts_of_older_tables_of_spliit_lack_is_the_payers(
+    code, cost, cells, parts
+):
+    row = f'"2026-05-01","Hut","Hotel","{code}","{cost}",,,,"No","Evenly",{cells}'
+    trip = spliit_csv('"Ana","Ben","Cleo"', row)
+    assert (noted(trip), parts_of(trip)) == ({2: ["rounded_shares"]}, parts)
 
 
 def test_the_csv_of_spliit_may_not_say_who_paid():

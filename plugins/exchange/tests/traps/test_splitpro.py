@@ -6,7 +6,16 @@ import pytest
 
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests import samples
-from plugins.exchange.tests.reading import balances, changed, codes, entries, kinds, read, skipped
+from plugins.exchange.tests.reading import (
+    balances,
+    changed,
+    codes,
+    entries,
+    kinds,
+    noted,
+    read,
+    skipped,
+)
 
 pytestmark = pytest.mark.once
 
@@ -33,6 +42,21 @@ def test_the_sign_of_small_shares_of_splitpro_was_cut_off(cell, currency, minor)
     digits = "100" if currency == "JPY" else "100,00" if "," in cell else "100.00"
     trip = splitpro(f'You,Gum,general,"{digits}",EXACT,2026-05-01 20:15:00,{currency},"{cell}",,0')
     assert dict(entries(trip)[0].parts)["Friend"] == minor
+
+
+@pytest.mark.parametrize(
+    ("share", "kind", "notes"),
+    [("5.00", "EQUAL", {}), ("5.01", "EQUAL", {}), ("3.34", "MANUAL", {2: ["more_people"]})],
+)
+def test_equal_parts_of_splitpro_may_be_those_of_more_people(share, kind, notes):
+    trip = splitpro(f"You,Hut,hotel,10.01,EQUAL,2026-05-01 20:15:00,EUR,{share},0,0")
+    assert (kinds(trip), noted(trip)) == ([kind], notes)
+
+
+@pytest.mark.parametrize("caller", [1, 3])
+def test_debts_outside_of_groups_of_splitpro_are_what_those_leave(caller):
+    content = samples.SPLITPRO_JSON.replace('Id":1', f'Id":{caller}')
+    assert balances(read(content, group="0")) == {(str(caller), "EUR"): 1000, ("2", "EUR"): -1000}
 
 
 def test_half_of_a_conversion_of_splitpro_is_skipped():

@@ -204,6 +204,18 @@ def test_comments_of_splitwise_have_authors_besides_the_system():
     assert [(c.text, c.person) for c in entry.comments] == [("Great", "2")]
 
 
+def test_only_the_newest_state_of_an_expense_of_splitwise_counts():
+    """The pages of a list that moved repeat some."""
+    older = BILL | {"cost": "90.0", "updated_at": "2026-05-01T18:01:00Z"}
+    gone = BILL | {"id": 8, "deleted_at": "2026-05-03T00:00:00Z"}
+    check(
+        json.dumps([{"expenses": [older, BILL]}, {"expenses": [BILL, gone]}, {"group": GROUP}]),
+        skipped={1: "repeated", 3: "repeated", 4: "deleted_in_source"},
+        owed={"1": 2666, "2": -2666},
+        agrees=True,
+    )
+
+
 @pytest.mark.parametrize(("count", "expected"), [(19, []), (20, ["perhaps_one_page"]), (21, [])])
 def test_one_page_of_splitwise_may_not_be_everything(count, expected):
     check(splitwise(*(BILL | {"id": at} for at in range(count))), codes=expected)

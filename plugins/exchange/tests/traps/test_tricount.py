@@ -1,6 +1,8 @@
 """JSON of Tricount: what a file leaves open or gets wrong, and what it is read as."""
 
 import json
+from functools import reduce
+from operator import getitem
 
 import pytest
 
@@ -39,3 +41,17 @@ def test_entries_of_tricount_have_categories_of_their_own():
     )
     (entry,) = entries(read(content))
     assert (entry.title, entry.fields["category"]) == ("Bar", "FOOD")
+
+
+def test_a_deleted_entry_of_tricount_is_skipped():
+    content = changed(samples.TRICOUNT, *ENTRY, status="DELETED")
+    check(content, skipped={1: "deleted_in_source"}, owed={})
+
+
+@pytest.mark.parametrize(("own", "other"), [("amount", "amount_local"), ("amount_local", "amount")])
+def test_of_two_amounts_of_tricount_the_one_in_its_currency_counts(own, other):
+    entry = reduce(getitem, ENTRY, json.loads(samples.TRICOUNT))
+    for row in (entry, *entry["allocations"]):
+        row |= {own: row["amount"], other: {"currency": "CHF", "value": "-1.00"}}
+    content = changed(samples.TRICOUNT, *ENTRY, **entry)
+    check(content, noted={1: ["original_amount"]}, owed={"m1": 2900, "m2": -2900})
