@@ -4,8 +4,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Callable
-from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -15,14 +14,12 @@ from plugins.exchange.description import (
     SkippedRow,
     UnreadableFile,
 )
-from plugins.exchange.fitting import Fitting
 from plugins.exchange.formats import describe
-from plugins.exchange.formats.reading import RowError, TripDescription
+from plugins.exchange.formats.reading import TripDescription
 from plugins.exchange.models import Import
 from plugins.exchange.planning import Choices, plan_import
 from plugins.exchange.source import SourceFile
 from plugins.exchange.tests.samples import SPLITPRO_CSV
-from tripcompanion.currency.amounts import CODES
 from users.models import User
 
 
@@ -80,39 +77,6 @@ def exact(entry: DescribedExpense) -> list[tuple[str, int]]:
 
 def claimed(trip: TripDescription) -> dict[tuple[str, str], int]:
     return {key: minor for key, minor in trip.claimed.items() if minor}
-
-
-class PlannedRow(NamedTuple):
-    """What a row changes in the balances of a plan, and the codes of its notes or reasons."""
-
-    moved: Counter[tuple[str, str]]
-    codes: list[str]
-    is_skipped: bool
-
-
-def planned_rows(trip: TripDescription) -> list[PlannedRow]:
-    """The rows of the file as the plan of a new trip has them, where every currency has a rate."""
-    people = {person.key for person in trip.people}
-    fitting = Fitting(trip, trip.currency, people, dict.fromkeys(CODES, "1000"))
-    rows = []
-    for _line, found in groupby(trip.entries, lambda entry: entry.line):
-        row = PlannedRow(Counter(), [], False)
-        for entry in found:
-            row = _with(row, entry, fitting)
-        rows.append(row)
-    return rows
-
-
-def _with(row: PlannedRow, entry: Any, fitting: Fitting) -> PlannedRow:
-    if isinstance(entry, SkippedRow):
-        return PlannedRow(row.moved, [*row.codes, entry.reason.code], True)
-    try:
-        fitted, notes = fitting.fitted(entry)
-        fitting.content(fitted)
-        row.moved.update(fitting.moved(entry))
-    except RowError as error:
-        return PlannedRow(row.moved, [*row.codes, error.note.code], True)
-    return PlannedRow(row.moved, [*row.codes, *(note.code for note in notes)], row.is_skipped)
 
 
 def codes(trip: TripDescription) -> list[str]:

@@ -127,20 +127,21 @@ TRICOUNT = """\
     "amount":{"currency":"EUR","value":"-29.00"},"type":"RATIO","share_ratio":1}]}}]}}]}
 """
 
-#: The format of each file, and the balances that follow from it, by person and currency.
+#: The format of each file, and the balances that follow from it, by person and currency; None if
+#: they depend on who gets odd cents.
 SAMPLES = {
     "splitwise_csv": (
         SPLITWISE_CSV,
         {("Ana P", "EUR"): 5667, ("Ben", "EUR"): 666, ("Cleo, Jr", "EUR"): -6333},
     ),
     "splitwise_api": (SPLITWISE_API, {("1", "EUR"): 2666, ("2", "EUR"): -2666}),
-    "spliit_csv": (SPLIIT_CSV, {}),
+    "spliit_csv": (SPLIIT_CSV, None),
     "splitpro_csv": (SPLITPRO_CSV, {}),
     "splitpro_json": (SPLITPRO_JSON, {("1", "EUR"): 2000, ("2", "EUR"): -2000}),
     "abrechnung": (ABRECHNUNG, {("1", "CHF"): 1150, ("2", "CHF"): -1150}),
     "settle_up": (SETTLE_UP, {("Ana", "EUR"): 1666, ("Ben", "EUR"): 1667, ("Cleo", "EUR"): -3333}),
     "tricount": (TRICOUNT, {("m1", "EUR"): 2900, ("m2", "EUR"): -2900}),
     "cospend": (COSPEND_CSV, {("Ana", "EUR"): 342, ("Ben", "EUR"): -342}),
-    "spliit_json": (SPLIIT_JSON, {}),
-    "ihatemoney": (IHATEMONEY_JSON, {}),
+    "spliit_json": (SPLIIT_JSON, None),
+    "ihatemoney": (IHATEMONEY_JSON, None),
 }

@@ -7,7 +7,7 @@ import pytest
 
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.tests.copies import answers, file_of, forged
-from splits.models import Payer
+from splits.models import Payer, SplitType
 from splits.models.rate import ECB
 from splits.reports.audit import differences
 from tests.factories import TripFactory, join, spend
@@ -31,17 +31,9 @@ def test_another_trip_gets_what_is_new_once(api, plan, lived, olga, ed, other):
 
 
 def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(api, plan, trip, olga, ed):
-    body = {
-        "description": "Hut",
-        "amount": 100,
-        "currency": "CHF",
-        "exchangeRate": 0.95,
-        "expenseDate": "2026-05-14",
-        "splitType": "MANUAL",
-        "participantUserIds": [olga.pk, ed.pk],
-        "splitAmounts": {str(olga.pk): 60, str(ed.pk): 40},
-    }
-    assert api(olga).post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
+    swiss = {"currency": "CHF", "exchange_rate": Decimal("0.95"), "split_type": SplitType.MANUAL}
+    parts = {olga.pk: 6000, ed.pk: 4000}
+    spend(trip, 10_000, paid_by=olga, among=[olga, ed], entered=parts, **swiss)
     other = TripFactory(currency="USD")
     join(other, olga, TripRole.OWNER)
     content = file_of(api, trip, olga).decode()

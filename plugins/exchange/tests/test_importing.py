@@ -16,7 +16,7 @@ from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
 from splits.models import Expense, recording
 from splits.reports.audit import differences
-from tests.factories import TripFactory, add_guest, join
+from tests.factories import TripFactory, add_guest, join, spend
 from tests.splits.ledger import exact
 from tests.test_costs import inserted
 from trips.models import Trip
@@ -52,6 +52,16 @@ def test_a_plan_shows_everything_and_writes_nothing(plan, api, olga):
     assert rows["items"] == planned["rows"]
     assert "the file does not say how much each" in rows["items"][1]["notes"][0]
     assert not Trip.objects.exists()
+
+
+@pytest.mark.parametrize("name", samples.SAMPLES)
+def test_a_trip_has_the_balances_of_its_plan(name, imported, api, olga):
+    done = imported(samples.SAMPLES[name][0], currency="EUR", exchangeRates={"CHF": 0.95})
+    rows = api(olga).get(f"/api/trips/{done['tripId']}/balances").json()
+    recorded = {row["user"]["id"]: row["balance"] for row in rows}
+    for person, row in zip(done["people"], done["balances"], strict=True):
+        if row["ours"].keys() <= {"EUR"}:
+            assert recorded.get(person["userId"], 0) == row["ours"].get("EUR", 0)
 
 
 def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(plan, api, olga):
@@ -194,16 +204,9 @@ def test_undoing_an_import_deletes_the_trip_that_it_made(imported, api, olga):
     assert api(olga).get(path).status_code == 404
 
 
-def test_undoing_an_import_leaves_a_trip_as_it_was(imported, api, olga, trip):
+def test_undoing_an_import_leaves_a_trip_as_it_was(imported, api, olga, ed, vera, trip):
     path = f"/api/trips/{trip.pk}"
-    body = {
-        "description": "Boat",
-        "amount": 30,
-        "expenseDate": "2026-05-01",
-        "splitType": "EQUAL",
-        "participantUserIds": [m.user_id for m in trip.members.all()],
-    }
-    assert api(olga).post(f"{path}/expenses", body).status_code == 201
+    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera])
     shown = [f"{path}/balances", f"{path}/members", f"{path}/expenses", f"{path}/settlements"]
     before = [api(olga).get(url).json() for url in shown]
     done = imported(samples.SPLITWISE_CSV, tripId=trip.pk)

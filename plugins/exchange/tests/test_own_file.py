@@ -156,13 +156,11 @@ class _Watched(io.BytesIO):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_transaction_waits_for_a_file(api):
+def test_no_transaction_waits_for_a_file():
     olga = UserFactory()
     trip = TripFactory()
     join(trip, olga, TripRole.OWNER)
-    body = {"description": "Bus", "expenseDate": "2026-05-14", "amount": 10, "splitType": "EQUAL"}
-    body |= {"participantUserIds": [olga.pk]}
-    assert api(olga).post(f"/api/trips/{trip.pk}/expenses", body).status_code == 201
+    spend(trip, 1000, paid_by=olga, among=[olga])
     trip.refresh_from_db()
     with json_file(trip) as file:
         content = _Watched(file.read())

@@ -34,6 +34,7 @@ ITEM = json.loads(samples.ABRECHNUNG)["transactions"][0]["positions"][0]
         # Files of version 1.5 do not say how.
         ({"split_mode": ...}, [], 1150),
         ({"value": 22.004}, ["rounded"], 1150),
+        ({"debitor_shares": {"1": 1.0, "2": 1.0}}, [], 1150),
         # The odd cent is Ana's.
         ({"value": 22.01, "positions": []}, [], 1100),
         ({"positions": [ITEM | {"price": 24.0}]}, ["items_exceed"], 1700),

@@ -20,7 +20,7 @@ def test_the_balances_follow_from_the_file(name):
     trip = read(content)
     assert trip.format == name
     assert not skipped(trip)
-    if expected:
+    if expected is not None:
         assert balances(trip) == expected
     if trip.claimed:
         assert claimed(trip) == balances(trip)

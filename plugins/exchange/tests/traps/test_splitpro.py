@@ -59,9 +59,12 @@ def test_debts_outside_of_groups_of_splitpro_are_what_those_leave(caller):
     assert balances(read(content, group="0")) == {(str(caller), "EUR"): 1000, ("2", "EUR"): -1000}
 
 
-def test_half_of_a_conversion_of_splitpro_is_skipped():
-    row = "You,X,currency,10.00,CURRENCY_CONVERSION,2026-05-01 20:15:00,EUR,10.00,0,0"
-    assert skipped(splitpro(row)) == {2: "half_a_conversion"}
+@pytest.mark.parametrize(
+    ("kind", "reason"), [("CURRENCY_CONVERSION", "half_a_conversion"), ("SETTLEMENT", "no_amount")]
+)
+def test_half_of_a_conversion_or_a_payment_of_nothing_is_skipped(kind, reason):
+    row = f"You,X,currency,10.00,{kind},2026-05-01 20:15:00,EUR,10.00,0,0"
+    assert skipped(splitpro(row)) == {2: reason}
 
 
 @pytest.mark.parametrize(

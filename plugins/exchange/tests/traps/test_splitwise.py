@@ -178,6 +178,9 @@ def test_an_expense_of_splitwise_is_kept_exactly(fields, notes):
 def test_only_what_was_called_equal_is(method, kind):
     content = bill("10.01", ("10.01", "0"), ("5.01", "5.0"), creation_method=method)
     check(content, kinds=[kind], owed={"1": 500, "2": -500})
+    # What one paid for another alone is no payment.
+    alone = bill("9.0", ("9.0", "0"), ("0", "9.0"), creation_method=method)
+    check(alone, kinds=[kind], owed={"1": 900, "2": -900})
 
 
 @pytest.mark.parametrize(("currency", "minor"), [("JPY", 120), ("KWD", 120_000), ("EUR", 12_000)])
