@@ -1,10 +1,6 @@
 """Workers that clean pictures: killed, several at once, and without a storage."""
 
 import io
-import os
-import signal
-import subprocess
-import sys
 import threading
 from datetime import timedelta
 from unittest.mock import Mock
@@ -13,7 +9,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
-from PIL import Image
 
 from plugins.attachments import processing
 from plugins.attachments.models import MAX_ATTEMPTS, Attachment
@@ -186,27 +181,3 @@ def test_several_workers_and_a_deletion_share_the_pictures(attach, api, olga, tr
     assert Attachment.objects.filter(state="ready").count() == 6 + statuses.count(201)
     assert Attachment.objects.shown().count() == 0
     assert len(stored(folder)) == 12 + statuses.count(201)
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite in memory has one connection")
-def test_a_worker_that_is_killed_while_it_decodes_loses_nothing(attach, folder, tmp_path):
-    slow = tmp_path / "slow.png"
-    Image.effect_noise((3000, 1800), 90).save(slow)
-    attach(slow.read_bytes())
-    command = [sys.executable, "manage.py", "process_attachments", "--watch"]
-    database = connection.settings_dict
-    host = f"{database['HOST']}:{database['PORT']}"
-    url = f"postgres://{database['USER']}:{database['PASSWORD']}@{host}/{database['NAME']}"
-    env = os.environ | {"DATABASE_URL": url, "DEBUG": "true", "ATTACHMENTS_STORE": str(folder)}
-    worker = subprocess.Popen(command, env=env, start_new_session=True)
-    while not Attachment.objects.filter(attempts=1).exists():
-        pass
-    os.killpg(worker.pid, signal.SIGKILL)
-    worker.wait()
-    assert Attachment.objects.get().state == "processing"
-    Attachment.objects.update(claimed_until=None)
-    process()
-    assert Attachment.objects.get().state == "ready"
-    assert len(stored(folder)) == 2

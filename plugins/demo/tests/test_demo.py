@@ -206,14 +206,6 @@ def test_force_overrules_every_refusal(demo, settings, tmp_path):
     assert_right(trips=len(JOURNEYS))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("env_file", ["", "DEBUG=true\nSECRET_KEY=x", "DEBUG=\nLOG_LEVEL=INFO"])
-def test_an_env_file_of_development_lets_them_in(demo, tmp_path, env_file):
-    (tmp_path / ".env").write_text(env_file)
-    demo()
-    assert accounts().count() == len(PEOPLE)
-
-
 def test_its_group_of_splitwise_is_imported_once(olga, ed, trip):
     for _turn in range(2):
         call_command("import_trip", GROUP, user=olga.email, confirm=True, stdout=StringIO())

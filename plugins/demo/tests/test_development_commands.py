@@ -108,7 +108,11 @@ def test_tests_that_do_not_exist_are_one_line():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("env_file", "variables"),
-    [(None, {}), ("DEBUG=true\nALLOWED_HOSTS=localhost", {}), ("LOG_LEVEL=INFO", {"DEBUG": ""})],
+    [
+        (None, {}),
+        ("DEBUG=true\nALLOWED_HOSTS=localhost", {}),
+        ("DEBUG=\nLOG_LEVEL=INFO", {"DEBUG": ""}),
+    ],
 )
 def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(checkout, env_file, variables):
     if env_file is not None:
