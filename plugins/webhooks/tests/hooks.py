@@ -23,9 +23,11 @@ def register(api: Api, user: User, **body: Any) -> dict[str, Any]:
 
 
 def record(api: Api, user: User, trip: Trip, description: str = "Dinner") -> dict[str, Any]:
+    """An expense with what only some have: items and tags."""
+    items = [{"name": "Fish", "amount": 60, "shares": {str(user.pk): 1}}]
     body = {
         "description": description, "amount": 60, "expenseDate": "2026-05-14",
-        "splitType": "EQUAL", "participantUserIds": [user.pk],
+        "splitType": "ITEMIZED", "items": items, "tags": ["Wine"],
     }  # fmt: skip
     response = api(user).post(f"/api/trips/{trip.pk}/expenses", body)
     assert response.status_code == 201, response.content
