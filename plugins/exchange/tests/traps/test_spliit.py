@@ -165,8 +165,9 @@ def test_what_the_rounded_parts_of_older_tables_of_spliit_lack_is_the_payers(
 
 def test_the_csv_of_spliit_may_not_say_who_paid():
     row = '"2026-05-02","Payback","Payment","EUR","5.00",,,,"Yes","Evenly",0,-5,0'
-    trip = spliit_csv('"Ana","Ben","Cleo"', row)
-    assert (skipped(trip), codes(trip)) == ({2: "payer_unknown"}, ["better_as_json"])
+    trip = spliit_csv('"Ana","Ben","Cleo"', row, row.replace("0,-5,0", "0,-2.5,-2.5"))
+    assert skipped(trip) == {2: "payer_unknown", 3: "payer_unknown"}
+    assert codes(trip) == ["better_as_json"]
 
 
 def test_only_a_guard_before_a_formula_is_taken_off_and_once():

@@ -53,6 +53,11 @@ def test_equal_parts_of_splitpro_may_be_those_of_more_people(share, kind, notes)
     assert (kinds(trip), noted(trip)) == ([kind], notes)
 
 
+def test_three_decimals_of_splitpro_are_no_thousands():
+    trip = splitpro("You,Hut,hotel,2.468,EQUAL,2026-05-01 20:15:00,KWD,1.234,0,0")
+    assert balances(trip) == {("You", "KWD"): 1234, ("Friend", "KWD"): -1234}
+
+
 @pytest.mark.parametrize("caller", [1, 3])
 def test_debts_outside_of_groups_of_splitpro_are_what_those_leave(caller):
     content = samples.SPLITPRO_JSON.replace('Id":1', f'Id":{caller}')
