@@ -115,14 +115,6 @@ def test_another_version_is_refused(api, lived, olga):
     assert refused.value.code == "unknown_version"
 
 
-def test_a_file_that_contradicts_itself_is_refused_when_it_is_confirmed(api, plan, lived, olga):
-    content = forged(file_of(api, lived, olga), "debts", 0, open=0.01)
-    planned = plan(content.decode(), asNewTrip=True).json()
-    response = api(olga).post(f"/api/imports/{planned['id']}/confirm")
-    assert (response.status_code, response.json()["code"]) == (400, "unreadable")
-    assert Trip.objects.count() == 1
-
-
 @pytest.mark.parametrize("pk", ["abc", 1.5, None, True])
 def test_a_person_without_a_proper_id_is_refused_when_it_is_planned(api, plan, lived, olga, pk):
     answer = plan(forged(file_of(api, lived, olga), "people", 0, id=pk), asNewTrip=True)

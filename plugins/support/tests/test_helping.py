@@ -102,12 +102,6 @@ def test_who_has_answered_stays_until_all_is_settled(admin_client, api, trip, ol
     assert told(admin_client.press("end", added)) == [refusal]
 
 
-def test_in_the_api_an_owner_cannot_end_it_with_a_balance(api, trip, olga, sam, added):
-    spend(trip, 1000, paid_by=olga, among=[olga, sam])
-    refused = api(olga).delete(f"/api/trips/{trip.pk}/members/{sam.pk}")
-    assert (refused.status_code, refused.json()["code"]) == (409, "balance_open")
-
-
 # -- Personal data ---------------------------------------------------------------------------------
 
 

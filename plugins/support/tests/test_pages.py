@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from plugins.support.tests.rows import one_of_each
-from splits.models import Allocation, Debt, Expense, Settlement, Split
+from splits.models import Allocation, Debt, Expense, Settlement
 from tests.admin_client import tables, text
 from tests.factories import PASSWORD, TripFactory, join, settle, spend
 from tests.stored import everything_stored
@@ -167,14 +167,6 @@ def test_the_page_of_a_trip_shows_the_first_rows_and_leads_to_the_rest(admin_cli
     link = f"/admin/splits/expense/?trip__id__exact={trip.pk}"
     assert f'<a href="{link}">all 25</a>' in page
     assert admin_client.client.get(link).context["cl"].result_count == 25
-
-
-def test_the_list_of_debts_can_be_narrowed_to_the_open_ones(admin_client, trip, olga, ed, vera):
-    spend(trip, 900, paid_by=olga, among=[ed, vera])
-    Split.objects.get(participant=ed).pay(ed)
-    for state, debtors in {"open": [vera], "covered": [ed]}.items():
-        rows = admin_client.list(Debt, f"state={state}").context["cl"].result_list
-        assert [debt.debtor for debt in rows] == debtors
 
 
 def test_what_is_closed_is_not_open_and_names_what_closed_it(admin_client, trip, olga, ed):

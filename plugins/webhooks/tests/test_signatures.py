@@ -12,14 +12,6 @@ from plugins.webhooks.tests.hooks import WEBHOOKS, record
 pytestmark = pytest.mark.either
 
 
-def test_a_forged_body_does_not_verify(api, trip, olga, receiver, hook):
-    record(api, olga, trip)
-    deliver()
-    [request] = receiver.received
-    with pytest.raises(WebhookVerificationError):
-        Verifier(hook["secret"]).verify(request.body + b" ", request.headers)
-
-
 def test_messages_are_signed_with_both_secrets_for_a_day_after_a_rotation(
     api, trip, olga, receiver, hook
 ):

@@ -37,6 +37,7 @@ ITEM = json.loads(samples.ABRECHNUNG)["transactions"][0]["positions"][0]
         ({"debitor_shares": {"1": 1.0, "2": 1.0}}, [], 1150),
         # The odd cent is Ana's.
         ({"value": 22.01, "positions": []}, [], 1100),
+        ({"positions": [ITEM | {"price": 22.0}]}, [], 1650),
         ({"positions": [ITEM | {"price": 24.0}]}, ["items_exceed"], 1700),
         ({"positions": [], "files": [{"filename": "a", "content": "QQ=="}]}, ["files_left_out"],
          1100),
