@@ -10,12 +10,14 @@ import jsonschema
 import pytest
 from rest_framework.test import APIClient
 
+from plugins.attachments.tests.conftest import folder
 from tests.document import ROOT, parse_yaml
 from tests.scoped import ALL, script_of
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from users.models import User
 
+__all__ = ["folder"]
 BASE = "/api/v3.0"
 FORM = "application/x-www-form-urlencoded"
 DOCUMENT = parse_yaml((ROOT / "plugins" / "splitwise" / "openapi.yaml").read_bytes())

@@ -5,7 +5,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.attachments.models import Attachment
-from plugins.attachments.tests.conftest import folder, stored  # noqa: F401 -- a fixture
+from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture
 from plugins.splitwise.tests.conftest import BASE, FORM, shares
 from splits.models import Expense, Settlement
@@ -63,15 +63,7 @@ def test_another_receipt_is_shown_in_its_place(calling, olga, new):
     assert Attachment.objects.count() == 2
 
 
-def test_a_refused_receipt_or_expense_leaves_nothing(
-    calling,
-    trip,
-    olga,
-    ed,
-    vera,
-    new,
-    folder,  # noqa: F811 -- the fixture
-):
+def test_a_refused_receipt_or_expense_leaves_nothing(calling, trip, olga, ed, vera, new, folder):
     expense, payment = spend(trip, 100, paid_by=olga, among=[olga]), settle(trip, ed, olga, 5)
     paid = {**new, **shares({ed: "5"}, {olga: "5"}), "payment": "1", "split_equally": ""}
     for caller, path, content, body in (
@@ -96,12 +88,7 @@ def test_a_full_quota_refuses_the_expense_too(calling, olga, new, settings):
     assert not Expense.objects.exists()
 
 
-def test_a_repeat_with_its_key_attaches_nothing_again(
-    calling,
-    olga,
-    new,
-    folder,  # noqa: F811 -- the fixture
-):
+def test_a_repeat_with_its_key_attaches_nothing_again(calling, olga, new, folder):
     caller = calling(olga)
     answers = [send(caller, "create_expense", PDF, **new, HTTP_IDEMPOTENCY_KEY="k") for _ in "ab"]
     assert answers[0] == answers[1]

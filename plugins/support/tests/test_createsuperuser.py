@@ -16,15 +16,14 @@ pytestmark = [pytest.mark.either, pytest.mark.django_db]
 def _environment(monkeypatch):
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", "root@example.com")
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
-    monkeypatch.delenv("DJANGO_SUPERUSER_NAME", raising=False)
+    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
 
 
 def create_superuser():
     call_command("createsuperuser", "--noinput", stdout=StringIO())
 
 
-def test_the_administrator_has_the_given_name(monkeypatch):
-    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
+def test_the_administrator_has_the_given_name():
     create_superuser()
     user = User.objects.get()
     assert (user.name, user.email, user.role) == ("Ruth Root", "root@example.com", Role.ADMIN)
@@ -33,21 +32,20 @@ def test_the_administrator_has_the_given_name(monkeypatch):
 
 @pytest.mark.parametrize("name", [None, ""])
 def test_the_name_may_be_left_out(monkeypatch, name):
+    monkeypatch.delenv("DJANGO_SUPERUSER_NAME")
     if name is not None:
         monkeypatch.setenv("DJANGO_SUPERUSER_NAME", name)
     create_superuser()
     assert User.objects.get().name == "root"
 
 
-def test_the_administrator_logs_in_as_one(monkeypatch):
-    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
+def test_the_administrator_logs_in_as_one():
     create_superuser()
     assert log_in(User.objects.get())["user"]["role"] == "ADMIN"
 
 
 @pytest.mark.parametrize("email", ["root@example.com", "ROOT@Example.com"])
 def test_a_taken_address_is_one_clear_line(monkeypatch, email):
-    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
     create_superuser()
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
     with pytest.raises(CommandError, match="taken"):
@@ -57,7 +55,6 @@ def test_a_taken_address_is_one_clear_line(monkeypatch, email):
 
 @pytest.mark.parametrize("email", ["root", "r\u212a@example.com", ""])
 def test_what_is_no_address_is_one_clear_line(monkeypatch, email):
-    monkeypatch.setenv("DJANGO_SUPERUSER_NAME", "Ruth Root")
     monkeypatch.setenv("DJANGO_SUPERUSER_EMAIL", email)
     with pytest.raises(CommandError):
         create_superuser()

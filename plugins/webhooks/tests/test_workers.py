@@ -1,7 +1,6 @@
 """Several processes that send messages to webhooks, some of which are killed."""
 
 import json
-import secrets
 import signal
 import subprocess
 import sys
@@ -13,10 +12,9 @@ import httpx
 import pytest
 
 from plugins.webhooks.tests.receiver import receiving, status
-from tests.factories import PASSWORD
 from tests.locks import OtherProcess, answer_after
 from tests.server import ROOT, running_server
-from tests.trips.bodies import lisbon
+from tests.splits.journey import Journey, sign_up
 
 EXPENSES = 8
 TRIPS = 2
@@ -31,14 +29,10 @@ def open_server():
 
 
 @pytest.fixture
-def client(open_server):
-    """A client with a new account."""
-    account = {"email": f"{secrets.token_hex(8)}@example.com", "password": PASSWORD}
-    with httpx.Client(base_url=f"{open_server.url}/api", timeout=30) as client:
-        login = client.post("/users/register", json=account).json()
-        client.headers["Authorization"] = f"Bearer {login['token']}"
-        client.user_id = login["user"]["id"]
-        yield client
+def owner(open_server):
+    """Somebody who has signed up."""
+    with httpx.Client(base_url=open_server.url, timeout=30) as http:
+        yield sign_up(http)
 
 
 def worker(server):
@@ -55,20 +49,6 @@ def stop(process):
     process.send_signal(signal.SIGTERM)
     _said, errors = process.communicate(timeout=30)
     return process.returncode, errors
-
-
-def made(client, path, body):
-    response = client.post(path, json=body)
-    assert response.status_code == 201, response.text
-    return response.json()
-
-
-def record(client, trip_id):
-    body = {
-        "description": "Dinner", "amount": 60, "expenseDate": "2026-05-14",
-        "splitType": "EQUAL", "participantUserIds": [client.user_id],
-    }  # fmt: skip
-    made(client, f"/trips/{trip_id}/expenses", body)
 
 
 def end_leases(server):
@@ -95,7 +75,7 @@ def is_complete(receiver):
 
 
 @pytest.mark.slow
-def test_killed_workers_lose_nothing_and_change_no_order(open_server, client):
+def test_killed_workers_lose_nothing_and_change_no_order(open_server, owner):
     """T168: No message is lost or overtaken, whichever workers are killed."""
 
     def slowly(handler):
@@ -105,14 +85,14 @@ def test_killed_workers_lose_nothing_and_change_no_order(open_server, client):
     with receiving(None) as receiver:
         receiver.answer = slowly
         url = f"http://127.0.0.1:{receiver.port}"
-        trips = [made(client, "/trips", lisbon())["id"] for _number in range(TRIPS)]
+        trips = [Journey.start(owner) for _number in range(TRIPS)]
         for path in ("one", "two"):
-            made(client, "/webhooks", {"url": f"{url}/{path}", "events": ["expense.*"]})
+            owner.done("POST", "/webhooks", {"url": f"{url}/{path}", "events": ["expense.*"]})
         workers = [worker(open_server) for _number in range(2)]
         try:
             for number in range(EXPENSES):
-                for trip_id in trips:
-                    record(client, trip_id)
+                for trip in trips:
+                    trip.spend(60, owner)
                 if number % (EXPENSES // KILLS) == 1:
                     seen = len(receiver.received)
                     deadline = time.monotonic() + 20
@@ -139,14 +119,14 @@ def test_killed_workers_lose_nothing_and_change_no_order(open_server, client):
 
 
 @pytest.mark.slow
-def test_workers_at_once_send_each_message_once(open_server, client):
+def test_workers_at_once_send_each_message_once(open_server, owner):
     with receiving(None) as receiver:
-        trip_id = made(client, "/trips", lisbon())["id"]
+        trip = Journey.start(owner)
         for path in range(4):
             url = f"http://127.0.0.1:{receiver.port}/{path}"
-            made(client, "/webhooks", {"url": url, "tripId": trip_id})
+            owner.done("POST", "/webhooks", {"url": url, "tripId": trip.id})
         for _number in range(5):
-            record(client, trip_id)
+            trip.spend(60, owner)
         processes = [
             subprocess.Popen(
                 [sys.executable, "manage.py", "deliver_webhooks"],
@@ -164,13 +144,14 @@ def test_workers_at_once_send_each_message_once(open_server, client):
             )
 
 
-def test_a_webhook_is_deleted_beside_its_worker(open_server, client):
+def test_a_webhook_is_deleted_beside_its_worker(open_server, owner):
     """A worker locks the webhook before it writes a delivery, and so does whoever deletes it."""
-    hook = made(client, "/webhooks", {"url": "http://127.0.0.1:9/"})["id"]
-    assert client.post(f"/webhooks/{hook}/test").status_code == 202
+    hook = owner.done("POST", "/webhooks", {"url": "http://127.0.0.1:9/"})["id"]
+    path = f"/webhooks/{hook}"
+    owner.done("POST", f"{path}/test")
     noted = ("UPDATE splits_webhookdelivery SET error = '' WHERE webhook_id = %s", hook)
     gone, _is_unchanged = answer_after(
-        open_server, "splits_webhook", hook, lambda: client.delete(f"/webhooks/{hook}"), noted
+        open_server, "splits_webhook", hook, lambda: owner.call("DELETE", path), noted
     )
     assert gone.status_code == 204, gone.text
-    assert client.get(f"/webhooks/{hook}").status_code == 404
+    assert owner.call("GET", path).status_code == 404
