@@ -93,6 +93,7 @@ def test_a_guarded_name_with_a_comma_is_one():
     trip = read(header + "".join(map(row.format, names)), currency="EUR")
     assert [person.name for person in trip.people] == ["=Cleo, Jr", "Ben"]
     assert balances(trip) == {("=Cleo, Jr", "EUR"): 900, ("Ben", "EUR"): -900}
+    assert all("names_with_commas" in noted(trip)[line] for line in (2, 3))
 
 
 def test_a_comma_at_the_end_of_the_list_is_doubtful():

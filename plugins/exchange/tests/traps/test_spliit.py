@@ -165,7 +165,8 @@ def test_what_the_rounded_parts_of_older_tables_of_spliit_lack_is_the_payers(
 
 def test_the_csv_of_spliit_may_not_say_who_paid():
     row = '"2026-05-02","Payback","Payment","EUR","5.00",,,,"Yes","Evenly",0,-5,0'
-    trip = spliit_csv('"Ana","Ben","Cleo"', row, row.replace("0,-5,0", "0,-2.5,-2.5"))
+    cent = row.replace("5.00", "0.01").replace("0,-5,0", "0.01,0,0")
+    trip = spliit_csv('"Ana","Ben","Cleo"', row, row.replace("0,-5,0", "0,-2.5,-2.5"), cent)
     assert skipped(trip) == {2: "payer_unknown", 3: "payer_unknown"}
     assert codes(trip) == ["better_as_json"]
 

@@ -1,6 +1,7 @@
 """JSON and CSV of SplitPro: what a file leaves open or gets wrong, and what it is read as."""
 
 import json
+from datetime import date
 
 import pytest
 
@@ -45,11 +46,16 @@ def test_the_sign_of_small_shares_of_splitpro_was_cut_off(cell, currency, minor)
 
 
 @pytest.mark.parametrize(
-    ("share", "kind", "notes"),
-    [("5.00", "EQUAL", {}), ("5.01", "EQUAL", {}), ("3.34", "MANUAL", {2: ["more_people"]})],
+    ("cost", "share", "kind", "notes"),
+    [
+        ("10.01", "5.00", "EQUAL", {}),
+        ("10.01", "5.01", "EQUAL", {}),
+        ("10.01", "3.34", "MANUAL", {2: ["more_people"]}),
+        ("10.00", "4.99", "MANUAL", {2: ["more_people"]}),
+    ],
 )
-def test_equal_parts_of_splitpro_may_be_those_of_more_people(share, kind, notes):
-    trip = splitpro(f"You,Hut,hotel,10.01,EQUAL,2026-05-01 20:15:00,EUR,{share},0,0")
+def test_equal_parts_of_splitpro_may_be_those_of_more_people(cost, share, kind, notes):
+    trip = splitpro(f"You,Hut,hotel,{cost},EQUAL,2026-05-01 20:15:00,EUR,{share},0,0")
     assert (kinds(trip), noted(trip)) == ([kind], notes)
 
 
@@ -61,7 +67,10 @@ def test_three_decimals_of_splitpro_are_no_thousands():
 @pytest.mark.parametrize("caller", [1, 3])
 def test_debts_outside_of_groups_of_splitpro_are_what_those_leave(caller):
     content = samples.SPLITPRO_JSON.replace('Id":1', f'Id":{caller}')
-    assert balances(read(content, group="0")) == {(str(caller), "EUR"): 1000, ("2", "EUR"): -1000}
+    trip = read(content, group="0")
+    assert balances(trip) == {(str(caller), "EUR"): 1000, ("2", "EUR"): -1000}
+    # They have no date, so it is today's.
+    assert [type(entry.date) for entry in entries(trip)] == [date]
 
 
 @pytest.mark.parametrize(
