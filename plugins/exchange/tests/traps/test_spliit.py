@@ -168,7 +168,10 @@ def test_the_csv_of_spliit_may_not_say_who_paid():
     cent = row.replace("5.00", "0.01").replace("0,-5,0", "0.01,0,0")
     trip = spliit_csv('"Ana","Ben","Cleo"', row, row.replace("0,-5,0", "0,-2.5,-2.5"), cent)
     assert skipped(trip) == {2: "payer_unknown", 3: "payer_unknown"}
-    assert codes(trip) == ["better_as_json"]
+    assert (codes(trip), parts_of(trip)) == (["better_as_json"], [1])
+    # Of two people, it is the other one.
+    two = spliit_csv('"Ana","Ben"', row.removesuffix(",0"))
+    assert balances(two) == {("Ana", "EUR"): 500, ("Ben", "EUR"): -500}
 
 
 def test_only_a_guard_before_a_formula_is_taken_off_and_once():

@@ -108,6 +108,13 @@ def test_a_short_row_of_splitpro_at_the_end_is_skipped():
     assert skipped(splitpro(row, "You,B,general")) == {3: "missing_field"}
 
 
+def test_cells_that_a_spreadsheet_adds_to_rows_of_splitpro_are_no_part_of_a_name():
+    row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
+    trip = splitpro(f"{row},,")
+    assert balances(trip) == {("You", "EUR"): 3000, ("Friend", "EUR"): -3000}
+    assert entries(trip)[0].title == "A"
+
+
 def test_a_friend_who_paid_nothing_has_the_name_of_the_file():
     row = "You,A,general,60.00,EQUAL,2026-05-01 20:15:00,EUR,30.00,0,0"
     for name in ("Ben", "Dr. Ben"):
