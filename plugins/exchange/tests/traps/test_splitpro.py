@@ -123,7 +123,7 @@ def test_a_friend_who_paid_nothing_has_the_name_of_the_file():
 
 def test_a_pair_of_splitpro_stands_twice_and_strangers_have_no_name():
     trip = read(samples.SPLITPRO_JSON)
-    assert (codes(trip), kinds(trip)) == (["balances_only"], ["payment"])
+    assert (trip.currency, codes(trip), kinds(trip)) == ("EUR", ["balances_only"], ["payment"])
     assert [(p.name, p.is_caller) for p in trip.people] == [("#1", True), ("Ben", False)]
     yen = [
         {"userId": user, "friendId": friend, "currency": "JPY", "amount": amount}
