@@ -115,13 +115,13 @@ def recompute(
     `now` is when debts without an open amount were covered.
     """
     if debts := {pk for pk in debt_ids if pk}:
-        _recompute_debts(trip=trip_id, debts=debts, now=now or timezone.now())
+        recompute_open(trip=trip_id, debts=debts, now=now or timezone.now())
     if settlements := {pk for pk in settlement_ids if pk}:
-        _recompute_settlements(trip=trip_id, settlements=settlements)
+        recompute_credit(trip=trip_id, settlements=settlements)
 
 
 @CompiledUpdate
-def _recompute_debts(
+def recompute_open(
     trip: Param,
     debts: ArrayParam = ArrayParam("debts"),
     now: Param = Param("now", models.DateTimeField()),
@@ -135,7 +135,7 @@ def _recompute_debts(
 
 
 @CompiledUpdate
-def _recompute_settlements(
+def recompute_credit(
     trip: Param, settlements: ArrayParam = ArrayParam("settlements")
 ) -> tuple[QuerySet[Any], dict[str, Any]]:
     # Settlements import this module.

@@ -61,9 +61,9 @@ _INSERT_OFFSETS = """
         closing.created_at
     FROM ({kept}) AS kept JOIN splits_settlement AS closing
         ON closing.id = kept.closing_id AND closing.trip_id = kept.trip_id"""
-#: Without it, PostgreSQL would compare each row with all of a trip that it does not know. With more
-#: than so many, it would compare these with each other.
+#: With more rows, PostgreSQL would compare those that `_AMONG` leaves with each other.
 _FEW_ROWS = 500
+#: Without it, each row would be compared with all of a trip that PostgreSQL has not analysed.
 _AMONG = {"postgresql": "= ANY(%s::bigint[])", "sqlite": "IN (SELECT value FROM json_each(%s))"}
 #: With the rows that they name, which may be deleted.
 _JOINED = """({kept}) AS kept

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from splits.models.allocation import Allocation, AllocationRow, recompute
+from splits.models.allocation import Allocation, AllocationRow, recompute_credit, recompute_open
 from splits.models.closing import Closings, OffsetRow
 from splits.models.conflicts import ClosesTrip
 from splits.models.debt import Debt, DebtQuerySet, require_few_debts
@@ -376,9 +376,9 @@ def make_allocations(
     insert(rows)
     is_unsettled = Member.increment_balances(trip_id, sums_of(settlements, rows))
     if rows:
-        new = {settlement.pk for settlement in settlements}
-        used = {row.settlement_id for row in rows} - new
-        recompute(trip_id, [row.debt_id for row in rows], used, now)
+        recompute_open(trip=trip_id, debts={row.debt_id for row in rows}, now=now)
+        if used := {row.settlement_id for row in rows}.difference(new.pk for new in settlements):
+            recompute_credit(trip=trip_id, settlements=used)
     if settlements and not is_unsettled:
         settlements[-1].close_if_settled()
     return now
