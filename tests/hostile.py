@@ -4,7 +4,7 @@ New endpoints and fields are covered automatically.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from datetime import timedelta
 from typing import Any
@@ -400,21 +400,21 @@ class World:
         with rolled_back():
             response = self.send(operation, body, **more)
             stored = {
-                table: sorted(map(_lasting, found), key=repr)
+                table: sorted((_lasting(found.columns, row) for row in found.rows), key=repr)
                 for table, found in everything_stored().items()
             }
         errors = response.json().get("errors") if response.status_code == 400 else None
         return response.status_code, errors, stored
 
 
-def _lasting(row: dict[str, Any]) -> dict[str, Any]:
-    """Without what is another for every new row; PostgreSQL takes no number back."""
+def _lasting(columns: Iterable[str], row: Iterable[Any]) -> dict[str, Any]:
+    """A row without what is another for every new row; PostgreSQL takes no number back."""
     passing = (
         *("_at", "_id", "body", "code", "fingerprint", "hash", "hint", "jti", "location"),
         *("password", "secret", "digest", "salt", "stored_changes", "former_names"),
     )
     return {
         name: value
-        for name, value in row.items()
+        for name, value in zip(columns, row, strict=True)
         if name not in {"id", "at"} and not name.endswith(passing)
     }

@@ -71,7 +71,7 @@ Of the modules of tests it imports no other than `factories`, `scoped` and `trip
 what asks it is imported before it.
 """
 
-from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -82,15 +82,18 @@ from django.conf import settings
 from tripcompanion.plugin import plugins
 
 
-def _modules() -> Iterator[Any]:
-    for app in plugins():
-        if find_spec(f"{app.name}.tests") and find_spec(f"{app.name}.tests.walked"):
-            yield import_module(f"{app.name}.tests.walked")
+@cache
+def _module_of(app: str) -> Any:
+    """The module of an app, or None. Looking for it takes longer than a request."""
+    tests = f"{app}.tests"
+    has_one = find_spec(tests) and find_spec(f"{tests}.walked")
+    return import_module(f"{tests}.walked") if has_one else None
 
 
 def answers(name: str) -> list[Any]:
     """What each module has by this name."""
-    return [getattr(module, name) for module in _modules() if hasattr(module, name)]
+    modules = (_module_of(app.name) for app in plugins())
+    return [getattr(module, name) for module in modules if hasattr(module, name)]
 
 
 def all_of(name: str) -> list[Any]:
