@@ -82,9 +82,9 @@ class ArrayParam(Param):
     @staticmethod
     def among(values: "ArrayParam | Iterable[int]", column: str) -> Any:
         """The condition that `column` is one of `values`: of the placeholder, or uncompiled."""
-        if isinstance(values, ArrayParam):
-            return _Among(F(column), values)
-        return models.Q(**{f"{column}__in": list(values)})
+        if not isinstance(values, ArrayParam):
+            return _Among(F(column), models.Value(ArrayParam("numbers").of({"numbers": values})))
+        return _Among(F(column), values)
 
     def of(self, values: Mapping[str, Any]) -> Any:
         numbers = json.dumps(list(values[self.name]))
