@@ -178,10 +178,11 @@ def give_comments(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     """Give comments that came with a file to the person `to`, those on deleted expenses too."""
     Comment.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
     for entry in trip.deleted_entries.expenses().one_by_one():
-        for row in entry.stored.get("comments", ()):
-            if row["created_by_id"] == user_id:
-                row["created_by_id"] = to
-        entry.save_rows()
+        rows = [row for row in entry.stored.get("comments", ()) if row["created_by_id"] == user_id]
+        for row in rows:
+            row["created_by_id"] = to
+        if rows:
+            entry.save_rows()
 
 
 @receiver(person_sought)

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.apps import apps
 from django.db import models
 from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Coalesce
@@ -138,8 +137,7 @@ def recompute_open(
 def recompute_credit(
     trip: Param, settlements: ArrayParam = ArrayParam("settlements")
 ) -> tuple[QuerySet[Any], dict[str, Any]]:
-    # Settlements import this module.
-    rows: Any = apps.get_model("splits", "Settlement")
+    rows: Any = Allocation._meta.get_field("settlement").related_model
     changes = {"credit_minor": F("amount_minor") - _sum_for("settlement")}
     return rows.with_offsets.filter(ArrayParam.among(settlements, "id"), trip=trip), changes
 

@@ -126,8 +126,8 @@ def allocate_again(entry: DeletedEntry) -> list[list[Any]]:
     """
     is_postgresql, trip_id = connection.vendor == "postgresql", entry.trip_id
     key, kept, among = [entry.pk, trip_id], _KEPT[connection.vendor], _AMONG[connection.vendor]
-    rows, array = entry.stored["allocations"], ArrayParam("ids").of
-    ids, *named = (array({"ids": {row[at] for row in rows if row[at]}}) for at in range(4))
+    rows = entry.stored["allocations"]
+    ids, *named = (ArrayParam.text({row[at] for row in rows if row[at]}) for at in range(4))
     joined = {"joined": _JOINED.format(kept=kept, among=among), "lacks_one": _LACKS_ONE}
     cover = _COVER.format(used=_USED.format(kept=kept), among=among)
     joins_many = is_postgresql and len(rows) > _FEW_ROWS

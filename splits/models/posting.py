@@ -194,15 +194,14 @@ class ExpensePosting:
         if split_ids := [split.pk for split in splits]:
             trip_id = self.trip.pk
             of_trip = Settlement.objects.filter(trip=trip_id)
-            revoked = of_trip.filter(split__in=split_ids).revoke()
+            self.revoked = of_trip.filter(split__in=split_ids).revoke()
             debts = [debt for split in splits for debt in split.debts.all()]
             if covered := [debt.pk for debt in debts if debt.open_minor < debt.amount_minor]:
                 of_debts = Allocation.objects.filter(trip=trip_id, debt__in=covered)
-                allocations = [*revoked.allocations, *of_debts.unallocate(trip_id)]
-                revoked = revoked._replace(allocations=allocations)
+                allocations = [*self.revoked.allocations, *of_debts.unallocate(trip_id)]
+                self.revoked = self.revoked._replace(allocations=allocations)
             delete_leaves(Debt.objects.filter(trip=trip_id, pk__in=[debt.pk for debt in debts]))
             delete_leaves(Split.objects.filter(trip=trip_id, pk__in=split_ids))
-            self.revoked = revoked
 
     def _cover_by_credit(self, splits: Iterable[Split], debts: Iterable[Debt], owed: Owed) -> None:
         """Allocate credit to new debts, and set the open amounts of their splits."""

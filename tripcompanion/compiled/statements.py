@@ -82,14 +82,17 @@ class ArrayParam(Param):
     @staticmethod
     def among(values: "ArrayParam | Iterable[int]", column: str) -> Any:
         """The condition that `column` is one of `values`: of the placeholder, or uncompiled."""
-        if not isinstance(values, ArrayParam):
-            return _Among(F(column), models.Value(ArrayParam("numbers").of({"numbers": values})))
-        return _Among(F(column), values)
+        array = values if isinstance(values, ArrayParam) else models.Value(ArrayParam.text(values))
+        return _Among(F(column), array)
 
     def of(self, values: Mapping[str, Any]) -> Any:
-        numbers = json.dumps(list(values[self.name]))
-        # As text: psycopg looks at each element of a list to find the type of the array.
-        return f"{{{numbers[1:-1]}}}" if connection.vendor == "postgresql" else numbers
+        return self.text(values[self.name])
+
+    @staticmethod
+    def text(numbers: Iterable[int]) -> str:
+        """Numbers as one value; psycopg would look at each element of a list to find its type."""
+        array = json.dumps(list(numbers))
+        return f"{{{array[1:-1]}}}" if connection.vendor == "postgresql" else array
 
 
 class _Among(models.Lookup):

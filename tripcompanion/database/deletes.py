@@ -3,9 +3,9 @@
 Django reads the rows that it deletes to find what references them. Here each table's rows are
 deleted by a subquery, those without references to them first. No signals are sent.
 
-Every statement is bounded: it deletes at most one batch of rows and checks their foreign keys
-immediately. PostgreSQL would defer the checks to the COMMIT, which would then take as long as all
-of them together, and to which no statement time-out applies.
+Every statement of `delete_unread` is bounded: it deletes at most one batch of rows and checks their
+foreign keys immediately. PostgreSQL would defer the checks to the COMMIT, which would then take as
+long as all of them together, and to which no statement time-out applies.
 """
 
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def delete_unread(rows: models.QuerySet[Any]) -> None:
 
 
 def delete_leaves(rows: models.QuerySet[Any]) -> None:
-    """Delete `rows`, which no others reference any more, with one statement."""
+    """Delete `rows` that no others reference any more: at most those of an expense or a closing."""
     rows._raw_delete(rows.db)
 
 
