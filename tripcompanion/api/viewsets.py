@@ -189,7 +189,7 @@ class ApiViewSet(GenericViewSet):
             require_plain(request)
         super().initial(request, *args, **kwargs)
         self._charge_body()
-        if request.query_params:
+        if self.action and request.query_params:
             self.require_known_parameters()
         has_no_body = self.action not in self.request_serializers and not self.reads_forms
         sends_one = request.META.get("CONTENT_LENGTH") not in {None, "", "0"}
