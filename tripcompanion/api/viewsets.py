@@ -371,7 +371,7 @@ class ApiViewSet(GenericViewSet):
             # Both the tag and the response read it.
             response.data = ExactJSONRenderer().render(response.data)
         response["ETag"] = etag_of(response.data, self.apart)
-        if request.method == "GET" and is_known(request, response["ETag"]):
+        if request.method in SAFE_METHODS and is_known(request, response["ETag"]):
             response.status_code, response.data = 304, None
         return response
 
