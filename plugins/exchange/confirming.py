@@ -173,9 +173,9 @@ def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     guests = set(
         User.objects.filter(pk__in=people.values(), is_guest=True).values_list("pk", flat=True)
     )
-    for person in content["people"]:
+    for person, planned in zip(content["people"], stored.plan.people, strict=True):
         user_id = people[person["key"]]
-        person |= {"was_member": person["is_member"], "user_id": user_id}
+        person |= {"was_member": planned.is_member, "user_id": user_id}
         person |= {"is_member": True, "guest": user_id in guests}
     stored.trip, stored.content = trip, as_json(content)
     stored.confirmed_at, stored.file = timezone.now(), None
@@ -222,6 +222,9 @@ def _admit(trip: Trip, by: User, people: list[Any]) -> dict[str, int]:
     """
     ids = {person.key: person.user_id for person in people}
     present = set(trip.members.filter(left_at=None).values_list("user", flat=True))
+    for person in people:
+        # Somebody may have joined since it was planned.
+        person.is_member = person.user_id in present
     for user_id in ids.values():
         if user_id is not None and user_id not in present:
             with suppress(AlreadyMember):
@@ -304,7 +307,7 @@ def undo(import_id: int, by: User) -> Import:
                 locked.remove(by)
             else:
                 erase(locked, by, ids[EntryKind.EXPENSE], ids[EntryKind.SETTLEMENT])
-                _remove_guests(stored, locked, by)
+                _remove_people(stored, locked, by)
         stored.undone_at = timezone.now()
         stored.save(update_fields=["undone_at"])
         return stored
@@ -350,10 +353,13 @@ def _is_touched(stored: Import, trip: Trip, ids: Mapping[str, list[int]]) -> boo
     return False
 
 
-def _remove_guests(stored: Import, trip: Trip, by: User) -> None:
-    """Remove the guests whom the import added, unless they are in something else."""
+def _remove_people(stored: Import, trip: Trip, by: User) -> None:
+    """Remove whom the import added, unless they are in something else, or have done something."""
     added = [person.user_id for person in stored.plan.people if not person.was_member]
-    guests = Member.objects.guests().filter(trip=trip.pk, user__in=added)
-    for guest in guests.order_by("pk"):
+    later = JournalEntry.objects.filter(trip=trip.pk, number__gt=stored.last_number)
+    members = Member.objects.present().filter(trip=trip.pk, user__in=added, role=DEFAULT_ROLE)
+    active = later.exclude(by=None).values("by")
+    for member in members.exclude(user__in=active).order_by("pk"):
         with suppress(Conflict, PermissionDenied):
-            guest.remove(by)
+            # Whoever added them may take that back.
+            member.remove(by, can=Can.ADD_MEMBERS)

@@ -322,13 +322,13 @@ class Member(ClientNamed):
         self.introduced_by = introduced_by
         self.save(update_fields=["role", "left_at", "joined_at", "introduced_by"])
 
-    def remove(self, by: User, *, on_behalf: bool = False) -> None:
-        """End another member's membership. Raises `BalanceOpen` or `LastOwner`.
+    def remove(self, by: User, *, on_behalf: bool = False, can: Can = Can.MANAGE_MEMBERS) -> None:
+        """End another member's membership, as `can` allows. Raises `BalanceOpen` or `LastOwner`.
 
         A guest whom no entry refers to is deleted. Somebody who has not answered leaves a guest, as
         in `leave`; `on_behalf` of them, with any balance, as they could.
         """
-        with self._locked(by, Can.MANAGE_MEMBERS) as member:
+        with self._locked(by, can) as member:
             changes = {"role": (member.role, None)}
             if member.user.is_guest:
                 # Afterwards, nothing else stores the name.

@@ -218,6 +218,31 @@ def test_undoing_an_import_leaves_a_trip_as_it_was(imported, api, olga, ed, vera
     assert imported(samples.SPLITWISE_CSV, tripId=trip.pk)["counts"]["expense"] == 2
 
 
+@pytest.mark.parametrize("stays_as", ["", "who joined before", "who did something since"])
+def test_whoever_an_import_added_is_no_member_after_it_is_undone(
+    stays_as, plan, api, olga, ed, sam, trip
+):
+    """Also if an EDITOR undoes it, who may remove nobody."""
+    path = f"/api/trips/{trip.pk}"
+
+    def members():
+        return [row["user"]["id"] for row in api(ed).get(f"{path}/members").json()]
+
+    content = "".join(row for row in samples.SPLITWISE_CSV.splitlines(True) if "Pay" not in row)
+    before = members() + [sam.pk] * bool(stays_as)
+    planned = plan(content, ed, tripId=trip.pk, mapping={"Ben": sam.pk})["Location"]
+    if stays_as == "who joined before":
+        join(trip, sam)
+    assert api(ed).post(f"{planned}/confirm").status_code == 200
+    assert len(members()) == 6
+    if stays_as == "who did something since":
+        body = {"fromUserId": sam.pk, "toUserId": olga.pk, "amount": 1}
+        paid = api(sam).post(f"{path}/settlements", body).json()
+        assert api(olga).delete(f"{path}/settlements/{paid['id']}").status_code == 204
+    assert api(ed).post(f"{planned}/undo").status_code == 200
+    assert members() == before
+
+
 @pytest.mark.parametrize("touch", ["change", "pay", "settle", "delete"])
 def test_an_import_that_was_touched_is_not_undone(touch, imported, api, olga, trip):
     done = imported(samples.SPLITWISE_CSV, tripId=trip.pk)
