@@ -161,24 +161,25 @@ def payment_or_expense(
     return [expense(line, paid, division, title or instead, *texts, more=more, **row)]
 
 
-def in_original(
-    found: DescribedExpense, code: str, amount: Decimal, rate: Decimal | None
-) -> DescribedExpense:
-    """The expense of one payer in the currency in which it was entered, unless that makes no sense.
+def in_original(found: list[Any], code: str, amount: Decimal, rate: Decimal | None) -> list[Entry]:
+    """The expense or the payments of one payer as entered, unless that makes no sense.
 
-    `amount` is in major units of that. The amount in the currency of the group rules.
+    `amount` is in major units of the currency with that code. The amount in the currency of the
+    group rules.
     """
-    minor = to_minor(amount, code)
-    if minor <= 0:
+    minor, whole = to_minor(amount, code), {str(at): e.amount_minor for at, e in enumerate(found)}
+    parts = apportioned(minor, whole) if minor * sum(whole.values()) > 0 else {}
+    if not parts or not all(parts.values()):
         return found
-    return replace(
-        found,
-        currency=code,
-        amount_minor=minor,
-        rate=rate,
-        converted_minor=found.amount_minor,
-        payers=((found.payers[0][0], minor),),
-    )
+    pairs = zip(found, parts.values(), strict=True)
+    return [_as_entered(entry, code, part, rate) for entry, part in pairs]
+
+
+def _as_entered(entry: Any, code: str, minor: int, rate: Decimal | None) -> Entry:
+    changed: dict[str, Any] = {"currency": code, "amount_minor": minor, "rate": rate}
+    if isinstance(entry, DescribedExpense):
+        changed["payers"] = ((entry.payers[0][0], minor),)
+    return replace(entry, converted_minor=entry.amount_minor, **changed)
 
 
 def payments(

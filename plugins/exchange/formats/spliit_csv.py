@@ -84,7 +84,7 @@ class Table(TripDescription):
             currency=self.currency,
             notes=notes,
         )
-        return found if is_payment or cost < 0 else [self._in_original(row, *found)]
+        return self._in_original(row, found)
 
     def _payer(self, cost: int, cells: dict[str, Decimal]) -> str:
         """The person whose cell has the sign of the cost; else, of two people, the one without."""
@@ -96,7 +96,7 @@ class Table(TripDescription):
             return others[0]
         raise RowError("payer_unknown")
 
-    def _in_original(self, row: dict[str, Any], found: Any) -> Entry:
+    def _in_original(self, row: dict[str, Any], found: list[Entry]) -> list[Entry]:
         code, rate = known_code(row["Original currency"]), row["Conversion rate"].strip()
         if code is None or code == self.currency or not row["Original cost"].strip():
             return found

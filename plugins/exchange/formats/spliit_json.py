@@ -84,9 +84,9 @@ class Group(TripDescription):
             key=key or None,
             notes=notes,
         )
-        return found if is_payment or amount < 0 else [self._in_original(row, *found)]
+        return self._in_original(row, found)
 
-    def _in_original(self, row: Record, found: Any) -> Entry:
+    def _in_original(self, row: Record, found: list[Entry]) -> list[Entry]:
         """Files of instances that were not migrated have the original amount in major units."""
         code = known_code(row.text("originalCurrency", ""))
         if "originalAmount" not in row or code is None or code == self.currency:

@@ -8,7 +8,7 @@ from typing import Any
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow
 from plugins.exchange.formats import reading
-from plugins.exchange.formats.entries import completed, payment_or_expense
+from plugins.exchange.formats.entries import completed, in_original, payment_or_expense
 from plugins.exchange.formats.reading import Record, RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
 from tripcompanion.currency.amounts import to_major
@@ -104,7 +104,7 @@ class Registry(TripDescription):
         sign = -1 if kind == "INCOME" else 1
         is_payment = kind == "BALANCE" and not shares.get(payer)
         label = row.text("category_custom", "") or row.text("category", "")
-        return payment_or_expense(
+        found = payment_or_expense(
             line,
             {payer: sign * amount},
             {person: sign * minor for person, minor in shares.items()},
@@ -115,8 +115,9 @@ class Registry(TripDescription):
             date=row.day("date"),
             currency=self.currency,
             key=row.text("uuid", "") or row.text("id"),
-            notes=notes + drift + (() if is_payment else self._original(row)),
+            notes=notes + drift,
         )
+        return self._in_original(row, found, sign)
 
     def _shares(self, row: Record) -> dict[str, Decimal]:
         """Everybody's part. Those of expenses are negative there."""
@@ -126,11 +127,10 @@ class Registry(TripDescription):
             shares[person] = shares.get(person, Decimal(0)) + self._exact(part)
         return shares
 
-    def _original(self, row: Record) -> tuple[Note, ...]:
-        """A note of the amount in another currency, if there is one."""
+    def _in_original(self, row: Record, found: list[Entry], sign: int) -> list[Entry]:
+        """As entered, if that was in another currency than the registry's."""
         for name in ("amount", "amount_local"):
-            found = row.record(name) if name in row else Record({"currency": self.currency})
-            if (code := reading.known_currency(found.text("currency"))) != self.currency:
-                amount = f"{abs(found.number('value')).normalize():f} {code}"
-                return (Note("original_amount", {"amount": amount}),)
-        return ()
+            other = row.record(name) if name in row else Record({"currency": self.currency})
+            if (code := reading.known_currency(other.text("currency"))) != self.currency:
+                return in_original(found, code, sign * abs(other.number("value")), None)
+        return found

@@ -9,8 +9,10 @@ from decimal import Decimal
 import pytest
 
 from plugins.exchange.description import UnreadableFile
+from plugins.exchange.tests import samples
 from plugins.exchange.tests.copies import copied, file_of, forged
-from splits.models import DailyRate, Settlement
+from plugins.exchange.tests.reading import changed
+from splits.models import DailyRate, Expense, Settlement
 from tests.factories import TripFactory, join
 from trips.roles import TripRole
 
@@ -93,6 +95,31 @@ def test_a_file_of_another_service_gets_the_rate_of_the_plan(api, olga, imported
     assert shown == (800, "JPY", 0.00625)
     [made] = Settlement.objects.select_related("trip")
     assert (made.entered_minor, made.currency, made.amount_minor) == (800, "JPY", 500)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        changed(
+            samples.SPLIIT_JSON, "expenses", 0, isReimbursement=True,
+            splitMode="EVENLY", paidFor=[{"participantId": "p2", "shares": 100}],
+        ),
+        samples.SPLIIT_CSV.replace('"5.00",,,,', '"10.01","10.70","CHF","0.9355",').replace(
+            ",0,-5", ",0,-10.01"
+        ),
+    ],
+    ids=["json", "csv"],
+)  # fmt: skip
+def test_a_payment_of_spliit_is_kept_as_entered(content, imported):
+    imported(content)
+    [made] = Settlement.objects.select_related("trip")
+    assert (made.entered_minor, made.currency, made.amount_minor) == (1070, "CHF", 1001)
+
+
+def test_a_refund_of_spliit_is_kept_as_entered(imported):
+    imported(changed(samples.SPLIIT_JSON, "expenses", 0, amount=-1001, originalAmount=-1070))
+    [made] = Expense.objects.all()
+    assert (made.entered_minor, made.currency, made.amount_minor) == (-1070, "CHF", -1001)
 
 
 def test_a_trip_in_another_currency_gets_what_was_entered(api, trip, olga, ed, vera, imported):

@@ -110,11 +110,10 @@ def test_a_payment_of_spliit_to_several_is_several():
     paid_for = [{"participantId": key, "shares": 100} for key in ("p2", "p3")]
     people = [{"id": f"p{at}", "name": f"N{at}"} for at in (1, 2, 3)]
     content = spliit(isReimbursement=True, paidFor=paid_for, splitMode="EVENLY", amount=1000)
+    content = changed(content, "expenses", 0, originalAmount=1070)
     trip = read(changed(content, participants=people))
-    assert [(e.receiver, e.amount_minor, e.key) for e in entries(trip)] == [
-        ("p2", 500, "e1/p2"),
-        ("p3", 500, "e1/p3"),
-    ]
+    rows = [(e.receiver, e.amount_minor, e.converted_minor, e.key) for e in entries(trip)]
+    assert rows == [("p2", 535, 500, "e1/p2"), ("p3", 535, 500, "e1/p3")]
 
 
 def test_dates_of_spliit_are_never_converted():

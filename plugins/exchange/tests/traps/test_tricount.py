@@ -51,9 +51,13 @@ def test_a_deleted_entry_of_tricount_is_skipped():
 
 
 @pytest.mark.parametrize(("own", "other"), [("amount", "amount_local"), ("amount_local", "amount")])
-def test_of_two_amounts_of_tricount_the_one_in_its_currency_counts(own, other):
+@pytest.mark.parametrize(("kind", "sign"), [("NORMAL", 1), ("INCOME", -1)])
+def test_of_two_amounts_of_tricount_the_one_in_its_currency_counts(own, other, kind, sign):
     entry = reduce(getitem, ENTRY, json.loads(samples.TRICOUNT))
     for row in (entry, *entry["allocations"]):
         row |= {own: row["amount"], other: {"currency": "CHF", "value": "-1.00"}}
-    content = changed(samples.TRICOUNT, *ENTRY, **entry)
-    check(content, noted={1: ["original_amount"]}, owed={"m1": 2900, "m2": -2900})
+    content = changed(samples.TRICOUNT, *ENTRY, **entry | {"type_transaction": kind})
+    (found,) = entries(read(content))
+    assert (found.currency, found.payers) == ("CHF", (("m1", sign * 100),))
+    assert found.converted_minor == sign * 3600
+    assert dict(found.parts) == {"m1": sign * 700, "m2": sign * 2900}
