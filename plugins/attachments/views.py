@@ -190,7 +190,7 @@ class AttachmentViewSet(InTripViewSet):
         row = self._get(attachment_id)
         if not row.thumbnail:
             raise NotFound
-        return self._download(row, row.thumbnail, Kind.JPEG)
+        return self._download(row, row.thumbnail, Kind.JPEG.value)
 
     def _download(self, row: Attachment, name: str, media_type: str) -> HttpResponseBase:
         stem, extension = PurePath(row.name).stem, extension_of(media_type)
