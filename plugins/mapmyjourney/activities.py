@@ -114,8 +114,9 @@ class DayQuery(itinerary.ActivityQuery):
 
 
 def renamed(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with the service's names, a time with two digits, and minutes."""
+    """A body with the service's names, a time with two digits, minutes, and null for no text."""
     data = {ActivityViewSet.FIELDS.get(name, name): value for name, value in sent.items()}
+    data |= {name: None for name in ("location", "notes") if data.get(name) == ""}
     if isinstance(time := data.get("startTime"), str) and re.fullmatch("[0-9]:[0-9]{2}", time):
         data["startTime"] = f"0{time}"
     if isinstance(unit := data.get("durationUnit"), str):

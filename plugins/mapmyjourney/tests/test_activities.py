@@ -53,8 +53,10 @@ def test_a_put_changes_what_it_names(app, trip, olga):
     assert [row["id"] for row in client.get(path).json()] == [second["id"], first["id"]]
     refused = {"title": "x", "orderIndex": -1}
     problem_of(client.put(f"{path}/{second['id']}", refused), 400)
-    moved = client.put(f"{path}/{first['id']}", {"dayIndex": 0, "category": "castles"}).json()
+    fields = {"dayIndex": 0, "category": "castles", "notes": "", "location": ""}
+    moved = client.put(f"{path}/{first['id']}", fields).json()
     assert (moved["date"], moved["category"]) == ("2026-05-14", "OTHER")
+    assert (moved["notes"], moved["location"]) == (None, None)
     assert client.delete(f"{path}/{first['id']}").status_code == 204
     assert [row["title"] for row in client.get(path).json()] == ["Tower"]
 
