@@ -3,11 +3,10 @@
 from typing import Any
 
 from django.db.models import F, Q
-from django.db.models.functions import Lower
 from django.utils import timezone
 
 from plugins.trip_list.models import is_archived_by
-from plugins.words import HasWords
+from plugins.words import Folded, HasWords
 from tripcompanion.api.serializers import QueryBoolean, StrictChoice, StrictText
 from tripcompanion.plugin import TripFilter
 
@@ -15,7 +14,7 @@ from tripcompanion.plugin import TripFilter
 _ORDERS: dict[str, Any] = {
     "startDate": F("start_date"),
     "createdAt": F("created_at"),
-    "title": Lower("title"),
+    "title": Folded("title"),
 }
 _STATES = ("upcoming", "current", "past")
 

@@ -80,6 +80,12 @@ def test_the_list_is_filtered_and_ordered(api, olga, trips, path, query, found):
         assert listed(api, olga, query, path) == found
 
 
+def test_titles_are_ordered_without_regard_to_case_and_accents(api, olga):
+    for title in ("Zürich", "Ávila", "berlin"):
+        join(TripFactory(title=title), olga)
+    assert listed(api, olga, "ordering=title") == ["Ávila", "berlin", "Zürich"]
+
+
 def test_an_archived_trip_is_missing_in_ones_own_list_alone(api, trip, olga, ed, ada):
     join(TripFactory(title="Other"), olga)
     path, title = f"/api/trips/{trip.pk}", trip.title
