@@ -151,7 +151,7 @@ class Poll(Restorable):
         """The options as the reader sees them."""
         voters: dict[int, list[User]] = {}
         for vote in self.loaded_votes:
-            for option_id in ids_in(vote.option_words):
+            for option_id in vote.option_ids:
                 voters.setdefault(option_id, []).append(vote.created_by)
         named = self.shows_now and not self.anonymous
         return [
@@ -304,6 +304,10 @@ class Vote(InTrip):
     def __str__(self) -> str:
         return f"#{self.pk}"
 
+    @property
+    def option_ids(self) -> list[int]:
+        return ids_in(self.option_words)
+
 
 def ids_in(words: str) -> list[int]:
     """The ids in a column of ids."""
@@ -328,7 +332,7 @@ def count_imported(trip: Trip) -> None:
         if not poll.anonymous:
             poll.counted = without_votes(poll.counted)
             for vote in poll.loaded_votes:
-                known = [pk for pk in ids_in(vote.option_words) if pk in poll.counted]
+                known = [pk for pk in vote.option_ids if pk in poll.counted]
                 chosen = known if poll.multiple else known[:1]
                 same = Vote.objects.filter(trip=trip, pk=vote.pk)
                 if chosen:
@@ -363,7 +367,7 @@ def give_votes(trip: Trip, user_id: int, to: int, **_about: object) -> None:
     votes = Vote.objects.filter(trip=trip, created_by=user_id, poll__anonymous=False)
     both = Vote.objects.filter(trip=trip, created_by=to).values("poll")
     for vote in votes.filter(poll__in=both).select_related("poll"):
-        vote.poll.count(ids_in(vote.option_words), -1)
+        vote.poll.count(vote.option_ids, -1)
         vote.poll.save(update_fields=["stored_options"])
         vote.delete()
     votes.update(created_by=to)

@@ -182,7 +182,9 @@ class ExportedVote(CamelCaseSerializer):
 
     poll_id = serializers.IntegerField(help_text="The poll.")
     question = serializers.CharField(source="poll.question", help_text="What is asked.")
-    option_ids = serializers.CharField(source="option_words", help_text="The options they chose.")
+    option_ids = serializers.ListField(
+        child=serializers.IntegerField(), help_text="The ids of the options they chose."
+    )
 
 
 def stored_options(shown: Any, _people: Mapping[int, int]) -> str:

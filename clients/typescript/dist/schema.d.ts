@@ -4991,8 +4991,8 @@ export interface components {
             pollId: number;
             /** @description What is asked. */
             question: string;
-            /** @description The options they chose. */
-            optionIds: string;
+            /** @description The ids of the options they chose. */
+            optionIds: number[];
         };
         /** @description A webhook that the user registered, without its secret. */
         ExportedWebhook: {

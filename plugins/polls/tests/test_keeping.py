@@ -76,6 +76,7 @@ def test_a_file_brings_polls_and_votes(api, ask, trip, olga, vera, sam):
     vote(api(vera), shown, 1, 2)
     vote(api(olga), shown, 2)
     vote(api(vera), secret, 1)
+    assert [row["optionIds"] for row in own_data(vera)["votes"]] == [[1, 2]]
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
     planned = api(sam).post("/api/imports", file).json()
     made = api(sam).post(f"/api/imports/{planned['id']}/confirm").json()
