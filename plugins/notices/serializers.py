@@ -40,6 +40,8 @@ class NoticesSerializer(CamelCaseSerializer):
 class NoticesRequest(CamelCaseSerializer):
     """When to send mails about the trips of the account, and about what."""
 
+    is_flexible = True
+
     email = StrictChoice(choices=NoticeMode.choices, help_text=_MODES)
     events = StrictList(
         child=StrictChoice(choices=EVENTS),
