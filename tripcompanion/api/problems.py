@@ -278,16 +278,15 @@ def document_of(exc: APIException) -> dict[str, Any]:
 
 def flatten(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
     """Field errors with dotted paths (`splits.0.amount`), from DRF's nested form."""
+    if isinstance(detail, list) and any(isinstance(item, Mapping | list) for item in detail):
+        detail = {index: item for index, item in enumerate(detail) if item}
     if isinstance(detail, Mapping):
         for key, item in detail.items():
             yield from flatten(item, f"{path}.{key}" if path else str(key))
-    elif isinstance(detail, list) and any(isinstance(item, Mapping | list) for item in detail):
-        for index, item in enumerate(detail):
-            if item:
-                yield from flatten(item, f"{path}.{index}" if path else str(index))
     else:
         texts = detail if isinstance(detail, list) else [detail]
-        yield path or api_settings.NON_FIELD_ERRORS_KEY, [str(text) for text in texts]
+        whole = api_settings.NON_FIELD_ERRORS_KEY
+        yield path.removesuffix(f".{whole}") or whole, [str(text) for text in texts]
 
 
 def summary(errors: Mapping[str, list[str]]) -> str:
