@@ -211,7 +211,7 @@ def shown(entries: list[Entry], address_of: Callable[[str], str]) -> list[dict[s
     """The objects of these entries; `address_of` makes the addresses of paths."""
     people = summaries({pk for entry in entries for pk in entry.people})
     trips = {entry.trip.pk for entry in entries}
-    friendships = Group.objects.filter(trip__in=trips, is_friendship=True)
+    friendships = Group.objects.with_outside().filter(trip__in=trips, is_outside=True)
     outside = set(friendships.values_list("pk", flat=True))
     for entry in entries:
         entry.receipt = entry.receipt and address_of(entry.receipt)

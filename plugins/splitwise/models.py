@@ -4,11 +4,12 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Count, Exists, OuterRef, Q
 from django.dispatch import receiver
 from django.utils.translation import gettext_lazy
 
 from splits.models import Expense
-from trips.models import InTripQuerySet, Trip
+from trips.models import InTripQuerySet, Member, Trip
 from trips.signals import expense_moved
 from users.models import User
 from users.signals import sessions_ended
@@ -21,9 +22,20 @@ DEFAULT_GROUP_TYPE = "trip"
 
 
 class GroupQuerySet(InTripQuerySet["Group"]):
+    def with_outside(self) -> "GroupQuerySet":
+        """With `is_outside`: whether the trip is of two people only, and so part of group 0.
+
+        With a third person, who may be a stranger that added both, it is a group as others are.
+        Former members count as well: they know the code of the trip.
+        """
+        people = Member.objects.filter(trip=OuterRef("trip")).order_by().values("trip")
+        third = people.annotate(count=Count("pk")).filter(count__gt=2)
+        rows: Any = self
+        return rows.annotate(is_outside=Q(is_friendship=True) & ~Exists(third))
+
     def friendships(self, user: User) -> "GroupQuerySet":
         """The trips of `user` that these clients see as expenses outside of groups."""
-        return self.of_member(user).filter(is_friendship=True)
+        return self.of_member(user).with_outside().filter(is_outside=True)
 
 
 class Group(models.Model):
@@ -36,7 +48,7 @@ class Group(models.Model):
         related_name="+",
         verbose_name=gettext_lazy("trip"),
     )
-    #: The trip of two people for what they share outside of groups: it is part of group 0.
+    #: Whether it was made for what two people share outside of groups.
     is_friendship = models.BooleanField(default=False)
     group_type = models.CharField(max_length=9, default=DEFAULT_GROUP_TYPE)
     simplify_by_default = models.BooleanField(default=True)
@@ -44,6 +56,8 @@ class Group(models.Model):
     objects = GroupQuerySet.as_manager()
 
     caller_role: str
+    #: Set by `with_outside`.
+    is_outside: bool = False
 
     class Meta:
         verbose_name = gettext_lazy("group")

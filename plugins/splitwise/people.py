@@ -76,7 +76,7 @@ class Circle:
     def __init__(self, user: User, trips: QuerySet[Trip], friends: Q | None = None) -> None:
         self.user = user
         self.trips = {trip.pk: trip for trip in trips}
-        found = Group.objects.filter(trip__in=self.trips)
+        found = Group.objects.with_outside().filter(trip__in=self.trips)
         self._known = {group.pk: group for group in found}
         self._members: dict[int, list[Member]] = defaultdict(list)
         #: Everybody else, and the trips that each of them shares with the caller.
@@ -182,8 +182,7 @@ class Circle:
         return objects.member(person, by_currency, is_invited=person.pk in self._invited)
 
     def is_outside(self, trip_id: int) -> bool:
-        known = self._known.get(trip_id)
-        return known is not None and known.is_friendship
+        return self._known.get(trip_id, Group()).is_outside
 
     def _owes(self, trip_id: int, user_id: int) -> int:
         """What a person owes the caller; negative if the caller owes them."""

@@ -249,6 +249,24 @@ def test_outside_of_groups_there_are_two_people(calling, trip, olga, ed, vera):
     assert Trip.objects.count() == 1
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_two_people_share_is_in_no_trip_that_a_stranger_made(
+    calling, api, olga, ed, sam, ends
+):
+    calling(sam).done("create_friend", user_email="olga@example.com")
+    trip = Trip.objects.get()
+    api(sam).post(f"/api/trips/{trip.pk}/members", {"email": "ed@example.com", "role": "OWNER"})
+    if ends:
+        assert api(sam).post(f"/api/trips/{trip.pk}/members/leave").status_code == 204
+    olgas = calling(olga)
+    body = {"cost": "9", "description": "Secret", "users__1__email": "ed@example.com"}
+    body |= {"users__0__user_id": olga.pk, "users__0__paid_share": "9", "users__1__owed_share": "9"}
+    [expense] = olgas.done("create_expense", **body)["expenses"]
+    assert expense["group_id"] is None
+    assert not trip.expenses.exists()
+    assert [one["id"] for one in olgas.get("get_groups")["groups"]] == [0, trip.pk]
+
+
 @pytest.mark.parametrize("email", ["ed@example.com", "new@example.com"])
 @pytest.mark.parametrize(
     "wrong", [{"cost": "nine"}, {"users__1__owed_share": "8"}, {"payment": "1", "cost": "8"}]

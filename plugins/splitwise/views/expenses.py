@@ -220,7 +220,7 @@ class ExpenseViewSet(SplitwiseViewSet):
             raise refused(_("Send the shares."), "split_equally")
         trip = self.trip(entry.trip.pk)
         _refuse_currency(fields, trip)
-        outside = Group.objects.filter(pk=trip.pk, is_friendship=True).exists()
+        outside = Group.objects.friendships(self.caller).filter(pk=trip.pk).exists()
         if "group_id" in fields and fields.id("group_id") != (None if outside else trip.pk):
             raise refused(_("An expense cannot move to another group."), "group_id")
         if fields.flag("payment") not in {None, entry.is_payment}:
