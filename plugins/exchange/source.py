@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, tzinfo
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
@@ -303,6 +303,8 @@ class SourceFile:
                     line += part.endswith(b"\n")
             _after_escapes(rest.ljust(len(rest) + _LONGEST_ESCAPE), line)
             parser.close()
+        except InvalidOperation as error:
+            raise UnreadableFile("bad_number", line, text="…") from error
         except (ijson.JSONError, ValueError) as error:
             raise UnreadableFile("malformed_json", line) from error
         yield from ((line, event) for event in events)

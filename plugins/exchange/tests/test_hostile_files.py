@@ -59,6 +59,7 @@ FILES = {
     "NaN": (b'{"a": NaN}', "malformed_json", 1),
     "a long number": (b'{"a":\n' + b"9" * 5000 + b"}", "bad_number", 2),
     "a large exponent": (b'{"a": 1e999999}', "bad_number", 1),
+    "an exponent that no number has": (b'{"a":\n1E+99999999999999999999}', "bad_number", 2),
     "a long text in JSON": (json.dumps({"a": "x" * 200_000}).encode(), "too_long", 1),
     "NUL in JSON": (b'{"a": "\\u0000"}', "not_text", 1),
     "something else": (b"a,b,c\n1,2,3\n", "unknown_format", None),
