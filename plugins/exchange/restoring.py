@@ -108,13 +108,20 @@ def _require_scopes(file: OwnFile, by: User) -> None:
 
 def _require_room(file: OwnFile) -> None:
     """Raise `LimitReached` or `TooManyDebts` before the first write if the file is too large."""
+    # Models of plugins say how many rows a trip may have.
+    limited = [(one, limit) for one in TABLES if (limit := getattr(one.model, "limit", None))]
     for count, limit in (
-        (sum(1 for _row in file.items("people.item")), _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS),
+        (_count(file, "people"), _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS),
         (sum(left is None for left in _values(file, "members", "leftAt")), settings.QUOTA_MEMBERS),
         *((_most_on_one(file, name), rows.limit) for name, rows in added_rows().items()),
+        *((_count(file, table.name), limit) for table, limit in limited),
     ):
         LimitReached.require_at_most(limit, count)
     TooManyDebts.require_at_most(MAX_OPEN_DEBTS, sum(map(bool, _values(file, "debts", "open"))))
+
+
+def _count(file: OwnFile, table: str) -> int:
+    return sum(1 for _row in file.items(f"{table}.item"))
 
 
 def _most_on_one(file: OwnFile, table: str) -> int:

@@ -327,19 +327,25 @@ def without_votes(options: Mapping[Any, Mapping[str, Any]]) -> dict[Any, dict[st
 def count_imported(trip: Trip) -> None:
     """Count the votes that a file has: its numbers are believed in anonymous polls only."""
     Vote.objects.filter(trip=trip, poll__anonymous=True).delete()
-    for poll in Poll.objects.filter(trip=trip).with_votes():
+    # One by one, because all votes together are many.
+    for poll_id in list(Poll.objects.filter(trip=trip).values_list("pk", flat=True)):
+        poll = Poll.objects.with_votes().get(trip=trip, pk=poll_id)
         poll.next_option = max(poll.counted) + 1
         if not poll.anonymous:
-            poll.counted = without_votes(poll.counted)
+            options, changed = without_votes(poll.counted), []
             for vote in poll.loaded_votes:
-                known = [pk for pk in vote.option_ids if pk in poll.counted]
+                known = [pk for pk in dict.fromkeys(vote.option_ids) if pk in options]
                 chosen = known if poll.multiple else known[:1]
-                same = Vote.objects.filter(trip=trip, pk=vote.pk)
-                if chosen:
-                    same.update(option_words=words_of(chosen))
-                else:
-                    same.delete()
-                poll.count(chosen, 1)
+                for option_id in chosen:
+                    options[option_id]["votes"] += 1
+                if vote.option_words != words_of(chosen):
+                    vote.option_words = words_of(chosen)
+                    changed.append(vote)
+            poll.counted = options
+            gone = [vote.pk for vote in changed if not vote.option_words]
+            Vote.objects.filter(trip=trip, pk__in=gone).delete()
+            kept = [vote for vote in changed if vote.option_words]
+            Vote.objects.bulk_update(kept, ["option_words"], batch_size=500)
         poll.save()
 
 

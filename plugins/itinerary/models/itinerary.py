@@ -42,6 +42,9 @@ class ItineraryDay(models.Model):
     In an itinerary, the `date` of one is None: it has the activities without a date.
     """
 
+    #: How many a trip may have.
+    limit = MAX_DAYS
+
     trip = trip_key("itinerary_days", db_index=False)
     date: "models.DateField[Any, Any]" = models.DateField(gettext_lazy("date"))
     title = models.CharField(  # noqa: DJ001 -- as in the API
@@ -88,12 +91,12 @@ class ItineraryDay(models.Model):
     ) -> None:
         """Name a day or tick it, and all of its activities with it, unless it shows this already.
 
-        Raises `LimitReached` above `MAX_DAYS`.
+        Raises `LimitReached` above `limit`.
         """
         with locked_trip(trip.pk, by, CanPlan.PLAN) as locked:
             stored = locked.itinerary_days.filter(date=day).first()
             if stored is None:
-                LimitReached.require_at_most(MAX_DAYS, locked.itinerary_days.count() + 1)
+                LimitReached.require_at_most(cls.limit, locked.itinerary_days.count() + 1)
                 stored = cls(trip=locked, date=day)
             old = {"title": stored.title, "completed": stored.is_ticked}
             stored.activities = list(locked.activities.kept().filter(date=day))

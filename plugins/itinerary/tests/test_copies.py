@@ -2,7 +2,7 @@
 
 import pytest
 
-from plugins.itinerary.models import Activity, ActivityExpense
+from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
 from tests.document import problem_of
 from tests.own_data import own_data
 from tests.scoped import script_of
@@ -59,6 +59,16 @@ def test_a_file_with_a_place_after_which_there_is_none_is_refused(ledger, plan, 
     planned = api(olga).post("/api/imports", file).json()
     refused = api(olga).post(f"/api/imports/{planned['id']}/confirm")
     assert problem_of(refused, 400)["code"] == "unreadable"
+
+
+def test_a_file_names_no_more_days_than_a_trip_may(ledger, api, olga, monkeypatch):
+    for day in (14, 15):
+        ledger.answer(olga, "put", f"itinerary/2026-05-{day}", {"title": "Rest"})
+    file = ledger.answer(olga, "get", "export?format=json").json()
+    planned = api(olga).post("/api/imports", file).json()
+    monkeypatch.setattr(ItineraryDay, "limit", 1)
+    refused = api(olga).post(f"/api/imports/{planned['id']}/confirm")
+    assert problem_of(refused, 409)["code"] == "limit_reached"
 
 
 def test_the_history_of_a_copy_names_the_activities_of_the_copy(ledger, plan, api, olga, ed):

@@ -182,7 +182,7 @@ def test_a_bad_day_is_refused(ledger, ed, day, body, status):
 
 @pytest.mark.either
 def test_a_trip_names_as_many_days_as_it_may(ledger, ed, monkeypatch):
-    monkeypatch.setattr("plugins.itinerary.models.itinerary.MAX_DAYS", 1)
+    monkeypatch.setattr(ItineraryDay, "limit", 1)
     assert ledger.answer(ed, "put", "itinerary/2026-05-14", {"title": "a"}).status_code == 200
     refused = ledger.answer(ed, "put", "itinerary/2026-05-15", {"title": "b"})
     assert problem_of(refused, 409)["code"] == "limit_reached"

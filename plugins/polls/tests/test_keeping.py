@@ -1,6 +1,8 @@
 """What is kept of polls: races, anonymous votes, guests, files, and what a list costs."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from plugins.invitations.models import Invitation
 from plugins.polls.models import Poll, Vote
@@ -79,8 +81,11 @@ def test_a_file_brings_polls_and_votes(api, ask, trip, olga, vera, sam):
     assert [row["optionIds"] for row in own_data(vera)["votes"]] == [[1, 2]]
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
     planned = api(sam).post("/api/imports", file).json()
-    made = api(sam).post(f"/api/imports/{planned['id']}/confirm").json()
+    with CaptureQueriesContext(connection) as captured:
+        made = api(sam).post(f"/api/imports/{planned['id']}/confirm").json()
     assert "tripId" in made, made
+    # A file may have 100,000 votes: none of them is written again without need.
+    assert not [one for one in captured if f'UPDATE "{Vote._meta.db_table}"' in one["sql"]]
     [second, first] = api(sam).get(f"/api/trips/{made['tripId']}/polls").json()["items"]
     assert (counts(first), counts(second)) == ([1, 2], [1, 0])
     assert voters(first) == [["Vera Viewer"], ["Vera Viewer", "Olga Owner"]]
@@ -88,6 +93,15 @@ def test_a_file_brings_polls_and_votes(api, ask, trip, olga, vera, sam):
     path = f"/api/trips/{made['tripId']}/polls/{first['id']}"
     added = api(sam).patch(path, {"options": [*plain(first["options"]), {"text": "City"}]}).json()
     assert [option["id"] for option in added["options"]] == [1, 2, 3]
+
+
+def test_a_file_has_no_more_polls_than_a_trip_may(api, ask, trip, olga, sam, monkeypatch):
+    ask(), ask()
+    file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
+    confirm = f"/api/imports/{api(sam).post('/api/imports', file).json()['id']}/confirm"
+    for limit, status in ((1, 409), (2, 200)):
+        monkeypatch.setattr(Poll, "limit", limit)
+        assert api(sam).post(confirm).status_code == status
 
 
 def test_a_file_shows_no_votes_that_members_do_not_see(api, ask, trip, olga, vera, ed):
