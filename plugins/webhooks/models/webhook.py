@@ -137,7 +137,7 @@ class Webhook(models.Model):
                 nullcontext() if trip_id is None else locked_trip(trip_id, user, Can.MANAGE_TRIP)
             )
             with owned as trip:
-                webhook.trip = trip
+                webhook.user, webhook.trip = owner, trip
                 rivals = (
                     owner.webhooks.filter(trip=None)
                     if trip is None
@@ -147,10 +147,14 @@ class Webhook(models.Model):
                 webhook.save()
                 if trip is not None:
                     WebhookPosition.start(webhook, trip.pk)
-            if owner.email:
-                Mail.objects.tell(owner, WEBHOOK_NEW, owner.email)
+            webhook._announce()
         webhook.secret = webhook.secrets()[0]
         return webhook
+
+    def _announce(self) -> None:
+        """Tell the account by mail that messages go to this address from now on."""
+        if self.user.email:
+            Mail.objects.tell(self.user, WEBHOOK_NEW, self.user.email)
 
     @classmethod
     @contextmanager
@@ -166,6 +170,8 @@ class Webhook(models.Model):
     def change(cls, user: User, webhook_id: int, **fields: Any) -> "Webhook":
         """Change `url`, `events` or `state`. A webhook that is turned on again starts at once.
 
+        The account is told of another `url` by mail, as of a new webhook.
+
         Raises `NotFound`, and `ValidationError` if messages cannot be sent to the URL.
         """
         if "url" in fields:
@@ -173,10 +179,13 @@ class Webhook(models.Model):
         with cls.locked(user, webhook_id) as webhook:
             if fields.get("state") == WebhookState.ON or "url" in fields:
                 fields |= {"due_at": timezone.now(), "failures": 0, "failing_since": None}
+            is_elsewhere = fields.get("url", webhook.url) != webhook.url
             for name, value in fields.items():
                 setattr(webhook, name, value)
             if fields:
                 webhook.save(update_fields=list(fields))
+            if is_elsewhere:
+                webhook._announce()
         return webhook
 
     @classmethod

@@ -207,6 +207,10 @@ def test_a_new_webhook_is_announced_by_mail(api, olga):
     hook = register(api, olga)
     mail = Mail.objects.get()
     assert (mail.letter, mail.address) == (WEBHOOK_NEW, olga.email)
+    # So is another address of one that the owner knows.
+    for url, mails in ((URL, 1), (f"{URL}?other", 2)):
+        api(olga).patch(f"{WEBHOOKS}/{hook['id']}", {"url": url, "events": ["*"]})
+        assert Mail.objects.filter(letter=WEBHOOK_NEW).count() == mails
     again = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
     repeated = api(olga).post("/api/webhooks", {"url": URL}, HTTP_IDEMPOTENCY_KEY="k")
     assert (repeated.status_code, repeated.json()["code"]) == (409, "already_made")
