@@ -25,10 +25,14 @@ from urllib.parse import urlsplit
 
 import django
 
-from tests.mutations.catalogue import all_mutants
 from tests.mutations.mutant import Mutant, copy_checkout
 from tests.mutations.report import record, recorded, table
 from tests.mutations.warm import WarmPytest
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
+django.setup()
+
+from tests.mutations.catalogue import all_mutants  # noqa: E402 -- it asks the apps
 
 #: Tests to run if the closest ones do not detect a mutant.
 WIDER = ["tests/security", "tests/users", "tests/trips", "tests/splits", "tests"]
@@ -170,6 +174,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tripcompanion.settings")
-    django.setup()
     sys.exit(main())
