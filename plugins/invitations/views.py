@@ -168,7 +168,7 @@ class CodeViewSet(TripViewSet):
     def renew_code(self, request: Request, trip_id: int) -> Response:
         """Replace the code of the trip.
 
-        The old one becomes invalid.
+        The old one becomes invalid. Whoever was removed may know it, and could join with it again.
         """
         trip = self.get_permitted_trip(trip_id)
         return self.answer(self._after(trip, lambda: trip.renew_code(by=self.caller)))

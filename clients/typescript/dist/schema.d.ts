@@ -854,7 +854,7 @@ export interface paths {
          * Replace the code of the trip
          * @description Replace the code of the trip.
          *
-         *     The old one becomes invalid.
+         *     The old one becomes invalid. Whoever was removed may know it, and could join with it again.
          *
          *     Allowed to OWNER.
          */
