@@ -77,6 +77,5 @@ def entries(response: Any) -> dict[str, Entry]:
         uid, host = event.uid.value.split("@")
         assert host == "localhost"
         assert uid not in found
-        values = {name: one.value for name, [one] in event.contents.items() if name != "uid"}
-        found[uid] = values
+        found[uid] = {name: one.value for name, [one] in event.contents.items() if name != "uid"}
     return found

@@ -178,8 +178,7 @@ def test_a_scoped_token_needs_its_own_scope_and_never_gets_all_trips(trip, ledge
     without = bearer(script_of(olga, "trips:write", "activities:read", "calendar:read").token)
     problem_of(without.post(path), 403, "insufficient_scope")
     client = bearer(script_of(olga, "calendar:read", "calendar:write", trip=trip).token)
-    url = client.post(path).json()["url"]
-    assert content(read(url.removeprefix("http://localhost:8000")))
+    assert content(read(client.post(path).json()["url"].removeprefix("http://localhost:8000")))
     problem_of(client.post(OWN), 403, "insufficient_scope")
 
 

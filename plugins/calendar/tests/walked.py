@@ -92,8 +92,7 @@ def constrained(trip: Any, olga: Any) -> dict[str, Any]:
         CalendarLink.renew(olga, link)
     rows = {}
     for at, (name, link) in enumerate(links.items()):
-        other = UserFactory()
-        made = CalendarLink.objects.create(user=other, trip=link, digest=f"{at}")
+        made = CalendarLink.objects.create(user=UserFactory(), trip=link, digest=f"{at}")
         rows[name] = CalendarLink.objects.filter(pk=made.pk)
     return rows
 

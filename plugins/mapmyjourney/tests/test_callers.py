@@ -161,8 +161,7 @@ def test_a_scoped_token_needs_the_same_scope(trip, olga, row):
     refused = call(of_app(bearer(others.token)), row.method, url, body)
     assert (refused.status_code, refused.json()["code"]) == (403, "insufficient_scope")
     assert everything_stored() == before
-    done = call(of_app(bearer(fitting.token)), row.method, url, body)
-    assert done.status_code == row.success
+    assert call(of_app(bearer(fitting.token)), row.method, url, body).status_code == row.success
 
 
 def test_its_requests_are_counted_like_all_others(app, trip, olga, limits):

@@ -119,6 +119,5 @@ def test_participants_are_members(app, trip, olga, sam):
 
 def test_the_trips_of_a_user_are_those_of_the_caller(app, trip, olga, ed):
     client = app(olga)
-    own = client.get(f"/api/users/{olga.pk}/trips").json()
-    assert own == client.get("/api/trips").json()
+    assert client.get(f"/api/users/{olga.pk}/trips").json() == client.get("/api/trips").json()
     problem_of(client.get(f"/api/users/{ed.pk}/trips"), 404)

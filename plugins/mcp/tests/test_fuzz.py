@@ -61,8 +61,7 @@ def messages(draw):
 def test_every_message_is_answered(stored_world, message, db):
     body, headers = message
     client = stored_world.client
-    text = json.dumps(body)
-    response = client.post(PATH, text, content_type="application/json", **headers)
+    response = client.post(PATH, json.dumps(body), content_type="application/json", **headers)
     assert response.status_code in {200, 400, 404}, response.content
     answer = response.json()
     assert answer["jsonrpc"] == "2.0"

@@ -43,8 +43,7 @@ def test_a_handshake_agrees_on_a_revision(assistant, olga, asked, agreed):
     result = client.result("initialize", {**INITIALIZE, "protocolVersion": asked})
     assert result["protocolVersion"] == agreed
     assert client.result("ping") == {}
-    notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-    response = client.client.post(PATH, notice)
+    response = client.client.post(PATH, {"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (response.status_code, response.content) == (202, b"")
 
 
@@ -82,8 +81,7 @@ def test_pages_of_other_origins_are_refused(assistant, olga, settings):
         "http://user@testserver": 403,
         "testserver": 403,
     }.items():
-        response = assistant(olga).send("tools/list", HTTP_ORIGIN=origin)
-        assert response.status_code == status, origin
+        assert assistant(olga).send("tools/list", HTTP_ORIGIN=origin).status_code == status, origin
 
 
 @pytest.mark.parametrize(
@@ -101,8 +99,7 @@ def test_pages_of_other_origins_are_refused(assistant, olga, settings):
     ],
 )
 def test_malformed_messages_are_refused(api, olga, body, code):
-    response = api(olga).post(PATH, body, content_type="application/json")
-    assert error(response) == (400, code)
+    assert error(api(olga).post(PATH, body, content_type="application/json")) == (400, code)
 
 
 def test_unknown_methods_and_tools_are_refused(assistant, olga):
@@ -120,8 +117,7 @@ def test_a_refusal_does_not_end_a_connection_with_a_handshake(assistant, olga, r
     assert error(client.send("tools/call", {"name": "drop_tables"})) == (200, -32602)
     for params in ({"name": []}, {"name": "who_am_i", "arguments": []}):
         assert error(client.send("tools/call", params)) == (200, -32602)
-    malformed = client.client.post(PATH, {"jsonrpc": "2.0", "id": 1})
-    assert error(malformed) == (400, -32600)
+    assert error(client.client.post(PATH, {"jsonrpc": "2.0", "id": 1})) == (400, -32600)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +130,7 @@ def test_a_refusal_does_not_end_a_connection_with_a_handshake(assistant, olga, r
     ],
 )
 def test_headers_that_contradict_the_body_are_refused(assistant, olga, headers, code):
-    response = assistant(olga).send("tools/call", {"name": "who_am_i"}, **headers)
-    assert error(response) == (400, code)
+    assert error(assistant(olga).send("tools/call", {"name": "who_am_i"}, **headers)) == (400, code)
 
 
 def test_a_header_may_be_encoded(assistant, olga):

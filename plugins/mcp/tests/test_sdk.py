@@ -103,8 +103,7 @@ def test_an_assistant_records_a_dinner(server, people, mode, connected):
                 assert not added.is_error, added.content
             deleted = await client.call_tool("delete_expense", {"trip": "Alps", "expense": name})
             assert not deleted.is_error
-            expense = added.structured_content["id"]
-            back = {"trip": "Alps", "expense": expense}
+            back = {"trip": "Alps", "expense": added.structured_content["id"]}
             assert not (await client.call_tool("restore_expense", back)).is_error
             refused = await client.call_tool("get_expense", {"trip": "Rome", "expense": 1})
             assert refused.is_error
@@ -113,8 +112,7 @@ def test_an_assistant_records_a_dinner(server, people, mode, connected):
     added = anyio.run(story)
     with httpx2.Client(base_url=server.url) as client:
         client.headers["Authorization"] = f"Bearer {people['olga']['token']}"
-        path = f"/api/trips/{people['trip']}/expenses"
-        found = client.get(path, params={"search": name}).json()
+        found = client.get(f"/api/trips/{people['trip']}/expenses", params={"search": name}).json()
     assert [one["id"] for one in found["items"]] == [added["id"]]
     assert sorted(split["amount"] for split in added["splits"]) == [31.27, 31.28]
 
@@ -133,8 +131,7 @@ def test_a_whole_trip_by_tools_alone(server, people):
             where = {"trip": "Faro"}
             await call("add_person", **where, name="Grandma")
             await call("add_person", **where, email="ed@mcp.example.com", role="EDITOR")
-            link = (await call("invite", **where, role="VIEWER"))["link"]
-            assert link.startswith("http")
+            assert (await call("invite", **where, role="VIEWER"))["link"].startswith("http")
             assert (await call("change_trip", **where, budget=500))["budget"] == 500
             dinner = {"description": "Dinner", "amount": 60, "expenseDate": "2026-05-14"}
             dinner |= {"splitType": "EQUAL", "participantUserIds": ["me", "ed", "Grandma"]}

@@ -56,8 +56,7 @@ def test_a_dinner_is_recorded_paid_and_settled_by_name(assistant, trip, olga, ve
     assert [one["amount"] for one in preview["splits"]] == [
         one["amount"] for one in dinner["splits"]
     ]
-    paid = vera_ai.call("pay_split", trip=trip.pk, expense="Dinner", person="me")
-    assert paid["paid"] is True
+    assert vera_ai.call("pay_split", trip=trip.pk, expense="Dinner", person="me")["paid"] is True
     overview = vera_ai.call("trip_overview", trip=str(trip.pk))
     assert overview["trip"]["title"] == trip.title
     assert sum(one["balance"] for one in overview["balances"]) == 0
@@ -79,8 +78,7 @@ def test_an_expense_is_changed_commented_deleted_and_restored(assistant, trip, o
     assert client.call("change_expense", **where, notes="Two hours")["notes"] == "Two hours"
     assert client.call("add_comment", **where, text="Windy")["text"] == "Windy"
     assert client.call("get_expense", **where)["amount"] == 30
-    found = client.call("search", search="Boat")
-    [hit] = found["found"]
+    [hit] = client.call("search", search="Boat")["found"]
     assert [one["description"] for one in hit["expenses"]] == ["Boat"]
     expense_id = hit["expenses"][0]["id"]
     client.call("delete_expense", **where)

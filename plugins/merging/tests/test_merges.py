@@ -43,8 +43,7 @@ def open_debts(trip, names):
 
 
 def test_prune_beside_a_merge_takes_nothing_from_it(trip, olga, grandma):
-    dinner = spend(trip, 1000, paid_by=olga, among=[olga, grandma])
-    dinner.remove(by=olga)
+    spend(trip, 1000, paid_by=olga, among=[olga, grandma]).remove(by=olga)
     entry = DeletedEntry.objects.get()
     DeletedEntry.objects.all().delete()
     entry.rename(grandma.pk, olga.pk)
@@ -177,8 +176,7 @@ def test_what_was_closed_for_others_stays_closed(api, trip, olga, ed, sam, grand
     else:
         # The closing settlement is between these two.
         problem_of(merge(api, trip, grandma, olga, olga), 409, "names_both")
-        other = add_guest(trip, "Granny")
-        answer = merge(api, trip, grandma, other, olga)
+        answer = merge(api, trip, grandma, add_guest(trip, "Granny"), olga)
     assert answer.status_code in {200, 201}
     assert api(ed).get(f"/api/users/{ed.pk}/pending-debts").json() == []
     assert not open_debts(trip, {})

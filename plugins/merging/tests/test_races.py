@@ -58,8 +58,7 @@ def test_a_guest_is_merged_once_whatever_else_happens_at_that_moment(travellers)
         assert guest not in {row["user"]["id"] for row in members}
         if answers[7].is_success:
             journey.admit(other)
-        rows = owner.done("GET", f"{journey.path}/balances")
-        assert sum(row["balance"] for row in rows) == 0
+        assert sum(row["balance"] for row in owner.done("GET", f"{journey.path}/balances")) == 0
 
 
 def test_beside_a_restore(travellers):

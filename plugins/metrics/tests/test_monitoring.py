@@ -78,8 +78,7 @@ def test_an_alert_says_what_is_wrong_and_how_urgent_it_is():
 
 def test_every_panel_of_the_dashboard_asks_one_job_of_the_chosen_source():
     board = json.loads(DASHBOARD.read_text())
-    variables = {variable["name"] for variable in board["templating"]["list"]}
-    assert variables == {"datasource", "job"}
+    assert {variable["name"] for variable in board["templating"]["list"]} == {"datasource", "job"}
     places = set()
     for panel in board["panels"]:
         assert panel["datasource"]["uid"] == "${datasource}"

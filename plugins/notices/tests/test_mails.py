@@ -138,8 +138,7 @@ def test_what_is_deleted_is_not_reported(ledger, olga, ed, delivered):
 def test_a_mail_that_could_not_be_sent_is_tried_again(ledger, olga, ed, settings, delivered):
     wanting(ed)
     with time_machine.travel(timezone.now()) as clock:
-        expense = ledger.spend(olga, 60, olga, ed)
-        ledger.change(expense, olga, notes="Nice.")
+        ledger.change(ledger.spend(olga, 60, olga, ed), olga, notes="Nice.")
         locmem = settings.EMAIL_BACKEND
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", free_port()

@@ -83,8 +83,7 @@ def test_a_change_that_changes_nothing_is_not_told(ledger, olga, ed):
 
 def test_who_pays_their_own_split_is_not_told(ledger, olga, ed):
     wanting(ed)
-    expense = ledger.spend(olga, 60, olga, ed)
-    ledger.pay(ledger.split(expense, ed), by=ed)
+    ledger.pay(ledger.split(ledger.spend(olga, 60, olga, ed), ed), by=ed)
     assert waiting(ed) == ["EXPENSE_CREATED"]
 
 
@@ -114,8 +113,7 @@ def test_nobody_is_told_who_does_not_want_it_or_may_not_get_mail(ledger, trip, o
     overwrite(wanting(unconfirmed), email_verified_at=None)
     overwrite(wanting(inactive), is_active=False)
     wanting(other, events="member.added split.paid")
-    expense = ledger.spend(olga, 60, off, unconfirmed, inactive, other)
-    ledger.change(expense, olga, amount=80)
+    ledger.change(ledger.spend(olga, 60, off, unconfirmed, inactive, other), olga, amount=80)
     for user in (off, unconfirmed, inactive, other):
         assert waiting(user) == []
 

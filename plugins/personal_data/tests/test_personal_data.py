@@ -109,8 +109,7 @@ def test_what_is_of_others_is_not_in_it(api, ledgers, sam):
     held = export(api(sam))
     empty = {name: rows for name, rows in held.items() if name not in {"account", "logIns"}}
     assert empty == dict.fromkeys(empty, [])
-    lists = [rows.name for app in plugins() for rows in app.personal_data()]
-    assert len(empty) == len(lists) - 1
+    assert len(empty) == len([rows.name for app in plugins() for rows in app.personal_data()]) - 1
 
 
 def test_a_former_member_still_gets_what_is_theirs(api, olga, ed):
@@ -125,8 +124,7 @@ def test_a_former_member_still_gets_what_is_theirs(api, olga, ed):
 def test_it_is_limited_per_user(api, limits, olga, ed):
     limits(export="2/hour")
     client = api(olga)
-    statuses = [client.get("/api/users/me/export").status_code for _time in range(3)]
-    assert statuses == [200, 200, 429]
+    assert [client.get("/api/users/me/export").status_code for _time in range(3)] == [200, 200, 429]
     assert api(ed).get("/api/users/me/export").status_code == 200
     assert client.get("/api/users/me").status_code == 200
 

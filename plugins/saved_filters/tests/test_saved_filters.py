@@ -57,8 +57,7 @@ def test_a_filter_is_saved_replaced_and_deleted(ledger, olga):
     assert ledger.answer(olga, "get", url).json() == saved
     assert save(ledger, olga, saved["query"], "Again").json()["query"] == query
     changed = {"name": "Meals", "query": "ordering=-amount"}
-    replaced = ledger.answer(olga, "put", url, changed)
-    assert replaced.json() == {"id": saved["id"]} | changed
+    assert ledger.answer(olga, "put", url, changed).json() == {"id": saved["id"]} | changed
     page = ledger.answer(olga, "get", FILTERS).json()
     assert [row["name"] for row in page["items"]] == ["Meals", "Again"]
     assert ledger.answer(olga, "delete", url).status_code == 204
@@ -103,8 +102,7 @@ def test_a_name_is_used_once_by_an_account(ledger, olga, ed):
     assert save(ledger, ed, "paid=true").status_code == 201
     body = {"name": "Open food", "query": "paid=false"}
     for method, url in (("post", FILTERS), ("put", f"{FILTERS}/{other['id']}")):
-        refused = ledger.answer(olga, method, url, body)
-        document = problem_of(refused, 409, "name_taken")
+        document = problem_of(ledger.answer(olga, method, url, body), 409, "name_taken")
         assert document["errors"] == {"name": ["You have a saved filter of this name already."]}
     assert ledger.answer(olga, "put", f"{FILTERS}/{saved['id']}", body).status_code == 200
 
@@ -112,8 +110,7 @@ def test_a_name_is_used_once_by_an_account(ledger, olga, ed):
 def test_filters_of_others_are_as_if_there_were_none(ledger, olga, ed, names):
     saved = save(ledger, olga, "category=FOOD").json()
     url = f"{FILTERS}/{saved['id']}"
-    body = {"name": "a", "query": "paid=true"}
-    assert ledger.answer(ed, "put", url, body).status_code == 404
+    assert ledger.answer(ed, "put", url, {"name": "a", "query": "paid=true"}).status_code == 404
     assert all(ledger.answer(ed, name, url).status_code == 404 for name in ("get", "delete"))
     for called in (saved["id"], quote(saved["name"]), "0", "x", "%C3%A4"):
         refused = ledger.answer(ed, "get", f"expenses?filter={called}")
@@ -153,8 +150,7 @@ def test_what_the_list_would_refuse_or_ignore_is_not_saved(ledger, olga, query):
 @settings(max_examples=40)
 def test_what_is_saved_can_be_used_and_saved_again(ledger, olga, pairs):
     SavedFilter.objects.all().delete()
-    query = "&".join(f"{name}={value}" for name, value in pairs)
-    response = save(ledger, olga, query, "x")
+    response = save(ledger, olga, "&".join(f"{name}={value}" for name, value in pairs), "x")
     assert response.status_code in {201, 400}, response.content
     if response.status_code == 201:
         stored = response.json()["query"]
@@ -167,8 +163,7 @@ def test_an_account_has_at_most_so_many(ledger, olga):
     SavedFilter.objects.bulk_create(
         SavedFilter(user=olga, name=f"{at}", query="paid=true") for at in range(MAX_FILTERS)
     )
-    refused = save(ledger, olga, "paid=true")
-    assert (refused.status_code, refused.json()["code"]) == (409, "limit_reached")
+    problem_of(save(ledger, olga, "paid=true"), 409, "limit_reached")
     last = SavedFilter.objects.latest("pk")
     body = {"name": "new", "query": "paid=false"}
     assert ledger.answer(olga, "put", f"{FILTERS}/{last.pk}", body).status_code == 200
@@ -226,8 +221,7 @@ def test_a_filter_finds_who_took_the_place_of_a_guest(ledger, olga, ed, sam, way
     rows = ledger.answer(olga, "get", "expenses?filter=hers").json()["items"]
     assert [row["description"] for row in rows] == ["Tram"]
     kept = ledger.answer(olga, "get", f"{FILTERS}/{other['id']}").json()["query"]
-    expected = query.replace("participant={0}", f"participant={to.pk}").format(guest.pk)
-    assert kept == expected
+    assert kept == query.replace("participant={0}", f"participant={to.pk}").format(guest.pk)
 
 
 def test_every_parameter_that_names_a_person_is_known():

@@ -33,8 +33,7 @@ def ids(scene: Scene, names: list[str]) -> dict[str, int]:
     if "filter_id" not in names:
         return {}
     name = f"Food {SavedFilter.objects.count()}"
-    saved = SavedFilter.save_for(scene.someone, name=name, query="category=FOOD")
-    return {"filter_id": saved.pk}
+    return {"filter_id": SavedFilter.save_for(scene.someone, name=name, query="category=FOOD").pk}
 
 
 def fill_world(world: Any) -> None:

@@ -213,9 +213,8 @@ def test_a_new_address_whose_owner_resets_all_needs_a_log_in_with_a_code(phone, 
 
 def test_the_export_has_no_secret(phone, olga):
     held = own_data(olga)
-    text = str(held)
     assert held["authenticatorApps"]
-    assert phone.offered["secret"] not in text
+    assert phone.offered["secret"] not in str(held)
 
 
 def test_old_challenges_are_pruned(phone, olga, clock):

@@ -64,8 +64,7 @@ class Browser:
         """Scan the picture, enter what the app shows, and note the recovery codes."""
         page = text(self.client.get(SET_UP))
         self.seed = b32decode(re.search(r"<code>([A-Z2-7 ]{32,})</code>", page)[1].replace(" ", ""))
-        form = {"code": code or self.shown(), "password": password}
-        answer = self.client.post(SET_UP, form)
+        answer = self.client.post(SET_UP, {"code": code or self.shown(), "password": password})
         self.codes = re.findall(r"<li><code>([0-9-]{13,})</code></li>", text(answer))
         return answer
 

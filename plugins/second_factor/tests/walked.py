@@ -65,8 +65,7 @@ def use(client: Any, anybody: Any) -> None:
     secret = client("POST", own, status=201)["secret"]
     code = f"{TOTP(b32decode(secret)).token():06}"
     codes = client("POST", f"{own}/confirm", {"code": code})["recoveryCodes"]
-    app = AuthenticatorApp.objects.get()
-    body = {"email": app.user.email, "password": PASSWORD}
+    body = {"email": AuthenticatorApp.objects.get().user.email, "password": PASSWORD}
     challenge = anybody("POST", "users/login", body, 401)["challenge"]
     anybody("POST", log_in, {"challenge": challenge, "code": codes[0]})
     client("DELETE", own, {"code": codes[1]}, 204)

@@ -32,8 +32,7 @@ _ALGORITHMS = {"RS256": RSAAlgorithm, "ES256": ECAlgorithm, "EdDSA": OKPAlgorith
 
 def jwk_of(name: str, key: Any = None, **members: Any) -> dict[str, Any]:
     """The public half of a key as a JWK; its id is the name of its algorithm."""
-    public = (key or KEYS[name]).public_key()
-    shown = json.loads(_ALGORITHMS[name].to_jwk(public))
+    shown = json.loads(_ALGORITHMS[name].to_jwk((key or KEYS[name]).public_key()))
     shown = {name: value for name, value in shown.items() if name not in {"key_ops", "alg"}}
     return shown | {"kid": name, "use": "sig"} | members
 

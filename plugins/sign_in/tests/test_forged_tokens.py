@@ -125,8 +125,7 @@ def test_a_token_without_a_signature_is_refused(header):
 @pytest.mark.parametrize("algorithm", ["HS256", "HS384", "HS512"])
 def test_a_public_key_is_never_a_secret(name, algorithm):
     """T233: Neither a provider's public key nor our own client id signs a token."""
-    public = KEYS[name].public_key()
-    pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    pem = KEYS[name].public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     for secret in (pem, pem.strip(), json.dumps(jwk_of(name)).encode(), b"trip-companion"):
         head = {"alg": algorithm, "typ": "JWT", "kid": name}
         signed = unsigned(head, claims_of(EXAMPLE)).rpartition(".")[0]

@@ -62,10 +62,8 @@ def test_an_account_is_linked_once(api, olga, ed):
 def test_a_token_that_linked_does_not_log_in(api, olga):
     used = body()
     api(olga).post(OWN, used)
-    refused = APIClient().post("/api/users/login/oidc", used)
-    problem_of(refused, 401, "bad_credentials")
-    problem = problem_of(api(olga).post(OWN, used), 400, "invalid")
-    assert problem["errors"].keys() == {"idToken"}
+    problem_of(APIClient().post("/api/users/login/oidc", used), 401, "bad_credentials")
+    assert problem_of(api(olga).post(OWN, used), 400, "invalid")["errors"].keys() == {"idToken"}
 
 
 def test_a_stolen_token_adds_and_removes_no_way_in(api, olga):
@@ -80,8 +78,7 @@ def test_a_stolen_token_adds_and_removes_no_way_in(api, olga):
 
 
 def test_the_last_way_in_stays_until_there_is_a_password(api):
-    made = log_in().json()["user"]["id"]
-    user, identity = User.objects.get(pk=made), Identity.objects.get()
+    user, identity = User.objects.get(pk=log_in().json()["user"]["id"]), Identity.objects.get()
     client = api(user)
     problem_of(client.delete(f"{OWN}/{identity.pk}"), 409, "last_way_in")
     other = client.post(OWN, body("other")).json()
@@ -104,8 +101,7 @@ def test_a_provider_that_is_gone_is_no_way_in(api, settings):
 
 def test_a_deleted_account_takes_them_along(api, sam):
     linked(sam)
-    exported = api(sam).get("/api/users/me/export").json()
-    [row] = exported["identities"]
+    [row] = api(sam).get("/api/users/me/export").json()["identities"]
     assert (row["issuer"], row["subject"]) == (EXAMPLE.issuer, "24400320")
     delete_account(sam, by=None)
     assert not Identity.objects.exists()
@@ -117,5 +113,4 @@ def test_an_account_without_a_password_sets_one_to_be_deleted(api):
     user = User.objects.get(pk=log_in().json()["user"]["id"])
     problem_of(api(user).delete("/api/users/me", {"password": PASSWORD}), 400, "invalid")
     user.change(by=None, password=PASSWORD)
-    gone = api(user).delete("/api/users/me", {"password": PASSWORD})
-    assert gone.status_code == 204
+    assert api(user).delete("/api/users/me", {"password": PASSWORD}).status_code == 204

@@ -138,17 +138,13 @@ def test_the_name_is_the_one_of_the_provider_if_it_can_be_one(claim, name):
 
 def test_a_second_factor_is_asked_for_here_too(api):
     pytest.importorskip("plugins.second_factor")
-    made = send().json()["user"]["id"]
-    user = User.objects.get(pk=made)
-    TOTPDevice.objects.create(user=user, confirmed=True)
-    problem = problem_of(send(), 401, "second_factor_required")
-    assert problem["challenge"]
+    TOTPDevice.objects.create(user=User.objects.get(pk=send().json()["user"]["id"]), confirmed=True)
+    assert problem_of(send(), 401, "second_factor_required")["challenge"]
 
 
 def test_the_account_sets_a_password_by_a_reset():
     send()
-    user = User.objects.get()
-    token = EmailToken.make(user, MailTemplate.RESET)
+    token = EmailToken.make(User.objects.get(), MailTemplate.RESET)
     body = {"token": token, "newPassword": "ten-odd-umbrellas"}
     assert APIClient().post("/api/users/password-reset/confirm", body).status_code == 204
     login = {"email": "nora@example.com", "password": "ten-odd-umbrellas"}

@@ -69,6 +69,5 @@ def test_a_newcomer_who_logs_in_many_times_at_once_gets_one_account(http, token)
 
 
 def test_several_people_with_one_address_get_one_account(http, token):
-    tokens = [token(sub=secrets.token_hex(8)) for _time in range(TIMES)]
-    statuses, users = at_once(http, tokens)
+    statuses, users = at_once(http, [token(sub=secrets.token_hex(8)) for _time in range(TIMES)])
     assert (statuses, len(users)) == ({201: 1, 409: TIMES - 1}, 1)

@@ -73,8 +73,7 @@ def id_token(issuer, subject, nonce):
 
 
 def signing_in(issuer):
-    row = {"provider": "own", "name": "Own", "issuer": issuer, "clientId": CLIENT}
-    return json.dumps([row])
+    return json.dumps([{"provider": "own", "name": "Own", "issuer": issuer, "clientId": CLIENT}])
 
 
 def log_in(server, issuer, subject):
@@ -99,5 +98,4 @@ def test_somebody_logs_in_with_a_provider(algorithm):
         assert (unverified.status_code, unverified.json()["code"]) == (409, "link_first")
         login = first.json()
         headers = {"Authorization": f"Bearer {login['token']}"}
-        me = httpx.get(f"{server.url}/api/users/me", headers=headers)
-        assert me.json() == login["user"]
+        assert httpx.get(f"{server.url}/api/users/me", headers=headers).json() == login["user"]

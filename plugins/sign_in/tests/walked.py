@@ -43,15 +43,13 @@ def ids(scene: Scene, names: list[str]) -> dict[str, int]:
 
 def fill_world(world: Any) -> None:
     caller = User.objects.get(pk=world.client.get(ME).json()["id"])
-    subject = f"{caller.pk}-{Identity.objects.count()}"
-    world.ids["identityId"] = linked(caller, subject).pk
+    world.ids["identityId"] = linked(caller, f"{caller.pk}-{Identity.objects.count()}").pk
     body = {"provider": "nobody", "idToken": "x.y.z"}
     world.bodies |= {f"POST {LOG_IN}": [body], f"POST {OWN}": [body]}
 
 
 def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
-    rows = [linked(olga, str(at)) for at in range(len(people))]
-    return {"identity_id": rows[0].pk}
+    return {"identity_id": [linked(olga, str(at)) for at in range(len(people))][0].pk}
 
 
 def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
@@ -95,8 +93,7 @@ def use(client: Any, anybody: Any) -> None:
         def body(**claims: Any) -> dict[str, str]:
             return {"provider": "example", "idToken": token_of(EXAMPLE, **claims)}
 
-        new = body(email="new@example.com")
-        anybody("POST", log_in, new, 201)
+        anybody("POST", log_in, body(email="new@example.com"), 201)
         anybody("POST", log_in, body())
         client("POST", own, body(sub="3"), 201)
         client("GET", own)

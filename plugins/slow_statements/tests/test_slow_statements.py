@@ -78,8 +78,7 @@ def test_compiled_statements_stay_prepared(statements):
         assert fetch_all("SELECT %s::int + 1", [41]) == [(42,)]
     [kind] = kinds
     assert issubclass(kind, PreparingCursor)
-    kept = fetch_all("SELECT statement FROM pg_prepared_statements", [])
-    assert ("SELECT $1::int + 1",) in kept
+    assert ("SELECT $1::int + 1",) in fetch_all("SELECT statement FROM pg_prepared_statements", [])
     assert [line["message"].partition(": ")[2] for line in statements()] == [
         "SELECT %s::int + 1",
         "SELECT statement FROM pg_prepared_statements",

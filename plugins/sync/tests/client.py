@@ -115,8 +115,7 @@ def lists(client: APIClient, *, money: bool = True) -> dict[Key, Json]:
         trip = client.get(url).json()
         assert without_members(trip) == listed
         objects[trip_id, "trip", trip_id] = listed
-        members = client.get(f"{url}/members").json()
-        assert members == trip["members"]
+        assert client.get(f"{url}/members").json() == trip["members"]
         objects |= members_in(trip)
         kinds = {"invitation": "invitations"}
         if money:

@@ -115,8 +115,7 @@ def test_comments_come_back_with_their_expense(api, copy, trip, olga, ed):
     expense.remove(by=olga)
     copy.catch_up()
     assert is_complete(copy)
-    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}/restore"
-    assert api(olga).post(path).status_code == 200
+    assert api(olga).post(f"/api/trips/{trip.pk}/expenses/{expense.pk}/restore").status_code == 200
     copy.catch_up()
     assert is_complete(copy)
 
@@ -140,8 +139,7 @@ def test_comments_of_a_deleted_account_are_emptied(api, copy, trip, olga, ed):
     copy.catch_up()
     trip.members.get(user=ed).leave(by=ed)
     assert api(ed).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
-    events = [change["event"] for change in copy.catch_up()]
-    assert events == ["member.left", "comment.changed"]
+    assert [change["event"] for change in copy.catch_up()] == ["member.left", "comment.changed"]
     assert "I was there." not in str(copy.objects)
     assert [c for c in copy.shown() if c[1] == "comment"]
 
@@ -260,8 +258,7 @@ def test_a_token_without_the_scope_of_expenses_sees_no_money(api, trip, olga, ve
     join(other, olga, TripRole.OWNER)
     spend(other, 1000, paid_by=olga, among=[olga])
     join(other, vera)
-    changes = copy.catch_up(1)
-    assert {change["object"]["type"] for change in changes} == {"trip"}
+    assert {change["object"]["type"] for change in copy.catch_up(1)} == {"trip"}
     assert is_complete(copy)
 
 

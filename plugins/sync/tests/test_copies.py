@@ -113,8 +113,7 @@ class World:
                 self.trips.append(trip)
 
     def change_trip(self, trip):
-        title = self.random.choice(["Porto", "Faro"])
-        self.send("patch", f"trips/{trip}", {"title": title})
+        self.send("patch", f"trips/{trip}", {"title": self.random.choice(["Porto", "Faro"])})
 
     def renew_code(self, trip):
         if answer := self.send("post", f"trips/{trip}/code"):
@@ -234,8 +233,7 @@ class World:
         owner = self.people[0]
         plan = self.clients[owner.pk].get(f"/api/trips/{trip}/settle-up")
         if plan.status_code == 200:
-            tag = {"tag": plan["ETag"].strip('"')}
-            self.send("post", f"trips/{trip}/settle-up", tag, by=owner)
+            self.send("post", f"trips/{trip}/settle-up", {"tag": plan["ETag"].strip('"')}, by=owner)
 
     def comment(self, trip):
         path = f"expenses/{self.one(trip, 'expense')}/comments"
@@ -262,9 +260,8 @@ def test_a_copy_ends_with_what_the_lists_show(api, olga, ed, vera, sam, seed, mo
     if seed % 2:
         monkeypatch.setattr(touched, "MAX_TOUCHED", 1)
         monkeypatch.setattr(delivery, "_SEARCHED", 2)
-    people = [olga, ed, vera, sam]
     User.objects.update(email_verified_at=timezone.now())
-    world = World(seed, api, people)
+    world = World(seed, api, [olga, ed, vera, sam])
     for _step in range(15):
         world.step()
     copies = [Replica(api(vera)), Replica(api(ed))]

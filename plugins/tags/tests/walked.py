@@ -32,8 +32,7 @@ def ids(scene: Scene, names: list[str]) -> dict[str, str]:
 def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, str]:
     if "tag_name" not in names:
         return {}
-    path = f"{scene.trip.path}/expenses/{scene.expense['id']}"
-    scene.ed.done("PATCH", path, {"tags": ["beach"]})
+    scene.ed.done("PATCH", f"{scene.trip.path}/expenses/{scene.expense['id']}", {"tags": ["beach"]})
     return {"tag_name": "beach"}
 
 
