@@ -366,8 +366,7 @@ def test_t196_a_slow_receiver_delays_no_other_account(
 
     receiver.answer = slow
     assert deliver() == (13, 0)
-    order = [request.path for request in receiver.received]
-    assert order.index("/ed") <= 7
+    assert [request.path for request in receiver.received].index("/ed") <= 7
     own = [body["object"]["id"] for body in bodies(receiver) if body["tripId"] == trip.pk]
     assert own == sorted(own)
 
@@ -425,8 +424,7 @@ def test_lookups_at_once_are_limited(monkeypatch):
 
 def test_accounts_take_turns(receiver, olga, ed):
     for user in (*[olga] * 5, ed, olga):
-        url = f"https://{HOST}:{receiver.port}/{user.pk}"
-        webhook = Webhook.objects.create(user=user, url=url)
+        webhook = Webhook.objects.create(user=user, url=f"https://{HOST}:{receiver.port}/{user.pk}")
         webhook.deliveries.create(event="webhook.test", message_id=new_message_id(), by_hand=True)
     assert deliver() == (7, 0)
     assert [request.path for request in receiver.received] == [

@@ -70,8 +70,7 @@ def test_the_webhooks_of_others_are_in_no_list(api, olga, ada):
 def test_the_message_of_another_webhook_is_invisible(api, olga):
     one, other = register(api, olga)["id"], register(api, olga)["id"]
     delivery = api(olga).post(f"{WEBHOOKS}/{one}/test").json()["id"]
-    path = f"{WEBHOOKS}/{other}/deliveries/{delivery}/redeliver"
-    assert api(olga).post(path).status_code == 404
+    assert api(olga).post(f"{WEBHOOKS}/{other}/deliveries/{delivery}/redeliver").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -182,8 +181,7 @@ def test_a_message_that_ended_waits_again(api, olga):
         number=1,
         state=DeliveryState.FAILED,
     )
-    path = f"{WEBHOOKS}/{webhook.pk}/deliveries/{delivery.pk}/redeliver"
-    again = api(olga).post(path)
+    again = api(olga).post(f"{WEBHOOKS}/{webhook.pk}/deliveries/{delivery.pk}/redeliver")
     assert again.status_code == 202
     assert again.json()["state"] == "waiting"
     assert again.json()["messageId"] == delivery.message_id
