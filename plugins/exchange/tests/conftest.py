@@ -41,8 +41,7 @@ def imported(api: Any, olga: Any, plan: Any) -> Callable[..., dict[str, Any]]:
     def send(content: str | bytes, user: Any = None, **options: Any) -> dict[str, Any]:
         planned = plan(content, user, **options)
         assert planned.status_code == 201, planned.json()
-        path = f"/api/imports/{planned.json()['id']}/confirm"
-        answer = api(user or olga).post(path)
+        answer = api(user or olga).post(f"/api/imports/{planned.json()['id']}/confirm")
         assert answer.status_code == 200, answer.json()
         assert not list(differences())
         return answer.json()

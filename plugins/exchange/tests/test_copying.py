@@ -143,8 +143,7 @@ def test_deleting_what_was_paid_in_the_copy_opens_it_again(api, lived, olga):
     trips = [lived, copied(file_of(api, lived, olga), olga)]
     for trip in trips:
         first = trip.settlements.order_by("pk").first()
-        path = f"/api/trips/{trip.pk}/settlements/{first.pk}"
-        assert api(olga).delete(path).status_code == 204
+        assert api(olga).delete(f"/api/trips/{trip.pk}/settlements/{first.pk}").status_code == 204
     assert answers(api, trips[1], olga) == answers(api, trips[0], olga)
 
 
@@ -159,17 +158,14 @@ def test_the_history_of_the_copy_can_be_read(api, lived, olga, sam):
 
 
 def test_who_claims_a_guest_of_the_copy_has_what_they_recorded(api, lived, olga, ed, sam):
-    content = file_of(api, lived, olga)
-    copy = copied(content, sam)
+    copy = copied(file_of(api, lived, olga), sam)
     guest = Member.objects.get(trip=copy, user__name=ed.name).user
     tarts = copy.expenses.get(created_by=guest)
     assert api(sam).delete(f"/api/trips/{copy.pk}/expenses/{tarts.pk}").status_code == 204
     body = {"guestUserId": guest.pk, "role": "EDITOR"}
     invitation = api(sam).post(f"/api/trips/{copy.pk}/invitations", body).json()
-    accept = f"/api/invitations/{invitation['token']}/accept"
-    assert api(ed).post(accept).status_code == 201
-    restore = f"/api/trips/{copy.pk}/expenses/{tarts.pk}/restore"
-    assert api(ed).post(restore).status_code == 200
+    assert api(ed).post(f"/api/invitations/{invitation['token']}/accept").status_code == 201
+    assert api(ed).post(f"/api/trips/{copy.pk}/expenses/{tarts.pk}/restore").status_code == 200
     assert copy.expenses.get(created_by=ed).pk == tarts.pk
 
 
@@ -225,8 +221,7 @@ def test_a_long_trip_in_which_a_guest_was_merged_is_copied(api, trip, olga, ed):
     trip.expenses.update(notes="n" * Expense._meta.get_field("notes").max_length)
     url = f"/api/trips/{trip.pk}/guests/{ann.pk}/merge"
     assert api(olga).post(url, {"userId": ben.pk}).status_code == 200
-    copy = copied(file_of(api, trip, olga), olga)
-    assert answers(api, copy, olga) == answers(api, trip, olga)
+    assert answers(api, copied(file_of(api, trip, olga), olga), olga) == answers(api, trip, olga)
 
 
 def test_what_a_file_says_of_claims_keeps_no_account(api, trip, olga, ed):

@@ -137,8 +137,7 @@ def exported(api, lived, olga, ed):
     body = {"description": "Rent", "amount": 9, "participantUserIds": [olga.pk, ed.pk], **people}
     rule = {"rule": "FREQ=MONTHLY;BYMONTHDAY=-1", "startsOn": timezone.now().date().isoformat()}
     rent = api(olga).post(f"/api/trips/{lived.pk}/recurring", {**rule, "expense": body}).json()
-    skipped = {"date": rent["next"][3]}
-    api(olga).post(f"/api/trips/{lived.pk}/recurring/{rent['id']}/skip", skipped)
+    api(olga).post(f"/api/trips/{lived.pk}/recurring/{rent['id']}/skip", {"date": rent["next"][3]})
     return file_of(api, lived, olga).decode()
 
 

@@ -13,10 +13,12 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.formats import abrechnung
 from plugins.exchange.models import Import, ImportedRow
-from plugins.exchange.source import MAX_CELL_CHARS, MAX_LINES, SourceFile
+from plugins.exchange.source import LONG_NUMBER, MAX_CELL_CHARS, MAX_LINES, SourceFile
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.reading import codes, entries, read
+from plugins.exchange.tests.samples import SPLITPRO_CSV
+from tests.test_linear_time import least_seconds
 
 pytestmark = pytest.mark.either
 
@@ -158,8 +160,7 @@ def test_a_form_that_is_wrong_is_refused(form, api, olga):
         for name, value in form.items()
     }
     body = encode_multipart(BOUNDARY, parts)
-    answer = api(olga).post("/api/imports", body, content_type=MULTIPART_CONTENT)
-    assert answer.status_code == 400
+    assert api(olga).post("/api/imports", body, content_type=MULTIPART_CONTENT).status_code == 400
 
 
 def test_the_line_of_an_error_is_found_after_a_long_cell():
@@ -215,3 +216,20 @@ def test_two_at_once_read_a_file():
     file = SourceFile(io.BytesIO(json.dumps({"rows": rows}).encode()))
     pairs = zip(file.items("rows.item"), file.items("rows.item"), strict=True)
     assert [(a["id"], b["id"]) for a, b in pairs] == [(at, at) for at in range(400)]
+
+
+def test_a_name_of_splitpro_with_many_lines_is_read_once():
+    header = SPLITPRO_CSV.splitlines()[0]
+
+    def act(lines):
+        list(read(f"{header}\n{lines}", currency="EUR").entries)
+
+    assert least_seconds(act, "a\n" * 60_000) < 30 * least_seconds(act, "a\n" * 7_500)
+
+
+def test_long_numbers_are_looked_for_once():
+    """As long as nearly each could be."""
+    number = "9" * 999 + "\n"
+    assert least_seconds(LONG_NUMBER.search, number * 64) < (
+        20 * least_seconds(LONG_NUMBER.search, "x" * 64_000)
+    )

@@ -1,14 +1,19 @@
-"""What an import may do: it has the rights of its caller, and adds nobody whom they do not know."""
+"""What an import may do: it has the rights of its caller, adds nobody unknown, and has a limit."""
+
+import json
 
 import pytest
 from django.utils import timezone
 
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
+from plugins.exchange.tests.samples import SPLITWISE_API
 from tests.factories import UserFactory, add_guest
 from tests.scoped import script_of
+from tests.test_costs import remaining
 from tests.trips.bodies import lisbon
 from tests.users.logins import bearer
+from tripcompanion.api import throttling
 from trips.models import Member, Trip
 from trips.models.events import trip_objects
 from users.scopes import Scope
@@ -43,8 +48,7 @@ def test_people_are_mapped_only_as_chosen(imported, plan, trip, olga, ed, sam):
         assert answer.status_code == 400
         assert "mapping" in answer.json()["errors"]
     assert plan(samples.SPLITWISE_CSV, mapping={"Nobody": ed.pk}).status_code == 400
-    both = {"Ana P": ed.pk, "Ben": ed.pk}
-    assert plan(samples.SPLITWISE_CSV, mapping=both).status_code == 400
+    assert plan(samples.SPLITWISE_CSV, mapping={"Ana P": ed.pk, "Ben": ed.pk}).status_code == 400
     done = imported(samples.SPLITWISE_CSV, mapping={"Ana P": olga.pk, "Ben": ed.pk})
     found = Trip.objects.get(pk=done["tripId"]).members.values_list("user__name", "role")
     assert set(found) == {("Olga Owner", "OWNER"), ("Ed Editor", "VIEWER"), ("Cleo, Jr", "VIEWER")}
@@ -85,8 +89,7 @@ def test_payments_need_the_rights_that_they_need_by_hand(plan, api, trip, ed, ve
 def test_who_may_only_pay_for_themselves_by_now_confirms_no_other_payments(
     plan, api, trip, ed, vera, olga
 ):
-    people = {"Me": vera.pk, "Ben": ed.pk}
-    path = plan(PAYMENT, olga, tripId=trip.pk, mapping=people)["Location"]
+    path = plan(PAYMENT, olga, tripId=trip.pk, mapping={"Me": vera.pk, "Ben": ed.pk})["Location"]
     trip.members.filter(user=ed).update(role="OWNER")
     trip.members.filter(user=olga).update(role="EDITOR")
     answer = api(olga).post(f"{path}/confirm")
@@ -127,8 +130,7 @@ def test_adding_somebody_by_id_does_not_reveal_whose_address_a_file_has(plan, ap
 def test_a_token_imports_only_with_the_scopes_for_all_that_an_import_does(olga):
     own, needed = OWN.encode(), {*Scope} - {Scope.EXPENSES_READ}
     for missing in needed:
-        client = bearer(script_of(olga, *({*needed} - {missing})).token)
-        answer = send_form(client, own)
+        answer = send_form(bearer(script_of(olga, *({*needed} - {missing})).token), own)
         assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope")
     assert send_form(bearer(script_of(olga, *needed).token), own).status_code == 201
 
@@ -144,3 +146,39 @@ def test_a_token_exports_only_with_the_scopes_for_all_that_a_trip_has(api, trip,
         assert (answer.status_code, answer.json()["code"]) == (403, "insufficient_scope"), missing
         status = 403 if missing == Scope.EXPENSES_READ else 200
         assert client.get(f"{path}?format=csv").status_code == status
+
+
+EXPORTS = (
+    "/api/trips/{trip}/export",
+    "/api/trips/{trip}/export?format=xlsx",
+    "/api/trips/{trip}/export?format=csv",
+)
+
+
+@pytest.mark.parametrize("path", EXPORTS)
+def test_what_reads_a_whole_trip_has_one_limit(api, trip, olga, limits, path):
+    limits(export="2/hour")
+    client = api(olga)
+    assert [client.get(path.format(trip=trip.pk)).status_code for _time in range(2)] == [200, 200]
+    other = EXPORTS[0] if path != EXPORTS[0] else EXPORTS[1]
+    assert api(olga).get(other.format(trip=trip.pk)).status_code == 429
+
+
+def test_an_export_that_takes_long_counts_as_several(api, trip, olga, limits, monkeypatch):
+    limits(export="1000/hour")
+    client, path = api(olga), f"/api/trips/{trip.pk}/export"
+    assert [remaining(client.get(path)) for _time in range(2)] == [999, 998]
+    monkeypatch.setitem(throttling.SECONDS_OF_A_REQUEST, "export", 0.0001)
+    client.get(path)
+    assert remaining(client.get(path)) < 990
+
+
+def test_an_import_that_takes_long_counts_as_several(api, olga, limits, monkeypatch):
+    limits(**{"import": "1000/hour"})
+    client, file = api(olga), json.loads(SPLITWISE_API)
+    planned = client.post("/api/imports", file)
+    assert remaining(planned) == 999
+    monkeypatch.setitem(throttling.SECONDS_OF_A_REQUEST, "import", 0.0001)
+    confirmed = client.post(f"{planned['Location']}/confirm")
+    assert (confirmed.status_code, remaining(confirmed)) == (200, 998)
+    assert remaining(client.post("/api/imports", file)) < 990

@@ -1,6 +1,7 @@
-"""What is sent to plan an import, and what is answered."""
+"""What is sent to plan an import, what is answered, and its pages in the browsable API."""
 
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -11,11 +12,13 @@ from plugins.exchange import models
 from plugins.exchange.formats import FORMATS
 from plugins.exchange.models import Import
 from plugins.exchange.tests import samples
+from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory
+from tests.pages import page_of, text_of
 from tests.splits.ledger import exact
 from trips.models import Trip
 from users.models import User
@@ -85,8 +88,7 @@ def test_a_balance_that_differs_is_explained(plan):
     assert ana["claimed"] == {"EUR": 66.67}
     assert ana["why"] == "These rows were read with a note: 4."
     assert "rounding" in ben["why"]
-    skipped = samples.SPLITWISE_CSV.replace("2026-05-01,", "1026-05-01,")
-    ana = plan(skipped).json()["balances"][0]
+    ana = plan(samples.SPLITWISE_CSV.replace("2026-05-01,", "1026-05-01,")).json()["balances"][0]
     assert ana["why"] == "The file counts these rows, which are skipped: 3."
 
 
@@ -159,8 +161,7 @@ def test_the_body_can_be_the_file_itself(content, api, olga):
     ],
 )
 def test_a_body_that_is_no_file_is_refused(body, status, code, api, olga):
-    answer = api(olga).generic("POST", "/api/imports", body, "application/json")
-    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    problem_of(api(olga).generic("POST", "/api/imports", body, "application/json"), status, code)
     assert api(olga).generic("POST", "/api/imports", body, "text/csv").status_code in {400, 415}
     assert not Import.objects.exists()
 
@@ -188,8 +189,7 @@ def test_a_plan_is_made_again_with_other_choices(plan, api, olga, ed, trip):
     again = client.patch(path, {"mapping": {"Ben": None}}).json()
     assert again["trip"] == planned["trip"]
     assert [person["userId"] for person in again["people"]] == [olga.pk, None, None]
-    done = client.post(f"{path}/confirm").json()
-    assert Trip.objects.get(pk=done["tripId"]).currency == "USD"
+    assert Trip.objects.get(pk=client.post(f"{path}/confirm").json()["tripId"]).currency == "USD"
     assert not list(differences())
     for act in (client.patch(path, {"title": "Late"}), client.delete(path)):
         assert (act.status_code, act.json()["code"]) == (409, "already_imported")
@@ -224,8 +224,7 @@ def test_a_refused_change_leaves_the_plan(plan, api, olga, settings):
 def test_the_title_of_a_copy_can_be_changed(plan, api, olga, trip):
     path = plan(file_of(api, trip, olga), asNewTrip=True)["Location"]
     assert api(olga).patch(path, {"title": "Again"}).status_code == 200
-    made = api(olga).post(f"{path}/confirm").json()
-    assert Trip.objects.get(pk=made["tripId"]).title == "Again"
+    assert Trip.objects.get(pk=api(olga).post(f"{path}/confirm").json()["tripId"]).title == "Again"
 
 
 def test_a_file_that_says_its_currency_is_converted_not_renamed(plan, imported, olga):
@@ -277,8 +276,7 @@ def test_somebody_without_a_common_trip_is_added_as_by_hand(plan, imported, limi
 def test_whoever_lets_nobody_add_them_since_is_not_added(plan, api, olga, ed):
     path = plan(samples.SPLITWISE_CSV, mapping={"Ben": ed.pk})["Location"]
     User.objects.filter(pk=ed.pk).update(may_be_added=False)
-    answer = api(olga).post(f"{path}/confirm")
-    assert (answer.status_code, answer.json()["code"]) == (409, "invite_instead")
+    problem_of(api(olga).post(f"{path}/confirm"), 409, "invite_instead")
     assert not Trip.objects.exists()
 
 
@@ -300,3 +298,34 @@ def test_a_file_of_no_known_format(api, olga, language, text):
     for known in FORMATS:
         [service, *_kind] = known.split("_")
         assert service in said.lower(), known
+
+
+def test_the_labels_of_a_form_are_words(olga):
+    labels = {
+        language: re.findall(
+            r"<label[^>]*>\s*(.*?)\s*</label>", page_of(olga, "/api/imports", language)
+        )
+        for language in ("en", "es")
+    }
+    assert {"File", "Trip id", "Time zone", "As new trip"} < set(labels["en"])
+    assert {"Archivo", "Id del viaje", "Zona horaria", "Como viaje nuevo"} < set(labels["es"])
+
+
+def test_a_form_with_a_file_can_be_sent_with_the_file_alone(api, olga, trip):
+    exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
+    page = page_of(olga, "/api/imports")
+    assert re.search(r'<input name="file"\s+type="file"', page)
+    selects = re.findall(r'<select[^>]* name="(\w+)">\s*<option value="(\w*)"', page)
+    assert selects == [("currency", ""), ("asNewTrip", "")]
+    texts = dict.fromkeys(re.findall(r'<input name="(\w+)" class', page), "")
+    assert {"title", "mapping"} < texts.keys()
+    empty = {**texts, **dict(selects)}
+    sent = send_form(api(olga), exported.getvalue(), "trip.json", **empty)
+    assert sent.status_code == 201, sent.json()
+
+
+def test_a_plan_is_named_after_its_trip(api, olga, trip):
+    exported = api(olga).get(f"/api/trips/{trip.pk}/export", HTTP_ACCEPT="application/json")
+    planned = send_form(api(olga), exported.getvalue(), "trip.json").json()
+    page = page_of(olga, f"/api/imports/{planned['id']}")
+    assert text_of(re.search(r"<h1>(.*?)</h1>", page)[1]) == trip.title

@@ -72,8 +72,7 @@ def test_everything_stays_as_entered(api, trip, olga, content, plan, imported, i
     assert (planned["counts"]["skipped"], planned["counts"]["expense"]) == (0, 3)
     assert planned["balances"]
     assert all(row["ours"] == row["claimed"] for row in planned["balances"])
-    done = imported(content, **where)
-    rows = entered(api, done["tripId"], olga)
+    rows = entered(api, imported(content, **where)["tripId"], olga)
     assert rows[0 if is_new else 1 :] == entered(api, trip.pk, olga)
 
 

@@ -78,13 +78,6 @@ def test_new_rows_get_new_ids(api, lived, olga, ed):
     assert max(Debt.objects.values_list("pk", flat=True)) > last
 
 
-def test_a_service_with_accounts_is_not_overwritten(lived, olga):
-    content = exported()
-    with pytest.raises(Unusable, match="has accounts"):
-        import_service(io.BytesIO(content), unwatched)
-    assert User.objects.filter(pk=olga.pk).exists()
-
-
 def changed(content, name, old, new):
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as read, zipfile.ZipFile(file, "w") as written:

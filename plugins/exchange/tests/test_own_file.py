@@ -234,8 +234,7 @@ def test_a_request_that_can_be_repeated_may_wait_for_its_file(api, trip, olga):
 def test_a_file_as_the_body_is_parsed_as_strictly_as_every_other(
     wrong, reason, padding, api, olga, trip
 ):
-    content = file_of(api, trip, olga).decode()
-    body = content.replace("{", "{" + " " * padding + wrong + ", ", 1)
+    body = file_of(api, trip, olga).decode().replace("{", "{" + " " * padding + wrong + ", ", 1)
     answer = api(olga).generic("POST", "/api/imports", body.encode(), "application/json")
     assert (answer.status_code, answer.json().get("reason")) == (400, reason)
     assert not Import.objects.exists()

@@ -67,8 +67,7 @@ def test_an_item_of_nobody_is_refused():
 
 @pytest.mark.parametrize(("second", "is_refused"), [(0.75, False), (0.7501, False), (0.74, True)])
 def test_percentages_of_abrechnung_add_up(second, is_refused):
-    shares = {"1": 0.25, "2": second}
-    trip = abrechnung(split_mode="percent", debitor_shares=shares, positions=[])
+    trip = abrechnung(split_mode="percent", debitor_shares={"1": 0.25, "2": second}, positions=[])
     assert skipped(trip) == ({1: "does_not_add_up"} if is_refused else {})
 
 

@@ -66,8 +66,7 @@ def test_three_decimals_of_splitpro_are_no_thousands():
 
 @pytest.mark.parametrize("caller", [1, 3])
 def test_debts_outside_of_groups_of_splitpro_are_what_those_leave(caller):
-    content = samples.SPLITPRO_JSON.replace('Id":1', f'Id":{caller}')
-    trip = read(content, group="0")
+    trip = read(samples.SPLITPRO_JSON.replace('Id":1', f'Id":{caller}'), group="0")
     assert balances(trip) == {(str(caller), "EUR"): 1000, ("2", "EUR"): -1000}
     # They have no date, so it is today's.
     assert [type(entry.date) for entry in entries(trip)] == [date]

@@ -23,8 +23,7 @@ def test_an_income_and_a_reimbursement_of_tricount():
     fields = {"type_transaction": "BALANCE", "allocations": [part], "amount": part["amount"]}
     content = changed(samples.TRICOUNT, *ENTRY, **fields)
     check(content, kinds=["payment"], owed={"m1": 2900, "m2": -2900})
-    alone = content.replace('"BALANCE"', '"NORMAL"')
-    check(alone, kinds=["EQUAL"], owed={"m1": 2900, "m2": -2900})
+    check(content.replace('"BALANCE"', '"NORMAL"'), kinds=["EQUAL"], owed={"m1": 2900, "m2": -2900})
 
 
 def test_members_of_tricount_who_left_stay_and_may_share_a_name():
