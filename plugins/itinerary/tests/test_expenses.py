@@ -32,8 +32,7 @@ def record(client, trip, olga, **fields):
 
 def test_an_expense_says_to_which_activity_it_belongs(client, trip, olga, castle):
     made = record(client, trip, olga, activityId=castle.pk)
-    path = f"/api/trips/{trip.pk}/expenses/{made['id']}"
-    assert made == client.get(path).json()
+    assert made == client.get(f"/api/trips/{trip.pk}/expenses/{made['id']}").json()
     assert made["activityId"] == castle.pk
     assert client.get(f"/api/trips/{trip.pk}/expenses").json()["items"] == [made]
     activity = client.get(f"/api/trips/{trip.pk}/activities/{castle.pk}").json()
@@ -50,8 +49,7 @@ def test_a_put_of_what_was_read_keeps_it_and_one_without_it_ends_it(client, trip
     made = record(client, trip, olga, activityId=castle.pk)
     path = f"/api/trips/{trip.pk}/expenses/{made['id']}"
     assert client.put(path, made).json() == made
-    renamed = client.patch(path, {"description": "Lunch"}).json()
-    assert renamed["activityId"] == castle.pk
+    assert client.patch(path, {"description": "Lunch"}).json()["activityId"] == castle.pk
     whole = {**DINNER, "participantUserIds": [olga.pk]}
     assert client.put(path, whole).json()["activityId"] is None
     history = client.get(f"{path}/history").json()["items"]

@@ -26,8 +26,7 @@ def add(scene: Any) -> Activity:
 
 def ordered(scene: Any) -> dict[str, Any]:
     """Two activities of the day, the last one first."""
-    rows = [add(scene), add(scene)]
-    return {"date": DAY, "activityIds": [row.pk for row in reversed(rows)]}
+    return {"date": DAY, "activityIds": [row.pk for row in reversed([add(scene), add(scene)])]}
 
 
 ROWS = [
