@@ -75,8 +75,7 @@ def test_accounts_export_what_they_wrote_and_how_far_they_read(api, say, message
 
 def test_a_file_brings_messages_and_what_they_answer(api, say, messages, trip, olga, vera, sam):
     gone = say(olga, "Wrong chat", clientId="0b7b4b0e-6c5f-4f0e-9a54-0d8a5f6f2a11")["id"]
-    first = say(olga, "Who drives?")["id"]
-    say(vera, "I do", replyTo=first)
+    say(vera, "I do", replyTo=say(olga, "Who drives?")["id"])
     say(vera, "Which one?", replyTo=gone)
     api(olga).delete(f"{messages}/{gone}")
     file = api(olga).get(f"/api/trips/{trip.pk}/export?format=json").json()
@@ -156,8 +155,7 @@ def test_the_admin_site_finds_what_was_deleted(api, say, messages, ada, vera, cl
 
 def test_deleted_messages_end_and_messages_are_counted(say, vera):
     say(vera, "One").keys()
-    message = Message.objects.get()
-    message.remove(vera)
+    Message.objects.get().remove(vera)
     [figure] = MessagesConfig.create("plugins.messages").figures()
     assert [sample.value for sample in figure.samples] == [1]
     with time_machine.travel(timezone.now() + timedelta(days=31)):

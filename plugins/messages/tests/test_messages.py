@@ -102,28 +102,6 @@ def test_authors_and_owners_delete_and_restore(api, say, messages, olga, ed, ver
         problem_of(api(vera).post(f"{messages}/{other['id']}/restore"), 404)
 
 
-def test_who_is_not_in_the_trip_sees_nothing(api, say, messages, olga, vera, sam):
-    path = f"{messages}/{say(vera, 'Hello')['id']}"
-    api(vera).post(f"{messages.removesuffix('/messages')}/members/leave")
-    for user in (sam, vera):
-        problem_of(api(user).get(messages), 404)
-        problem_of(api(user).post(messages, {"text": "x"}), 404)
-        problem_of(api(user).put(f"{messages}/read", {"messageId": 1}), 404)
-        problem_of(api(user).put(path, {"text": "x"}), 404)
-        problem_of(api(user).delete(path), 404)
-    assert texts(api(olga).get(messages)) == ["Hello"]
-
-
-def test_a_trip_has_so_many_messages_and_no_more(api, say, messages, olga, monkeypatch):
-    monkeypatch.setattr(Message, "limit", 2)
-    path = f"{messages}/{say(olga, 'One')['id']}"
-    say(olga, "Two")
-    assert problem_of(api(olga).post(messages, {"text": "x"}), 409)["code"] == "limit_reached"
-    api(olga).delete(path)
-    say(olga, "Three")
-    assert problem_of(api(olga).post(f"{path}/restore"), 409)["code"] == "limit_reached"
-
-
 def test_a_token_without_the_scope_learns_nothing_of_messages(api, say, messages, trip, olga):
     client = bearer(script_of(olga, "trips:read", "expenses:read", "messages:write").token)
     cursor = client.get("/api/changes").json()["cursor"]

@@ -67,8 +67,7 @@ def test_what_is_deleted_is_not_changed_afterwards(owner, member, journey):
     for _round in range(ROUNDS):
         one = f"{path}/{member.done('POST', path, {'text': 'One'})['id']}"
         changes = [partial(member.call, "PUT", one, {"text": text}) for text in ("Two", "Three")]
-        deletion = partial(owner.call, "DELETE", one)
-        *changed, deleted = answers_at_once([*changes, deletion])
+        *changed, deleted = answers_at_once([*changes, partial(owner.call, "DELETE", one)])
         assert deleted.status_code == 204
         assert {answer.status_code for answer in changed} <= {200, 404}
         events = owner.done("GET", f"{journey.path}/history?pageSize=4")["items"]

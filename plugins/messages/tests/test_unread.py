@@ -81,8 +81,7 @@ def test_who_takes_the_place_of_somebody_has_read_what_they_had(api, trip, path,
     last = Message.objects.create(trip=trip, created_by=olga, text="Hello")
     ReadMark.move(trip.pk, [guest.pk], last.pk)
     ReadMark.move(trip.pk, [vera.pk], first.pk)
-    merged = api(olga).post(f"{path}/guests/{guest.pk}/merge", {"userId": vera.pk})
-    assert merged.status_code == 200
+    assert api(olga).post(f"{path}/guests/{guest.pk}/merge", {"userId": vera.pk}).status_code == 200
     assert api(vera).get(path).json()["unread"] == 0
     rows = api(olga).get(f"{path}/messages").json()["items"]
     assert [row["by"]["id"] for row in rows] == [olga.pk, vera.pk]

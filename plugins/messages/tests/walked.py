@@ -126,8 +126,7 @@ def say(history: Any, which: int) -> None:
     body: dict[str, Any] = {"text": f"Hello {which}"}
     if which % 2 and (message := history.pick("messages", which)):
         body["replyTo"] = message["id"]
-    by = history.accounts[which % 2]
-    assert history.send("post", "messages", body, by=by).status_code == 201
+    assert history.send("post", "messages", body, by=history.accounts[which % 2]).status_code == 201
 
 
 def mark(history: Any, which: int) -> None:
