@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 
 from plugins.polls.models import Poll, Vote
@@ -39,8 +38,7 @@ def test_a_poll_is_asked_answered_and_closed(api, ask, polls, olga, ed, vera):
 
 
 def test_several_options_only_where_the_poll_says_so(api, ask, vera):
-    refused = vote(api(vera), ask(), 1, 2)
-    assert refused.json()["errors"] == {"optionIds": ["Choose one option."]}
+    assert vote(api(vera), ask(), 1, 2).json()["errors"] == {"optionIds": ["Choose one option."]}
     assert counts(vote(api(vera), ask(multiple=True), 1, 2, 1).json()) == [1, 1]
 
 
@@ -99,8 +97,7 @@ BAD: list[tuple[str, Any]] = [
 
 @pytest.mark.parametrize(("name", "value"), BAD, ids=str)
 def test_a_bad_body_is_refused_by_its_field(api, polls, ed, name, value):
-    refused = api(ed).post(polls, {**QUESTION, name: value})
-    assert refused.status_code == 400
+    assert api(ed).post(polls, {**QUESTION, name: value}).status_code == 400
     assert not Poll.objects.exists()
 
 
@@ -139,14 +136,6 @@ def test_a_deleted_poll_is_restored_with_its_votes(api, ask, polls, ed, vera):
     assert api(vera).post(f"{path}/restore").status_code == 403
     assert counts(api(ed).post(f"{path}/restore").json()) == [1, 0]
     assert api(vera).get(path).json()["myOptionIds"] == [1]
-
-
-def test_a_poll_that_was_deleted_a_month_ago_is_gone(api, ask, polls, ed):
-    path = ask()
-    api(ed).delete(path)
-    Poll.objects.update(deleted_at=timezone.now() - timedelta(days=settings.DELETED_ENTRY_DAYS))
-    assert api(ed).get(f"{polls}?deleted=true").json()["total"] == 0
-    assert api(ed).post(f"{path}/restore").status_code == 404
 
 
 def test_the_history_tells_what_happened(api, ask, trip, ed, vera):

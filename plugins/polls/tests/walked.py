@@ -84,8 +84,7 @@ def waiting_ids(scene: Any, names: list[str], _by: Any, _can: Any) -> dict[str, 
 
 def fill_world(world: Any) -> None:
     path, one = "/api/trips/{tripId}/polls", "/api/trips/{tripId}/polls/{pollId}"
-    made = world.made(f"/api/trips/{world.ids['tripId']}/polls", QUESTION)
-    world.ids["pollId"] = made["id"]
+    world.ids["pollId"] = world.made(f"/api/trips/{world.ids['tripId']}/polls", QUESTION)["id"]
     ways = {"multiple": False, "anonymous": False, "showsVotes": "always"}
     whole = {**QUESTION, **ways, "closesAt": "2030-01-01T00:00:00Z"}
     world.bodies |= {
