@@ -106,8 +106,7 @@ def test_a_file_is_attached_before_its_document_is_deleted_or_not_at_all(
 
 def test_two_workers_remind_each_person_once(server, travellers, documents):
     shell(server, WANT)
-    due = (timezone.now().date() + timedelta(days=1)).isoformat()
-    ask(travellers[0], documents, dueOn=due)
+    ask(travellers[0], documents, dueOn=(timezone.now().date() + timedelta(days=1)).isoformat())
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(server.manage, ["remind_documents"] * 2))
     assert shell(server, MAILS) == [str(len(travellers))]
