@@ -6,14 +6,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.factories import TripFactory, join, spend
+from tests.factories import spend
 from tests.splits.ledger import Ledger
 from tests.users.logins import bearer
 from trips.deletion import delete_account
 from trips.models import JournalEntry
 from trips.models.events import Event
 from trips.models.journal import Entry, write
-from trips.roles import TripRole
 from users.models import ScopedToken, User
 
 pytestmark = pytest.mark.either
@@ -97,21 +96,12 @@ def test_the_filters_are_combined(ledger, olga, ed, vera):
     for payer in (olga, ed, olga):
         ledger.spend(payer, 10, olga, ed)
     ledger.settle(ed, olga, 1)
-    rows = history(ledger, vera)["items"]
-    third = rows[1]["at"]
+    third = history(ledger, vera)["items"][1]["at"]
     found = history(ledger, vera, f"?by={olga.pk}&event=expense.created&since={third}")
     assert [row["number"] for row in found["items"]] == [3]
     assert found["total"] == 1
     assert history(ledger, vera, f"?by={ed.pk}")["total"] == 2
     assert history(ledger, vera, "?event=trip.deleted")["items"] == []
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["since=yesterday", "since=", "by=x", "by=0", "by=1.5", "event=expense", "event=", "page=0"],
-)
-def test_a_filter_that_says_nothing_is_refused(ledger, vera, query):
-    assert ledger.answer(vera, "get", f"history?{query}").status_code == 400
 
 
 def test_it_has_pages_without_gaps(ledger, olga, vera):
@@ -160,18 +150,7 @@ def test_an_expense_without_a_journal_has_an_empty_history(ledger, olga, vera):
     JournalEntry.objects.all().delete()
     empty = ledger.answer(vera, "get", f"expenses/{expense.pk}/history")
     assert (empty.status_code, empty.json()["items"]) == (200, [])
-    missing = ledger.answer(vera, "get", f"expenses/{expense.pk + 1}/history")
-    assert missing.status_code == 404
-
-
-def test_the_history_of_an_expense_of_another_trip_is_closed(ledger, olga, sam):
-    expense = spend(ledger.trip, 1000, paid_by=olga, among=[olga])
-    own = TripFactory()
-    join(own, sam, TripRole.OWNER)
-    for path in (f"{ledger.url}/history", f"{ledger.url}/expenses/{expense.pk}/history"):
-        assert ledger.answer(sam, "get", path).status_code == 404
-    through = f"/api/trips/{own.pk}/expenses/{expense.pk}/history"
-    assert ledger.answer(sam, "get", through).status_code == 404
+    assert ledger.answer(vera, "get", f"expenses/{expense.pk + 1}/history").status_code == 404
 
 
 def test_a_token_without_the_scope_of_expenses_sees_no_money(ledger, olga, ed):
@@ -188,13 +167,6 @@ def test_a_token_without_the_scope_of_expenses_sees_no_money(ledger, olga, ed):
         1: (1, ["trip.changed"]),
         2: (3, ["settlement.created", "expense.created", "trip.changed"]),
     }
-
-
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_nobody_can_change_the_history(ledger, olga, ada, method):
-    ledger.spend(olga, 10, olga)
-    for user in (olga, ada):
-        assert ledger.answer(user, method, "history", {}).status_code == 405
 
 
 def test_a_sentence_has_the_names_of_its_moment(ledger, api, olga, ed, trip):

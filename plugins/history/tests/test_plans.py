@@ -46,5 +46,4 @@ def test_no_page_of_a_long_history_reads_the_journal_from_end_to_end(api, long_j
         "event": ROWS // 50,
         "of an expense": JournalEntry.objects.filter(trip=trip.pk, expense_id=expense.pk).count(),
     }
-    numbers = [row["number"] for row in answers["last page"].json()["items"]]
-    assert numbers == list(range(21, 1, -1))
+    assert [row["number"] for row in answers["last page"].json()["items"]] == list(range(21, 1, -1))

@@ -26,8 +26,7 @@ def test_fields_that_are_no_single_values_are_named_only(ledger, olga):
     ):
         assert ledger.answer(olga, "patch", ledger.url, fields).status_code == 200
         assert texts(ledger, olga)[0] == f"Olga Owner changed {text}."
-    dinner = ledger.spend(olga, 60, olga, tags=["fish"])
-    ledger.change(dinner, olga, tags=["fish", "beach"])
+    ledger.change(ledger.spend(olga, 60, olga, tags=["fish"]), olga, tags=["fish", "beach"])
     assert texts(ledger, olga)[0].startswith("Olga Owner changed the tags in ")
 
 
