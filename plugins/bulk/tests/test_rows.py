@@ -105,7 +105,6 @@ def test_bulk_requests_at_once_delete_an_expense_once(server):
 def delete_at_once(owner):
     journey = Journey.start(owner)
     rows = {"delete": [journey.spend(10, owner)["id"]]}
-    path = f"{journey.path}/expenses/bulk"
-    calls = [partial(owner.call, "POST", path, rows)] * 5
+    calls = [partial(owner.call, "POST", f"{journey.path}/expenses/bulk", rows)] * 5
     assert at_once(calls) == {(200, ""): 1, (400, "invalid"): 4}
     journey.adds_up()
