@@ -10,8 +10,7 @@ from users.models import User
 
 
 def invite(api: Api, trip: Trip, by: User, guest: User, **body: Any) -> dict[str, Any]:
-    path = f"/api/trips/{trip.pk}/invitations"
-    response = api(by).post(path, {"guestUserId": guest.pk, **body})
+    response = api(by).post(f"/api/trips/{trip.pk}/invitations", {"guestUserId": guest.pk, **body})
     assert response.status_code == 201, response.content
     return response.json()
 

@@ -1,12 +1,23 @@
-"""Invitations in the admin site, and those of administrators."""
+"""How an invitation ends, and is forgotten."""
 
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
+from io import StringIO
+
+import httpx
 import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
 
 from plugins.invitations.models import Invitation
 from plugins.invitations.tests.test_invitations import invite, look_at
 from tests.admin_client import AdminClient, told
 from tests.factories import UserFactory
-from users.models import Role, User
+from tests.locks import while_locked
+from tests.splits.journey import Journey, sign_up
+from users.models import Mail, Role, User
 
 __all__ = ["invite"]
 
@@ -44,3 +55,62 @@ def test_the_history_says_that_an_administrator_ended_an_invitation_with_its_ses
     assert look_at(api, created).status_code == 404
     history = api(olga).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
     assert [(row["by"]["id"], row["via"]) for row in history["items"]] == [(ada.pk, "admin")]
+
+
+MONTH = timedelta(days=30, minutes=1)
+
+
+def test_an_invitation_is_kept_for_a_month_and_its_mail_goes_with_it(api, trip, olga):
+    path = f"/api/trips/{trip.pk}/invitations"
+    assert api(olga).post(path, {"email": "nina@example.com"}).status_code == 201
+    for ago, left in ((MONTH - timedelta(minutes=2), 1), (MONTH, 0)):
+        Invitation.objects.update(expires_at=timezone.now() - ago)
+        call_command("prune", stdout=StringIO())
+        assert Invitation.objects.count() == Mail.objects.count() == left
+
+
+def test_the_history_says_what_ended_with_the_sessions(api, trip, olga, ed, ada):
+    path = f"/api/trips/{trip.pk}/invitations"
+    of_olga, of_ed = (api(user).post(path, {}).json() for user in (olga, ed))
+    olga.log_out_everywhere(by=None)
+    answers = (api(None).get(f"/api/invitations/{made['token']}") for made in (of_olga, of_ed))
+    assert [answer.status_code for answer in answers] == [404, 200]
+    history = api(ada).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
+    assert [row["object"]["id"] for row in history["items"]] == [of_olga["id"]]
+
+
+def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_void(server):
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
+        owner = sign_up(http)
+        trip = Journey.start(owner)
+        invite = partial(owner.call, "POST", f"{trip.path}/invitations", {})
+        end = partial(owner.call, "POST", "/users/me/logout-everywhere")
+        made, ended = while_locked(server, "trips_trip", trip.id, [invite, end])
+        assert ended.is_success
+        if made.is_success:
+            assert http.get(f"/api/invitations/{made.json()['token']}").status_code == 404
+
+
+@contextmanager
+def newer_constraints():
+    """A newer release has put its roles into the constraint."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA ignore_check_constraints = ON")
+            yield
+            cursor.execute("PRAGMA ignore_check_constraints = OFF")
+            return
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE trips_invitation DROP CONSTRAINT invitation_role_known")
+        yield
+
+
+def test_an_invitation_to_an_unknown_role_outlives_this_release(api, olga, ed, trip):
+    url = f"/api/trips/{trip.pk}"
+    made = api(olga).post(f"{url}/invitations", {}).json()
+    with newer_constraints():
+        Invitation.objects.filter(pk=made["id"]).update(role="GUIDE")
+    # A change of roles revokes what their members may no longer invite to.
+    assert api(olga).put(f"{url}/members/{ed.pk}/role", {"role": "VIEWER"}).status_code == 200
+    [listed] = api(olga).get(f"{url}/invitations").json()["items"]
+    assert (listed["role"], listed["state"]) == ("GUIDE", "open")

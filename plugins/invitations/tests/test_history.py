@@ -47,8 +47,7 @@ def test_the_names_of_guests_that_were_merged_before_a_claim_are_removed_too(api
         client.post(f"{url}/guests", {"name": name}).json()["user"]["id"] for name in names
     )
     for guest_id, user_id in ((sammy, samuel), (samuel, sam_s)):
-        path = f"{url}/guests/{guest_id}/merge"
-        assert client.post(path, {"userId": user_id}).status_code == 200
+        assert client.post(f"{url}/guests/{guest_id}/merge", {"userId": user_id}).status_code == 200
     token = client.post(f"{url}/invitations", {"guestUserId": sam_s}).json()["token"]
     assert api(sam).post(f"/api/invitations/{token}/accept").status_code == 201
     assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204

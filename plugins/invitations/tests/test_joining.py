@@ -44,8 +44,7 @@ def test_an_invitation_by_an_administrator_admits_an_owner_first(
         token = api(ada).post(path, body).json()["token"]
         return api(sam).post(f"/api/invitations/{token}/accept")
 
-    refused = accept("EDITOR")
-    problem_of(refused, 409, "no_owner")
+    problem_of(accept("EDITOR"), 409, "no_owner")
     assert not abandoned.members.present().filter(user=sam).exists()
     assert accept("OWNER").json()["role"] == "OWNER"
     call_command("audit_ledger")

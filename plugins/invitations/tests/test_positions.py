@@ -57,8 +57,7 @@ def test_two_guests_are_merged_with_a_member_who_was_taken_out_in_between(
     ann, ben, cid = guests
     assert merge(api, trip, ann, ed, olga).status_code == 200
     body = {"participantUserIds": [olga.pk, ben.pk, cid.pk]}
-    path = f"/api/trips/{trip.pk}/expenses/{taxi.pk}"
-    assert api(olga).patch(path, body).status_code == 200
+    assert api(olga).patch(f"/api/trips/{trip.pk}/expenses/{taxi.pk}", body).status_code == 200
     expected = shares(taxi)
     expected[ed.pk] = expected.pop(cid.pk)
     assert merge(api, trip, cid, ed, olga).status_code == 200
@@ -85,8 +84,7 @@ def left_by(user, trip, expense, api, olga, *others):
     """The guest in the place that the user, who shared the expense, left without an answer."""
     Member.add(trip, olga, role="EDITOR", email=user.email)
     body = {"participantUserIds": [olga.pk, user.pk, *(other.pk for other in others)]}
-    url = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
-    assert api(olga).patch(url, body).status_code == 200
+    assert api(olga).patch(f"/api/trips/{trip.pk}/expenses/{expense.pk}", body).status_code == 200
     expected = shares(expense)
     trip.members.get(user=user).leave(by=user)
     guest = trip.members.latest("user_id").user
