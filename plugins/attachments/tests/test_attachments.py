@@ -1,9 +1,12 @@
 """Attaching files to expenses and trips, reading and deleting them."""
 
 import io
+import json
 import os
 from datetime import timedelta
+from io import BytesIO
 from unittest.mock import patch
+from zipfile import ZipFile
 
 import pytest
 from django.core.files.storage import FileSystemStorage
@@ -14,6 +17,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.processing import process
+from plugins.attachments.storage import discard
 from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF, picture, send
 from plugins.attachments.tests.walked import FILE
@@ -22,7 +26,7 @@ from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from splits.models import DeletedEntry
 from tests.factories import PASSWORD, TripFactory, join, spend
-from tests.own_data import own_data
+from tests.own_data import PATH, archived, own_data
 from trips.models import JournalEntry, Member, Trip
 from trips.roles import TripRole
 
@@ -164,8 +168,7 @@ def test_quotas_count_files_and_bytes(name, value, api, olga, dinner, settings):
     setattr(settings, name, value)
     whole = PDF + b"\n" * (512 * 1024 - len(PDF))
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
-    statuses = [send(client, path, whole).status_code for _turn in range(3)]
-    assert statuses == [201, 201, 409]
+    assert [send(client, path, whole).status_code for _turn in range(3)] == [201, 201, 409]
 
 
 def test_a_quota_is_that_of_the_whole_trip_or_of_the_account_in_all_trips(
@@ -200,8 +203,7 @@ def test_a_repeated_upload_is_stored_once(api, olga, dinner, folder):
     key = {"headers": {"Idempotency-Key": "one"}}
     first, second = (send(client, path, PDF, **key) for _turn in range(2))
     assert (second.json(), second["Idempotency-Replayed"]) == (first.json(), "true")
-    other = send(client, path, PDF + b"\n", **key)
-    assert (other.status_code, len(stored(folder))) == (422, 1)
+    assert (send(client, path, PDF + b"\n", **key).status_code, len(stored(folder))) == (422, 1)
 
 
 def test_attachments_share_the_fate_of_their_expense(attach, api, olga, trip, dinner, folder):
@@ -255,8 +257,7 @@ def test_the_history_says_it(attach, api, olga, trip, dinner):
 
 def test_an_import_with_an_attachment_is_not_undone(api, olga, trip):
     client = api(olga)
-    sent = send_form(client, SPLITPRO_CSV.encode(), currency="EUR", tripId=trip.pk)
-    done = sent.json()["id"]
+    done = send_form(client, SPLITPRO_CSV.encode(), currency="EUR", tripId=trip.pk).json()["id"]
     assert client.post(f"/api/imports/{done}/confirm").status_code == 200
     expense = trip.expenses.first()
     assert send(client, f"/api/expenses/{expense.pk}/attachments", PDF).status_code == 201
@@ -315,11 +316,9 @@ def test_administrators_see_only_thumbnails(attach, ada, olga, client):
 
 
 def test_files_of_a_deleted_account_stay(api, ed, olga, trip, folder):
-    path = f"/api/trips/{trip.pk}/attachments"
-    made = send(api(ed), path, PDF).json()
+    made = send(api(ed), f"/api/trips/{trip.pk}/attachments", PDF).json()
     assert api(ed).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
-    shown = api(olga).get(f"/api/attachments/{made['id']}").json()
-    assert shown["by"]["name"] == "Deleted user"
+    assert api(olga).get(f"/api/attachments/{made['id']}").json()["by"]["name"] == "Deleted user"
     assert api(olga).get(made["url"]).status_code == 200
 
 
@@ -337,3 +336,22 @@ def test_uploads_are_throttled(api, olga, dinner, limits):
     limits(upload="1/hour")
     path, client = f"/api/expenses/{dinner.pk}/attachments", api(olga)
     assert [send(client, path, PDF).status_code for _turn in range(2)] == [201, 429]
+
+
+@archived
+def test_an_archive_has_ones_own_files(api, trip, olga, ed):
+    client = api(ed)
+    for user in (ed, olga):
+        assert send(api(user), f"/api/trips/{trip.pk}/attachments", PDF).status_code == 201
+    own = Attachment.objects.get(created_by=ed)
+    response = client.get(PATH, headers={"accept": "application/zip"})
+    assert response["Content-Type"] == "application/zip"
+    with ZipFile(BytesIO(response.content)) as archive:
+        assert archive.testzip() is None
+        files = [name for name in archive.namelist() if name.startswith("attachments/")]
+        assert files == [f"attachments/{own.pk}.pdf"]
+        assert archive.read(files[0]) == PDF
+        assert json.loads(archive.read("account.json")) == client.get(PATH).json()
+    discard(own.file)
+    answer = client.get(f"{PATH}?format=zip")
+    assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")

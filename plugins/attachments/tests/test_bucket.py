@@ -94,8 +94,7 @@ def _use(settings, monkeypatch, port):
         "STORE": f"s3://receipts/files?region=eu-central-1&endpoint=http://127.0.0.1:{port}",
     }.items():
         monkeypatch.setenv(name, value)
-    store = file_store("STORE", Path("/"))
-    settings.STORAGES = {**settings.STORAGES, "attachments": store}
+    settings.STORAGES = {**settings.STORAGES, "attachments": file_store("STORE", Path("/"))}
 
 
 @pytest.mark.slow

@@ -51,8 +51,7 @@ def test_a_move_takes_them_along(attach, api, olga, vera, sam, dinner, other):
 
 def test_a_copy_has_none(attach, api, olga, dinner, other, folder):
     made = attach(PDF)
-    copy = carry(api(olga), dinner, other, "copy").json()
-    assert listed(api(olga), copy["id"]) == []
+    assert listed(api(olga), carry(api(olga), dinner, other, "copy").json()["id"]) == []
     assert [row["id"] for row in listed(api(olga), dinner.pk)] == [made["id"]]
     assert len(stored(folder)) == 1
 

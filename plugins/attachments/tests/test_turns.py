@@ -72,8 +72,7 @@ def test_a_photo_has_few_scans(attach, progressive, scans):
 
 
 def test_the_scans_of_a_preview_are_not_those_of_the_picture():
-    preview = picture("JPEG", progressive=True)
-    content = picture("JPEG", SIZE, comment=preview[:60_000])
+    content = picture("JPEG", SIZE, comment=picture("JPEG", progressive=True)[:60_000])
     assert cleaning.scans_of(content) == 1
 
 

@@ -25,8 +25,7 @@ def one_process():
 
 
 def memory_mib(process):
-    pages = int((process / "statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
+    return int((process / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MEBIBYTE
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="/proc tells the memory")
@@ -50,8 +49,7 @@ def test_many_uploads_at_once_take_little_memory(one_process):
         assert statuses.count(201) > ROUNDS
         assert memory_mib(worker) - before < 30
         [first] = httpx.get(path, params={"pageSize": 1}, headers=headers).json()["items"]
-        answer = httpx.get(f"{one_process.url}{first['url']}", headers=headers)
-        assert answer.content == WHOLE
+        assert httpx.get(f"{one_process.url}{first['url']}", headers=headers).content == WHOLE
 
 
 def test_a_form_in_chunks_is_read(one_process):

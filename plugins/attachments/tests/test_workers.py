@@ -155,7 +155,6 @@ def test_prune_says_that_the_storage_is_away(folder):
 def test_several_workers_and_a_deletion_share_the_pictures(attach, api, olga, trip, dinner, folder):
     for _number in range(6):
         attach(picture())
-    path = f"/api/trips/{trip.pk}/expenses/{dinner.pk}"
     statuses = []
 
     def work():
@@ -174,7 +173,7 @@ def test_several_workers_and_a_deletion_share_the_pictures(attach, api, olga, tr
     threads += [threading.Thread(target=upload, args=[api(olga)]) for _upload in range(8)]
     for thread in threads:
         thread.start()
-    assert api(olga).delete(path).status_code == 204
+    assert api(olga).delete(f"/api/trips/{trip.pk}/expenses/{dinner.pk}").status_code == 204
     for thread in threads:
         thread.join()
     assert set(statuses) <= {201, 404}
