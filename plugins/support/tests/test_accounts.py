@@ -57,8 +57,7 @@ def test_a_new_account_without_a_name_is_named_after_the_address(admin_client):
 )
 def test_what_the_api_would_refuse_is_an_error_of_the_form(admin_client, olga, values, field):
     before = User.objects.count()
-    page = make(admin_client, **values)
-    assert list(errors(page)) == [field]
+    assert list(errors(make(admin_client, **values))) == [field]
     assert User.objects.count() == before
 
 
@@ -198,8 +197,7 @@ def test_a_deleted_account_is_empty_and_the_books_stay(admin_client, trip, olga,
 
 
 def test_several_accounts_are_deleted_at_once_after_a_question(admin_client, olga, ed):
-    page = admin_client.act("delete_selected", olga, ed)
-    assert "Are you sure" in page.content.decode()
+    assert "Are you sure" in admin_client.act("delete_selected", olga, ed).content.decode()
     assert User.objects.filter(deleted_at=None, pk__in=[olga.pk, ed.pk]).count() == 2
     admin_client.act("delete_selected", olga, ed, post="yes")
     assert not User.objects.filter(deleted_at=None, pk__in=[olga.pk, ed.pk]).exists()
@@ -220,8 +218,7 @@ def test_the_last_administrator_cannot_be_deleted(admin_client, ada):
 
 
 def test_a_deleted_account_stays_as_it_is(admin_client, olga, trip):
-    sam = UserFactory()
-    join(trip, sam, TripRole.OWNER)
+    join(trip, UserFactory(), TripRole.OWNER)
     admin_client.delete(olga)
     assert admin_client.page(olga).status_code == 200
     for page in ("change", "delete"):
@@ -288,8 +285,7 @@ def test_the_outbox_can_be_looked_at_and_not_be_changed(admin_client, olga):
         for at in (None, timezone.now())
     )
     for state, mails in {"waiting": [waiting], "given_up": [given_up]}.items():
-        rows = admin_client.list(Mail, f"state={state}").context["cl"].result_list
-        assert list(rows) == mails
+        assert list(admin_client.list(Mail, f"state={state}").context["cl"].result_list) == mails
     assert "olga@example.com" in text(admin_client.page(waiting))
     assert admin_client.delete(waiting).status_code == 403
     assert Mail.objects.count() == 2

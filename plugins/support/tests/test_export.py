@@ -3,20 +3,23 @@
 import csv
 import io
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.db import connection
+from django.db.models import Model, Subquery
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from plugins.support import csv_columns
 from splits.models import Allocation, Debt, Expense, Settlement
 from tests.admin_client import told
 from tests.factories import TripFactory, join, settle, spend
 from tests.walked import answers, merged
 from tripcompanion.adminsite import base
-from tripcompanion.adminsite.csv_export import defused
+from tripcompanion.adminsite.csv_export import Column, CsvColumns, defused
 from trips.models import Member, Trip
 from users.models import Mail, ScopedToken, Session, User
 
@@ -199,3 +202,28 @@ def test_text_that_a_spreadsheet_would_run_is_defused(admin_client, trip, olga, 
 @pytest.mark.parametrize("text", ["Dinner, +tip", "a=b", "Ed & Olga - 2", "O'Hara", ""])
 def test_other_text_is_exported_as_it_is(text):
     assert defused(text) == text
+
+
+#: By model, its columns, and those that are left out.
+FILES: dict[type[Model], tuple[CsvColumns, set[str]]] = {
+    Expense: (csv_columns.EXPENSES, {"number", "divided", "merged_guests"}),
+    Settlement: (csv_columns.SETTLEMENTS, {"closing"}),
+    Trip: (
+        csv_columns.TRIPS,
+        {"code", "expenses_recorded", "expenses_that_day", "counted_on", "claimed_guests"},
+    ),
+}
+
+
+def lookups_of(columns):
+    lookups: set[Any] = set()
+    for column in columns.values():
+        lookups |= set(column.lookups) if isinstance(column, Column) else {column}
+    return {text.split("__")[0] for text in lookups if not isinstance(text, Subquery)}
+
+
+@pytest.mark.parametrize("model", FILES)
+def test_every_column_is_in_the_file_or_left_out_on_purpose(model):
+    shown, left_out = FILES[model]
+    names = {field.name: {field.name, field.attname} for field in model._meta.concrete_fields}
+    assert {name for name, both in names.items() if not both & lookups_of(shown)} == left_out

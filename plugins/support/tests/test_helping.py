@@ -51,8 +51,7 @@ def test_members_say_who_added_them_and_whether_they_answered(
     assert api(olga).post(f"{path}/guests", {"name": "Bert"}).status_code == 201
     assert api(nora).post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
     by_olga = [["Sam Stranger", "Olga Owner", "False"], ["Bert", "Olga Owner", "True"]]
-    expected = [*by_olga, ["Nora New", "-", "True"]]
-    assert people(admin_client.page(trip), "Members:")[-3:] == expected
+    assert people(admin_client.page(trip), "Members:")[-3:] == [*by_olga, ["Nora New", "-", "True"]]
     assert people(admin_client.page(sam), "Trips:") == [[trip.title, "Olga Owner", "False"]]
     listed = admin_client.list(Member, "state=unanswered").context["cl"].result_list
     assert [(row.pk, row.adder_name) for row in listed] == [(added.pk, "Olga Owner")]
@@ -187,8 +186,7 @@ def test_deleted_entries_are_restored_by_the_administrator(admin_client, ada, tr
     assert f"/admin/splits/deletedentry/?trip__id__exact={trip.pk}" in text(admin_client.page(trip))
     first = DeletedEntry.objects.get(kind="expense")
     assert told(admin_client.press("restore", first)) == ["Entries restored: 1."]
-    rest = DeletedEntry.objects.get()
-    assert told(admin_client.act("restore", rest)) == ["Entries restored: 1."]
+    assert told(admin_client.act("restore", DeletedEntry.objects.get())) == ["Entries restored: 1."]
     assert Expense.objects.get() == expense
     assert Settlement.objects.get() == settlement
     assert list(trip.members.order_by("pk").values()) == before

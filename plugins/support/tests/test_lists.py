@@ -109,8 +109,7 @@ def test_an_amount_is_the_first_column(admin_client, trip, olga, ed):
     for model in (Expense, Settlement, Debt, DeletedEntry):
         [row] = admin_client.list(model).context["cl"].result_list
         cells = map(str, admin_client.list(model).context["results"][0])
-        first = next(cell for cell in cells if "action-checkbox" not in cell)
-        assert "12.34" in first, model
+        assert "12.34" in next(cell for cell in cells if "action-checkbox" not in cell), model
         assert found(admin_client, model, "q=12.34" if model is not DeletedEntry else "") == [row]
 
 

@@ -107,8 +107,7 @@ def test_somebody_is_made_a_member(admin_client, trip, sam):
 
 
 def test_who_left_may_come_again(admin_client, trip, ed):
-    member = trip.members.get(user=ed)
-    admin_client.act("end", member)
+    admin_client.act("end", trip.members.get(user=ed))
     assert not trip.members.present().filter(user=ed).exists()
     admin_client.add(Member, trip=trip.pk, user=ed.pk, role="VIEWER")
     assert trip.members.present().get(user=ed).role == "VIEWER"
