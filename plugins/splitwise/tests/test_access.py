@@ -3,15 +3,20 @@
 import re
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rest_framework.test import APIClient
 
 from plugins.comments.models import Comment
 from plugins.invitations.models import Invitation
-from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, shares
+from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, Caller, shares, urlencode
 from splits.models import DeletedEntry, Expense, Settlement
 from tests.factories import TripFactory, join, settle, spend
 from tests.scoped import ALL
+from tests.test_costs import inserted
 from trips.models import Trip
 from trips.roles import TripRole
 
@@ -384,3 +389,75 @@ def test_what_was_sent_is_shown_whatever_its_size(calling, olga):
     body = f'{{"number": {number}, "nested": {{"numbers": [{number}]}}}}'
     answer = calling(olga).http.post(f"{BASE}/test", body, content_type=JSON)
     assert answer.json()["params"]["number"] == number
+
+
+PATHS = ("create_expense", "create_group", "create_friend", "create_friends", "create_comment")
+NAMES = st.sampled_from(
+    [
+        *("cost", "description", "group_id", "payment", "split_equally", "date", "currency_code"),
+        *("category_id", "name", "group_type", "user_email", "user_first_name", "expense_id"),
+        *("content", "details", "repeat_interval", "friends__0__email", "users__-1__user_id"),
+        *(f"users__{i}__{name}" for i in (0, 1, 999_999) for name in ("user_id", "paid_share")),
+        *(f"users__{i}__{name}" for i in (0, 1) for name in ("id", "owed_share", "email")),
+    ]
+)
+VALUES = st.one_of(
+    st.sampled_from(["", "0", "-1", "true", "1e9", "NaN", "0.005", "9" * 30, "2026-02-30", "EUR"]),
+    st.integers(-1, 10).map(str),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+)
+
+
+@settings(max_examples=60)
+@given(path=st.sampled_from(PATHS), body=st.dictionaries(NAMES, VALUES, max_size=8))
+def test_no_form_breaks_the_service(calling, trip, olga, path, body):
+    caller = calling(olga)
+    before = Expense.objects.count() + Settlement.objects.count()
+    body = {"group_id": str(trip.pk), "cost": "5", "description": "x", **body}
+    answer = caller.http.post(f"{BASE}/{path}", urlencode(body), content_type=FORM)
+    assert answer.status_code < 500, answer.content
+    after = Expense.objects.count() + Settlement.objects.count()
+    is_done = answer.status_code == 200 and bool(answer.json().get("expenses"))
+    assert after == before + is_done
+    olga.scoped_tokens.all().delete()
+
+
+def test_the_rows_of_a_form_count_as_those_of_json(trip, olga, limits):
+    limits(user="10/min")
+    friends = {f"friends__{at}__user_first_name": f"Friend {at}" for at in range(6)}
+    caller = Caller(olga)
+    assert len(caller.done("create_friends", form=True, **friends)["users"]) == 6
+    assert "errors" in caller.post("create_friends", 429, **friends)
+
+
+def test_friends_beyond_the_quota_are_refused_before_the_first_write(olga, settings):
+    settings.QUOTA_TRIPS = 3
+    caller = Caller(olga)
+    two = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(2)}
+    assert len(caller.done("create_friends", **two)["users"]) == 2
+    three = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(4)}
+    with CaptureQueriesContext(connection) as captured:
+        assert "3" in str(caller.refused("create_friends", **three))
+    assert inserted(captured) == []
+    # Those who are known need no trip.
+    known = {f"friends__{at}__user_email": f"{at}@example.com" for at in range(3)}
+    assert len(caller.done("create_friends", **known)["users"]) == 3
+    assert Trip.objects.count() == 3
+
+
+def test_a_group_beyond_the_quota_is_refused_before_the_first_write(olga, settings):
+    settings.QUOTA_MEMBERS = 3
+    caller = Caller(olga)
+    names = {f"users__{at}__first_name": f"Friend {at}" for at in range(3)}
+    with CaptureQueriesContext(connection) as captured:
+        assert caller.refused("create_group", name="Flat", **names)
+    assert inserted(captured) == []
+    body = {**names, "users__0__first_name": None, "users__0__user_id": olga.pk}
+    assert len(caller.done("create_group", name="Flat", **body)["group"]["members"]) == 3
+
+
+def test_notifications_have_the_limit_of_exports(olga, limits):
+    limits(export="2/hour")
+    client = Caller(olga).http
+    statuses = [client.get("/api/v3.0/get_notifications").status_code for _time in range(3)]
+    assert statuses == [200, 200, 429]

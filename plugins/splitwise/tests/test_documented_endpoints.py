@@ -23,8 +23,7 @@ def test_the_table_lists_what_is_routed_and_what_is_refused():
     for names, text in ROWS:
         assert re.match("served|with a difference|refused", text), text
         (refused if text.startswith("refused") else served).update(re.findall("`([a-z_]+)`", names))
-    routed = {str(one.pattern).partition("/")[0] for one in ENDPOINTS}
-    assert served == routed
+    assert served == {str(one.pattern).partition("/")[0] for one in ENDPOINTS}
     assert refused == REFUSED
 
 

@@ -307,8 +307,7 @@ def test_a_list_has_at_most_so_many_rows(calling, trip, olga, ed, monkeypatch):
     monkeypatch.setattr("plugins.splitwise.notifications.MOST", 3)
     for limit in (0, 4):
         assert len(calling(olga).get("get_expenses", limit=limit)["expenses"]) == 3
-        found = calling(olga).get("get_notifications", limit=limit)
-        assert len(found["notifications"]) == 3
+        assert len(calling(olga).get("get_notifications", limit=limit)["notifications"]) == 3
 
 
 def test_notifications_are_the_newest_of_all_trips(calling, olga):
@@ -323,8 +322,7 @@ def test_notifications_are_the_newest_of_all_trips(calling, olga):
     for limit in range(1, 8):
         found = calling(olga).get("get_notifications", limit=limit)["notifications"]
         assert [one["id"] for one in found] == newest[:limit]
-    since = rows[3].at.isoformat()
-    found = calling(olga).get("get_notifications", limit=2, updated_after=since)
+    found = calling(olga).get("get_notifications", limit=2, updated_after=rows[3].at.isoformat())
     assert [one["id"] for one in found["notifications"]] == newest[:2]
 
 
@@ -340,8 +338,7 @@ def test_a_query_that_means_nothing_is_a_400(calling, olga, query):
 def test_an_amount_beyond_all_amounts_is_refused(calling, trip, olga, ed, field, amount):
     rows = shares({olga: "25"}, {ed: "25"})
     spent = calling(olga).spend("25", {olga: "25"}, {ed: "25"}, group_id=trip.pk)
-    changed = {"cost": "26", **rows, field: amount}
-    calling(olga).refused(f"update_expense/{spent['id']}", **changed)
+    calling(olga).refused(f"update_expense/{spent['id']}", **{"cost": "26", **rows, field: amount})
     paid = {"description": "Cash", "group_id": trip.pk, "payment": True}
     calling(olga).refused("create_expense", **{**paid, "cost": "25", **rows, field: amount})
     assert balances_of(trip) == {olga.pk: 25, ed.pk: -25}

@@ -156,8 +156,7 @@ def test_friends_share_what_is_in_no_group(calling, api, olga, ed):
     assert caller.get(f"get_friend/{ed.pk}")["friend"]["balance"] == [
         {"currency_code": "EUR", "amount": "3.5"}
     ]
-    outside = caller.get("get_group/0")["group"]
-    assert [one["id"] for one in outside["members"]] == [olga.pk, ed.pk]
+    assert [one["id"] for one in caller.get("get_group/0")["group"]["members"]] == [olga.pk, ed.pk]
     assert [one["id"] for one in caller.get("get_groups")["groups"]] == [0]
     found = caller.get("get_expenses", group_id=0)["expenses"]
     assert {one["id"] for one in found} == {expense["id"], again["id"]}
@@ -340,8 +339,7 @@ def test_friends_who_have_not_answered_are_friends_everywhere(calling, api, olga
     assert caller.get(f"get_friend/{nora.pk}")["friend"]["id"] == nora.pk
     # Their address is still nobody's business.
     assert caller.get(f"get_user/{nora.pk}")["user"]["email"].endswith(".invalid")
-    made = caller.spend("10", {olga: "10"}, {olga: "5", nora: "5"}, group_id=0)
-    assert made["cost"] == "10.0"
+    assert caller.spend("10", {olga: "10"}, {olga: "5", nora: "5"}, group_id=0)["cost"] == "10.0"
 
 
 def test_only_what_friends_owe_by_pairs_is_said_to_be_so(calling, olga):

@@ -188,8 +188,7 @@ def test_the_state_comes_back_as_it_was(server, person):
     ],
 )
 def test_a_wrong_request_gets_no_code(server, person, change):
-    form = person.form()
-    answer = person.answer(**{**form, **change, "allow": "true"})
+    answer = person.answer(**{**person.form(), **change, "allow": "true"})
     assert answer.status_code in {302, 400, 401, 403}, answer.text
     for one in (answer, person.page(**change)):
         assert "code=" not in one.headers.get("Location", "")
@@ -249,8 +248,7 @@ def test_a_code_that_is_sent_eight_times_at_once_gives_one_token(server, person)
     ],
 )
 def test_a_wrong_exchange_is_refused(server, person, change, status, error):
-    code = person.code()
-    change = {"code": code, **change}
+    change = {"code": person.code(), **change}
     assert exchange(server, status=status, **change)["error"] == error
     assert person.tokens() == []
 

@@ -24,5 +24,4 @@ def test_friends_are_locked_in_one_order_whatever_that_of_the_list():
             if not other.is_sqlite:
                 other.run("SELECT 1 FROM users_user WHERE id = %s FOR UPDATE NOWAIT", second)
             other.commit()
-        friends = answer.result().json()["users"]
-        assert [one["id"] for one in friends] == [second, first]
+        assert [one["id"] for one in answer.result().json()["users"]] == [second, first]

@@ -42,8 +42,7 @@ def test_a_receipt_is_an_attachment_of_the_expense(calling, api, trip, olga, new
     assert made["receipt"] == {"large": address, "original": address}
     content = caller.http.get(address)
     assert (content.status_code, content.getvalue()) == (200, PDF)
-    listed = caller.get("get_expenses")["expenses"][0]
-    assert listed["receipt"] == made["receipt"]
+    assert caller.get("get_expenses")["expenses"][0]["receipt"] == made["receipt"]
     caller.done(f"delete_expense/{made['id']}")
     assert caller.get(f"get_expense/{made['id']}")["expense"]["receipt"] == NONE
     caller.done(f"undelete_expense/{made['id']}")
