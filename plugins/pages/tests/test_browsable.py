@@ -30,8 +30,7 @@ JSON_FORM = re.compile(r'<textarea[^>]* data-override="content"[^>]*>\n(.*?)</te
 
 def forms_of(page):
     """The methods of the forms on the page."""
-    buttons = re.findall(r'title="Make an? (\w+) request', page)
-    return set(buttons) - {"GET"}
+    return set(re.findall(r'title="Make an? (\w+) request', page)) - {"GET"}
 
 
 def bodies_of(page):
@@ -140,8 +139,7 @@ def test_the_pages_of_a_list_link_to_each_other(olga, trip, expense):
 
 
 def test_the_json_has_no_links(api, olga, trip, expense):
-    path = f"/api/trips/{trip.pk}/expenses/{expense.pk}"
-    assert b"/api/" not in api(olga).get(path).content
+    assert b"/api/" not in api(olga).get(f"/api/trips/{trip.pk}/expenses/{expense.pk}").content
 
 
 def test_pages_are_in_spanish_and_fit_a_phone(olga, trip, expense):

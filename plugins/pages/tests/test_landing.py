@@ -1,4 +1,4 @@
-"""The page at `/`, and the root of the API as a page."""
+"""The landing page, and the root of the API."""
 
 import re
 
@@ -8,7 +8,10 @@ from django.test import Client
 
 from tests.document import problem_of
 from tests.factories import PASSWORD
+from tests.scoped import script_of
 from tests.test_docs_pages import assert_self_contained
+from tests.users.logins import bearer
+from tests.walked import all_of
 
 pytestmark = pytest.mark.once
 
@@ -63,7 +66,45 @@ def test_the_landing_page_refuses_a_wrong_method_like_everything_else(client, me
 def test_the_root_is_a_page_whose_links_can_be_clicked(olga):
     browser = Client(headers={"Accept": "text/html"})
     browser.login(username=olga.email, password=PASSWORD)
-    page = browser.get("/api").content.decode()
-    assert '<a href="http://testserver/api/trips"' in page
+    assert '<a href="http://testserver/api/trips"' in browser.get("/api").content.decode()
     # It is the first of the breadcrumbs of all other pages.
     assert '<a href="/api">API</a>' in browser.get("/api/trips").content.decode()
+
+
+OPEN = {"docs", "schema", "health", "currencies", "categories"}
+ACCOUNT = {"me", "sessions", "tokens", *all_of("LINKS")}
+DEBTS = {"pendingDebts", "totalDebt"}
+
+
+def links_of(client):
+    response = client.get("/api")
+    assert response.status_code == 200
+    links = response.json()
+    assert links.pop("version") == settings.SPECTACULAR_SETTINGS["VERSION"]
+    return links
+
+
+def test_the_root_names_what_the_caller_may_use(api, olga, ada, trip):
+    user = OPEN | ACCOUNT | DEBTS | {"trips"}
+    for client, names in (
+        (api(None), OPEN | {"register", "login"}),
+        (api(olga), user),
+        (api(ada), user | {"admin"}),
+        (bearer(script_of(olga, "trips:read").token), OPEN | {"trips"}),
+        (bearer(script_of(ada, "expenses:read").token), OPEN | DEBTS),
+        (bearer(script_of(olga, "expenses:write", trip=trip).token), OPEN),
+    ):
+        assert links_of(client).keys() == names
+
+
+@pytest.mark.parametrize("header", ["Bearer stale", "Basic eDp5", "Bearer tc_none", "Bearer é"])
+def test_a_stale_token_at_the_root_is_ignored(client, db, header):
+    response = client.get("/api", headers={"Authorization": header.encode().decode("latin-1")})
+    assert response.json().keys() == OPEN | {"version", "register", "login"}
+
+
+def test_every_link_of_the_root_is_there_and_may_be_followed(api, olga):
+    client = api(olga)
+    for name, url in links_of(client).items():
+        assert url.startswith("http://testserver/api/")
+        assert client.get(url.removeprefix("http://testserver")).status_code == 200, name

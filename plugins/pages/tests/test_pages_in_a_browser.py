@@ -100,8 +100,7 @@ def test_what_was_authorized_in_swagger_ui_stays_over_a_reload(server, tmp_path)
         top = "document.querySelector('.opblock-summary-path').dataset.path"
         assert page.wait_for(top) == "/api/users/register"
         page.click("button.authorize")
-        first = "document.querySelector('.auth-container h4').innerText"
-        assert "bearer" in page.wait_for(first)
+        assert "bearer" in page.wait_for("document.querySelector('.auth-container h4').innerText")
         page.fill(".auth-container input", "a-token")
         page.click(".auth-container button.authorize")
         page.open(f"{server.url}/api/docs")
