@@ -49,8 +49,7 @@ def test_the_last_line_is_the_balance_of_everybody(ledger, olga, ed, vera):
 
 
 def test_what_no_split_covers_is_in_the_share_of_who_paid(ledger, olga, ed):
-    expense = ledger.spend(olga, 30, olga, ed)
-    ledger.delete_split(ledger.split(expense, ed), olga)
+    ledger.delete_split(ledger.split(ledger.spend(olga, 30, olga, ed), ed), olga)
     [line] = lines(ledger, olga, olga)
     assert (line["paid"], line["share"], line["balance"]) == (30, 30, 0)
 

@@ -64,8 +64,7 @@ def test_a_trip_in_which_one_has_nothing_is_not_shown(api, trip, olga, ed):
 def test_payers_bear_what_no_split_covers(api, trip, olga, ed):
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed])
     split = expense.loaded_splits[1]
-    path = f"/api/expenses/{expense.pk}/splits/{split.pk}"
-    assert api(olga).delete(path).status_code == 204
+    assert api(olga).delete(f"/api/expenses/{expense.pk}/splits/{split.pk}").status_code == 204
     [euros] = api(olga).get(MINE).json()["currencies"]
     assert (euros["paid"], euros["share"]) == (30, 30)
 
@@ -81,8 +80,7 @@ def test_what_is_between_two_people(api, trip, olga, ed):
     lisbon, mountains = shown["trips"]
     assert (lisbon["tripId"], lisbon["owesYou"], lisbon["sentYou"]) == (trip.pk, 10, 5)
     assert (mountains["title"], mountains["youOwe"], mountains["youSent"]) == ("Alps", 10, 0)
-    other = api(ed).get(f"/api/users/me/between/{olga.pk}").json()
-    assert other["trips"][0]["youOwe"] == 10
+    assert api(ed).get(f"/api/users/me/between/{olga.pk}").json()["trips"][0]["youOwe"] == 10
 
 
 def test_what_was_paid_too_much_is_owed_back(api, trip, olga, ed, vera):
