@@ -71,5 +71,4 @@ class Authenticator:
 
 def _client_data(kind: str, challenge: str, lies: dict[str, Any]) -> bytes:
     data = {"type": kind, "challenge": challenge, "origin": ORIGIN, "crossOrigin": False}
-    known = json.dumps(data | lies.get("client_data", {})).encode()
-    return lies.get("client_data_json", known)
+    return lies.get("client_data_json", json.dumps(data | lies.get("client_data", {})).encode())

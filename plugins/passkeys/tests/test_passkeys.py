@@ -141,8 +141,7 @@ def test_the_options_of_a_log_in_say_nothing_of_accounts(owner):
     first, second = request_options(), request_options()
     assert first.pop("challenge") != second.pop("challenge")
     assert first == {"timeout": 300_000, "rpId": "localhost", "userVerification": "required"}
-    named = APIClient().post(f"{LOG_IN}/options", {"email": "olga@example.com"})
-    problem_of(named, 400, "invalid")
+    problem_of(APIClient().post(f"{LOG_IN}/options", {"email": "olga@example.com"}), 400, "invalid")
 
 
 @pytest.mark.parametrize("cose", [EdDSA, RS256])
@@ -287,8 +286,7 @@ def test_a_challenge_lasts_five_minutes(olga, clock, seconds, is_good):
     assert owner.add(owner.create()).status_code == 201
     creation, request = owner.options(), request_options()
     clock.shift(seconds)
-    added = owner.add(Authenticator().create(creation))
-    assert added.status_code == (201 if is_good else 400)
+    assert owner.add(Authenticator().create(creation)).status_code == (201 if is_good else 400)
     assert owner.log_in(request).status_code == (200 if is_good else 401)
 
 
@@ -403,8 +401,7 @@ def test_who_reclaims_an_account_finds_no_passkey_of_somebody_else(owner, olga):
 
 
 def test_the_export_names_them_without_keys(owner):
-    export = owner.client.get("/api/users/me/export").json()
-    (shown,) = export["passkeys"]
+    (shown,) = owner.client.get("/api/users/me/export").json()["passkeys"]
     assert shown.keys() == {"id", "name", "createdAt", "lastUsedAt", "blockedAt"}
 
 

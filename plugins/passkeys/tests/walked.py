@@ -39,42 +39,25 @@ REFUSED_BY_STATE = {f"POST {OWN}": "invalid", f"POST {LOG_IN}": "bad_credentials
 SECRETS = {Passkey: ("digest",)}
 #: What is the same in the Spanish admin site.
 DATA = ["Phone"]
+_TESTS = "plugins/passkeys/tests/test_passkeys.py -k"
 GUARDS = {
     "plugins/passkeys/models.py": [
-        (
-            "challenge that works again",
-            ".timestamp()) > 1:",
-            ".timestamp()) > 9:",
-            "plugins/passkeys/tests/test_passkeys.py -k works_once",
-        ),
-        (
-            "counter that goes back",
-            "if works.filter(is_later).update(",
-            "if works.update(",
-            "plugins/passkeys/tests/test_passkeys.py -k goes_back",
-        ),
-        (
-            "passkeys of whoever had the address before",
-            "    if is_reclaimed:\n        account.passkeys",
-            "    if False:\n        account.passkeys",
-            "plugins/passkeys/tests/test_passkeys.py -k reclaims",
-        ),
+        ("challenge that works again", ".timestamp()) > 1:", ".timestamp()) > 9:",
+         f"{_TESTS} works_once"),
+        ("counter that goes back", "if works.filter(is_later).update(", "if works.update(",
+         f"{_TESTS} goes_back"),
+        ("passkeys of whoever had the address before",
+         "    if is_reclaimed:\n        account.passkeys",
+         "    if False:\n        account.passkeys",
+         f"{_TESTS} reclaims"),
     ],
     "plugins/passkeys/ceremonies.py": [
-        (
-            "user handle of another account",
-            "_require(is_own, ",
-            "_require(True, ",
-            "plugins/passkeys/tests/test_passkeys.py -k does_not_log_in",
-        ),
-        (
-            "algorithm that was not asked for",
-            "_require(type(passkey.public_key) in ALGORITHMS, ",
-            "_require(True, ",
-            "plugins/passkeys/tests/test_passkeys.py -k not_added",
-        ),
+        ("user handle of another account", "_require(is_own, ", "_require(True, ",
+         f"{_TESTS} does_not_log_in"),
+        ("algorithm that was not asked for", "_require(type(passkey.public_key) in ALGORITHMS, ",
+         "_require(True, ", f"{_TESTS} not_added"),
     ],
-}
+}  # fmt: skip
 #: What chance decides.
 VOLATILE = {"challenge": "3q2-7wAAAADerb7vAAAAAN6tvu8AAAAA3q2-7wAAAAA"}
 
