@@ -3,6 +3,7 @@
 import csv
 import io
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,14 +15,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from plugins.support import csv_columns
+from plugins.support.tests.rows import one_of_each
 from splits.models import Allocation, Debt, Expense, Settlement
 from tests.admin_client import told
 from tests.factories import TripFactory, join, settle, spend
-from tests.walked import answers, merged
+from tests.walked import merged
 from tripcompanion.adminsite import base
 from tripcompanion.adminsite.csv_export import Column, CsvColumns, defused
 from trips.models import Member, Trip
-from users.models import Mail, ScopedToken, Session, User
+from users.models import ScopedToken, Session, User
 
 pytestmark = pytest.mark.either
 
@@ -35,20 +37,9 @@ SECRETS = {
 
 
 @pytest.fixture
-def filled(trip, olga, ed):
+def filled(trip, olga, ed, vera):
     """`filled()` adds a row to every list but that of rates."""
-
-    def fill():
-        expense = spend(trip, 1000, paid_by=olga, among=[olga, ed])
-        settle(trip, ed, olga, 200)
-        settle(trip, ed, olga, 100).remove(by=olga)
-        Session.start(olga)
-        Mail.objects.ask_to_verify(olga)
-        ScopedToken.issue(olga, name="Import", scopes=["trips:read"])
-        for one_of_each in answers("one_of_each"):
-            one_of_each(trip, olga, olga, expense)
-
-    return fill
+    return partial(one_of_each, trip, olga, ed, vera)
 
 
 def exported(client, model, query=""):
