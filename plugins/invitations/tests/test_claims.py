@@ -15,11 +15,6 @@ from trips.roles import TripRole
 from users.models import Mail, User
 
 
-@pytest.fixture
-def grandma(trip):
-    return add_guest(trip)
-
-
 def test_an_editor_cannot_merge_by_an_invitation_what_only_an_owner_may(
     api, trip, olga, ed, vera, sam, grandma
 ):

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from plugins.invitations.models import MAX_OPEN_INVITATIONS, Invitation
+from plugins.invitations.tests.claims import accept
 from tests.document import problem_of
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.mailserver import token_in
@@ -34,10 +35,6 @@ def invite(api, trip, olga):
         return response.json()
 
     return create
-
-
-def accept(api, user, invitation):
-    return api(user).post(f"/api/invitations/{invitation['token']}/accept")
 
 
 def look_at(api, invitation):
