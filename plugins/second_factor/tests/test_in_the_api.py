@@ -1,10 +1,8 @@
 """The second factor of everybody, over the API: set up, asked for, refused and removed."""
 
 from base64 import b32decode
-from datetime import UTC, datetime
 
 import pytest
-import time_machine
 from django.core.management import call_command
 from django_otp.oath import TOTP
 from rest_framework.test import APIClient
@@ -22,13 +20,6 @@ pytestmark = pytest.mark.either
 OWN = "/api/users/me/second-factor"
 HALF_A_MINUTE = 30
 WRONG = "000000"
-
-
-@pytest.fixture
-def clock():
-    """A clock that stands still; `clock.shift(30)` moves it on."""
-    with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
-        yield traveller
 
 
 class Phone:

@@ -2,11 +2,9 @@
 
 import re
 from base64 import b32decode
-from datetime import UTC, datetime
 from io import StringIO
 
 import pytest
-import time_machine
 from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 from django.core.management.base import SystemCheckError
@@ -34,13 +32,6 @@ LOG_INS = ("/admin/login/", "/api/session/login")
 WRONG = "The code is wrong, or has been used already."
 WAIT = "Too many attempts. Please wait a moment."
 HALF_A_MINUTE = 30
-
-
-@pytest.fixture
-def clock():
-    """A clock that stands still; `clock.shift(30)` moves it on."""
-    with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
-        yield traveller
 
 
 class Browser:
