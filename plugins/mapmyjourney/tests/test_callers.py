@@ -13,6 +13,7 @@ from plugins.mapmyjourney.tests.app import of_app
 from tests.factories import UserFactory, join, spend
 from tests.scoped import script_of
 from tests.stored import everything_stored, rolled_back
+from tests.test_html_answers import assert_pages, browser_of, ids
 from tests.trips import rows
 from tests.trips.access import CALLERS, TRIP, Row, Scene, call, endpoints, everybody
 from tests.users.logins import bearer
@@ -193,3 +194,14 @@ def test_its_fields_cost_no_query(api, app, trip, olga, ed, rows):
                 assert client.get(f"/api/trips/{trip.pk}{path}").status_code == 200
             counted.append(len(captured))
         assert counted[0] == counted[1], path
+
+
+__all__ = ["ids"]
+
+
+@pytest.mark.parametrize("has_token", [True, False])
+@pytest.mark.parametrize("path", ["/api/expenses/{expenseId}", "/api/expenses", "/api/trips"])
+def test_so_do_the_paths_of_the_predecessor(olga, ids, path, has_token):
+    for user in (olga, None):
+        client = browser_of(user, has_token=has_token)
+        assert_pages(client, path.format(**ids), HTTP_X_APP_CLIENT="MapMyJourney/1.0")
