@@ -1,14 +1,17 @@
-"""Registering webhooks: whose they are, where they lead, and what is shown of them."""
+"""Registering webhooks: whose they are, where they lead, what is shown of them, and signatures."""
 
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from standardwebhooks import Webhook as Verifier
+from standardwebhooks import WebhookVerificationError
 
 from plugins.webhooks.mails import WEBHOOK_NEW
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import DeliveryState, new_message_id
-from plugins.webhooks.tests.hooks import URL, WEBHOOKS, register
+from plugins.webhooks.sending import deliver
+from plugins.webhooks.tests.hooks import URL, WEBHOOKS, record, register
 from tests.factories import PASSWORD, purge
 from tests.stored import everything_stored
 from tests.users.logins import log_in
@@ -214,3 +217,22 @@ def test_a_new_webhook_is_announced_by_mail(api, olga):
     assert (repeated.status_code, repeated.json()["code"]) == (409, "already_made")
     assert repeated.json()["id"] == again.json()["id"] != hook["id"]
     assert Webhook.objects.count() == 2
+
+
+def test_messages_are_signed_with_both_secrets_for_a_day_after_a_rotation(
+    api, trip, olga, receiver, hook
+):
+    """T167: Messages are signed, also with the former secret for a day."""
+    renewed = api(olga).post(f"{WEBHOOKS}/{hook['id']}/rotate-secret").json()["secret"]
+    assert renewed != hook["secret"]
+    record(api, olga, trip)
+    deliver()
+    for secret in (renewed, hook["secret"]):
+        Verifier(secret).verify(receiver.received[0].body, receiver.received[0].headers)
+    Webhook.objects.update(former_until=timezone.now())
+    record(api, olga, trip)
+    deliver()
+    last = receiver.received[-1]
+    Verifier(renewed).verify(last.body, last.headers)
+    with pytest.raises(WebhookVerificationError):
+        Verifier(hook["secret"]).verify(last.body, last.headers)
