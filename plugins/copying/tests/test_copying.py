@@ -7,6 +7,7 @@ from splits.models import Expense
 from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import TripFactory, join
+from tests.splits.ledger import Json, parts
 from tests.trips.test_answers_to_changes import remove_after
 from trips.models import Trip
 from trips.roles import TripRole
@@ -109,3 +110,30 @@ def test_whoever_copied_is_answered_the_copy_even_if_removed_at_that_instant(
         assert send(ledger, olga, expense, "copy", target).status_code == 201
     assert target.expenses.count() == 1
     olga.memberships.update(left_at=None)
+
+
+@pytest.mark.parametrize("before", [1, 2, 3])
+def test_a_move_keeps_every_part_and_payment(ledger, ledger_in, olga, ed, vera, before):
+    other = ledger_in("EUR")
+    for _ in range(before):
+        other.spend(olga, 1, olga)
+    everybody = (olga, ed, vera)
+    payers = [{"userId": user.pk, "amount": "33.34"} for user in (olga, ed)]
+    payers.append({"userId": vera.pk, "amount": "33.32"})
+    weights = {str(user.pk): 1 for user in everybody}
+    bodies: list[Json] = [
+        {"currency": "USD", "exchangeRate": "0.333", "payers": payers},
+        {"splitType": "SHARES", "splitAmounts": weights},
+    ]
+    for fields in bodies:
+        expense = ledger.spend(olga, 100, *everybody, **fields)
+        path = f"expenses/{expense['id']}/move"
+        moved = ledger.answer(olga, "post", path, {"tripId": other.trip.pk})
+        assert moved.status_code == 201, moved.json()
+        assert parts(moved.json()) == parts(expense)
+        names = ("amount", "tripAmount", "rate", "payers", "splitType", "createdAt")
+        assert [moved.json()[name] for name in names] == [expense[name] for name in names]
+        of_moved = Expense.objects.get(pk=moved.json()["id"])
+        paid = list(of_moved.payers.order_by("id").values_list("amount_minor", flat=True))
+        assert sum(paid) == of_moved.amount_minor
+    assert other.imbalance() == 0
