@@ -4,10 +4,8 @@ import os
 import pwd
 import re
 import secrets
-import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ import psycopg
 from django.conf import settings
 from psycopg.conninfo import conninfo_to_dict
 
-from tests.programs import program
+from tests.programs import program, running
 from tests.server import ROOT, free_port
 
 #: Fewer than the clients have, so that they share server connections.
@@ -83,13 +81,8 @@ def pooling(server_url: str, pool_size: int) -> Iterator[str]:
             configuration += "max_prepared_statements = 200\n"
         (home / "pgbouncer.ini").write_text(f"{configuration}stats_users = {user}\n")
         command = [program("pgbouncer"), "--quiet", str(home / "pgbouncer.ini")]
-        process = subprocess.Popen(command, **_unprivileged(home), stderr=subprocess.DEVNULL)
-        try:
-            _wait_until_it_listens(port, process)
+        with running(command, port, **_unprivileged(home), stderr=subprocess.DEVNULL):
             yield f"{quote(str(user))}:{quote(str(password))}@127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(timeout=10)
 
 
 def _configuration(home: Path, host: str, port: int, pool_size: int) -> str:
@@ -118,16 +111,6 @@ def _unprivileged(home: Path) -> dict[str, Any]:
     for path in (home, *home.iterdir()):
         os.chown(path, user.pw_uid, user.pw_gid)
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-
-
-def _wait_until_it_listens(port: int, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and process.poll() is None:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError("PgBouncer did not start.")
 
 
 @contextmanager

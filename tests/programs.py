@@ -8,9 +8,14 @@ that would have to be installed here.
 import os
 import re
 import shutil
+import socket
+import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -55,6 +60,27 @@ def program(name: str) -> str:
     if path is None:
         raise LookupError(f"{name} is not installed; Debian's package {PACKAGES[name]} has it")
     return path
+
+
+@contextmanager
+def running(command: list[str], port: int, **options: Any) -> Iterator[None]:
+    """Run a program until the end of the block, which starts once it listens on `port`."""
+    process = subprocess.Popen(command, **options)
+    try:
+        deadline = time.monotonic() + 10
+        while not _listens(port):
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{command[0]} did not start.")
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def require(*names: str) -> None:

@@ -5,7 +5,6 @@ import re
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,16 +12,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import trustme
 
-from tests.programs import program
+from tests.programs import program, running
 from tests.server import ROOT, free_port
 
 DEPLOY = ROOT / "deploy"
 #: What the tests of each need: the program, and those that write its files.
-HAPROXY = pytest.mark.needs("haproxy", "openssl")
-NGINX = pytest.mark.needs("nginx", "envsubst", "openssl")
-CADDY = pytest.mark.needs("caddy", "openssl")
-START_SECONDS = 10
+HAPROXY = pytest.mark.needs("haproxy")
+NGINX = pytest.mark.needs("nginx", "envsubst")
+CADDY = pytest.mark.needs("caddy")
 #: Of the service's processes times its threads; the test servers have two processes.
 MAXCONN = "512"
 #: The first version of Caddy that waits for the whole body of a request; Debian's is older.
@@ -62,9 +61,10 @@ def haproxy(server_url: str, folder: Path, **variables: str) -> Iterator[str]:
     [bind] = [line for line in lines if line.lstrip().startswith("bind ")]
     lines[lines.index(bind)] = f"    bind 127.0.0.1:{port}\n"
     (folder / "haproxy.cfg").write_text("".join(lines))
-    environment = _variables(folder, port, [server_url]) | variables
-    with _started([program("haproxy"), "-db", "-f", str(folder / "haproxy.cfg")], environment):
-        yield _url_of(port, "http")
+    environment = os.environ | _variables(folder, port, [server_url]) | variables
+    command = [program("haproxy"), "-db", "-f", str(folder / "haproxy.cfg")]
+    with running(command, port, env=environment):
+        yield f"http://localhost:{port}"
 
 
 @contextmanager
@@ -72,9 +72,10 @@ def haproxy_of_hosts(server_urls: Sequence[str], folder: Path, **variables: str)
     """Start HAProxy with deploy/haproxy.cfg as it is; `variables` replace those of test servers."""
     port = free_port()
     trust = certify(folder)
-    environment = _variables(folder, port, server_urls) | variables
-    with _started([program("haproxy"), "-db", "-f", str(DEPLOY / "haproxy.cfg")], environment):
-        yield Proxy(_url_of(port), folder, trust)
+    environment = os.environ | _variables(folder, port, server_urls) | variables
+    command = [program("haproxy"), "-db", "-f", str(DEPLOY / "haproxy.cfg")]
+    with running(command, port, env=environment):
+        yield Proxy(f"https://localhost:{port}", folder, trust)
 
 
 @contextmanager
@@ -83,8 +84,8 @@ def nginx_of_hosts(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
     port = free_port()
     trust = certify(folder)
     main = write_nginx(folder, _variables(folder, port, server_urls))
-    with _started([program("nginx"), "-p", str(folder), "-c", str(main)], {}):
-        yield Proxy(_url_of(port), folder, trust)
+    with running([program("nginx"), "-p", str(folder), "-c", str(main)], port):
+        yield Proxy(f"https://localhost:{port}", folder, trust)
 
 
 @contextmanager
@@ -96,7 +97,7 @@ def caddy_of_host(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
     port = free_port()
     trust = certify(folder)
     text = (DEPLOY / "Caddyfile").read_text()
-    pair = f"tls {folder}/tripcompanion.crt {folder}/tripcompanion.key"
+    pair = f"tls {folder}/tripcompanion.pem {folder}/tripcompanion.key"
     changes = {
         "web:8000": urlsplit(server_urls[0]).netloc,
         "{$DOMAIN:localhost} {": f"https://localhost:{port} {{\n\t{pair}",
@@ -111,8 +112,8 @@ def caddy_of_host(server_urls: Sequence[str], folder: Path) -> Iterator[Proxy]:
     file.write_text(text)
     homes = {name: str(folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME")}
     command = [program("caddy"), "run", "--config", str(file), "--adapter", "caddyfile"]
-    with _started(command, homes):
-        yield Proxy(_url_of(port), folder, trust)
+    with running(command, port, env=os.environ | homes):
+        yield Proxy(f"https://localhost:{port}", folder, trust)
 
 
 def _caddy_version() -> tuple[int, ...]:
@@ -152,19 +153,11 @@ def deployment_variables(folder: Path) -> dict[str, str]:
 
 def certify(folder: Path) -> ssl.SSLContext:
     """Write a certificate for localhost and its key, and a context that trusts it."""
-    key, certificate = folder / "tripcompanion.key", folder / "tripcompanion.crt"
-    subprocess.run(
-        [
-            *(program("openssl"), "req", "-x509", "-newkey", "ec"),
-            *("-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1"),
-            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
-            *("-keyout", str(key), "-out", str(certificate)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    (folder / "tripcompanion.pem").write_text(certificate.read_text() + key.read_text())
-    return ssl.create_default_context(cafile=certificate)
+    authority = trustme.CA()
+    issued = authority.issue_cert("localhost")
+    issued.private_key_pem.write_to_path(folder / "tripcompanion.key")
+    issued.private_key_and_cert_chain_pem.write_to_path(folder / "tripcompanion.pem")
+    return ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
 
 
 def _variables(folder: Path, port: int, server_urls: Sequence[str]) -> dict[str, str]:
@@ -178,26 +171,6 @@ def _variables(folder: Path, port: int, server_urls: Sequence[str]) -> dict[str,
         "MAXCONN": MAXCONN,
         **{f"HOST_{number}": host for number, host in enumerate(hosts, 1)},
     }
-
-
-def _url_of(port: int, scheme: str = "https") -> str:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        time.sleep(0.05)
-    return f"{scheme}://localhost:{port}"
-
-
-@contextmanager
-def _started(command: list[str], variables: dict[str, str]) -> Iterator[None]:
-    process = subprocess.Popen(command, env=os.environ | variables)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait(timeout=START_SECONDS)
 
 
 #: For `parametrize`, and for the parameters of a fixture. The first two balance several hosts.
