@@ -14,6 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import certifi
+import httpx
 import pytest
 from django.conf import settings
 from django.core.cache import cache
@@ -89,17 +90,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip the tests that are marked `once` unless the database is SQLite; see the options."""
+    """Skip what is marked `once` or `postgresql` on the other database; see the options."""
     if config.getoption("short"):
         _keep(_is_in_short_run, config, items)
     if config.getoption("in_process"):
         _keep(_is_in_process, config, items)
     if config.getoption("after_test") and connection.vendor == "sqlite":
         _keep(_needs_a_program, config, items)
-    if connection.vendor != "sqlite":
-        for item in items:
-            if item.get_closest_marker("once"):
-                item.add_marker(pytest.mark.skip(reason="It runs with SQLite only."))
+    of_the_other = "postgresql" if connection.vendor == "sqlite" else "once"
+    for item in items:
+        if item.get_closest_marker(of_the_other):
+            item.add_marker(pytest.mark.skip(reason=f"It is marked `{of_the_other}`."))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -408,8 +409,21 @@ def stored_world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Worl
             stack.close()
 
 
+@pytest.fixture
+def world(db: None, stored_world: World) -> World:
+    """The same with a client that has met no other test."""
+    return stored_world.with_new_client()
+
+
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """The production server, with an empty database of the engine under test."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def http(server: Server) -> Iterator[httpx.Client]:
+    """A client of the server."""
+    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
+        yield client

@@ -34,22 +34,8 @@ def checked_out(root: Path) -> Path:
 
 def run(project: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Python in `project`, with nothing of this process's environment but PATH."""
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(project.parent / "home"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUTF8": "1",
-        "DJANGO_SETTINGS_MODULE": "tripcompanion.settings",
-    }
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=project,
-        env=environment | variables,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    given = {"PYTHONUTF8": "1", "DJANGO_SETTINGS_MODULE": "tripcompanion.settings"}
+    return _started(project, [sys.executable, *arguments], given | variables)
 
 
 def with_event(project: Path, event: str) -> str:
@@ -71,9 +57,8 @@ SERVER = "import os\n\nprint(f'serving with DEBUG={os.environ[\"DEBUG\"]}')\n"
 
 def newcomers_checkout(root: Path) -> Path:
     """A fresh checkout with bytecode at `root`; its `.venv` has the packages of this process."""
-    for name in CODE:
-        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("tests"))
-    for name in ("manage.py", "Makefile", "requirements.txt"):
+    checked_out(root)
+    for name in ("Makefile", "requirements.txt"):
         shutil.copy(ROOT / name, root / name)
     tools = root / ".venv" / "bin"
     tools.mkdir(parents=True)

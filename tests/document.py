@@ -234,6 +234,11 @@ def problem_of(response: Any, status: int, code: str = "") -> dict[str, Any]:
     return document
 
 
+def fields_in(response: Any) -> list[str]:
+    """The fields that the refusal of a body or a query names."""
+    return list(problem_of(response, 400, "invalid")["errors"])
+
+
 def _closed(node: Any) -> Any:
     """A copy of a schema in which an object has the documented fields only."""
     if isinstance(node, list):

@@ -62,6 +62,13 @@ def join(trip: Trip, user: User, role: TripRole = TripRole.VIEWER) -> Member:
     return Member.objects.create(trip=trip, user=user, role=role)
 
 
+def owned_trip(owner: User, **fields: Any) -> Trip:
+    """A trip of `owner` alone."""
+    trip = TripFactory(**fields)
+    join(trip, owner, TripRole.OWNER)
+    return trip
+
+
 def purge(trip: Trip) -> None:
     """Delete a deleted trip for good, as `prune` does when its days are over."""
     long_ago = timezone.now() - timedelta(days=settings.DELETED_TRIP_DAYS)

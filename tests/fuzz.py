@@ -166,15 +166,8 @@ def schemathesis(
     run = [
         *(str(Path(sys.executable).with_name("st")), "--config-file", str(CONFIGURATION)),
         *("run", document, "--max-time", str(seconds), "--continue-on-failure"),
-        *(
-            "--generation-database",
-            "none",
-            "--warnings",
-            "off",
-            "--suppress-health-check",
-            "all",
-            *options,
-        ),
+        *("--generation-database", "none", "--warnings", "off"),
+        *("--suppress-health-check", "all", *options),
     ]
     return subprocess.run(run, check=False, env=environment).returncode
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from pathlib import Path
@@ -45,6 +46,28 @@ def wait_for_lock(connection: psycopg.Connection, table: str, *, waits: bool = T
         if time.monotonic() > deadline:
             raise TimeoutError(f"A lock on {table}")
         time.sleep(0.05)
+
+
+def migrated_beside_a_writer(server: Any, url: str, table: str) -> str:
+    """What `migrate_safely` says that meets a writer of a table, which can be read meanwhile.
+
+    The limit of its wait is seen to end: then nobody waits, and the command goes on.
+    """
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(url) as other:
+        other.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(sql.Identifier(table)))
+        # A foreign key to it needs a stronger lock than a writer leaves.
+        migrating = pool.submit(server.manage, "migrate_safely")
+        wait_for_lock(other, table)
+        started = time.monotonic()
+        with psycopg.connect(url) as reader:
+            reader.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
+        assert time.monotonic() - started < 3
+        wait_for_lock(other, table, waits=False)
+        assert not migrating.done()
+        other.rollback()
+        done = migrating.result(timeout=30)
+    assert "A table is busy" in done.stderr
+    return str(done.stdout)
 
 
 class Unavailable(Exception):

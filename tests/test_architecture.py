@@ -9,6 +9,7 @@ from django.core.management import commands as core_commands
 
 from splits.models import Debt, Settlement
 from tests.document import usual_plugins
+from tests.lines import lines
 from tests.sources import CORE, PACKAGES, ROOT, shipped
 from tests.splits.ledger import exact
 from tests.walked import all_of
@@ -20,6 +21,8 @@ DOCUMENT = (ROOT / "ARCHITECTURE.md").read_text()
 TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
 FOLDERS = (*PACKAGES, "benchmarks", "chaos")
 LEDGER = (ROOT / "splits" / "README.md").read_text()
+#: The lines of the core at most. The number may only fall.
+MOST_OF_THE_CORE = 24_746
 
 
 def steps():
@@ -158,8 +161,7 @@ def test_every_folder_has_its_place_in_the_tree():
         for path in (ROOT / package).rglob("*.py")
         if path.parent.name != "commands"
     }
-    named = set(re.findall(r"(?<![\w.-])([\w.-]+)/", TREE))
-    assert folders - named == set()
+    assert folders - set(re.findall(r"(?<![\w.-])([\w.-]+)/", TREE)) == set()
 
 
 @usual_plugins
@@ -205,3 +207,8 @@ def test_commands_lock_a_trip_together_with_the_question_who_may():
         "splits/models/closing.py",
         *all_of("LOCKS"),
     }
+
+
+@usual_plugins
+def test_the_core_does_not_grow():
+    assert lines()["core"] <= MOST_OF_THE_CORE

@@ -114,8 +114,7 @@ def test_the_moves_between_files_are_as_documented(tmp_path):
     )
     moves = re.findall(r"^(.+): \d+ files, (\d+) moves, (\d+) ", done.stdout, re.MULTILINE)
     document = (ROOT / "benchmarks" / "README.md").read_text()
-    rows = r"^\| `(\w+ /.+)` \| (\d+) \| (\d+) \|"
-    assert moves == re.findall(rows, document, re.MULTILINE)
+    assert moves == re.findall(r"^\| `(\w+ /.+)` \| (\d+) \| (\d+) \|", document, re.MULTILINE)
     assert moves
 
 

@@ -54,6 +54,5 @@ def test_the_log_in_of_browsers_wants_its_csrf_token_with_any_header(olga, heade
     client = Client(enforce_csrf_checks=True)
     assert log_in(client).status_code == 403
     client.get("/api/session/login")
-    token = client.cookies["csrftoken"].value
-    assert log_in(client, csrfmiddlewaretoken=token).status_code == 302
+    assert log_in(client, csrfmiddlewaretoken=client.cookies["csrftoken"].value).status_code == 302
     assert client.get("/api/users/me").json()["email"] == olga.email

@@ -3,7 +3,6 @@
 import httpx
 import psycopg
 import pytest
-from django.conf import settings
 
 from tests.compiled_only import compiled_only
 from tests.document import problem_of
@@ -11,9 +10,7 @@ from tests.server import running_server
 from tests.splits.journey import Journey, sign_up, split_path
 from tests.walked import all_of
 
-pytestmark = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="is about what PostgreSQL keeps"
-)
+pytestmark = pytest.mark.postgresql
 
 UNKNOWN_PAYER = {"paidByUserId": 10**15}
 
@@ -65,8 +62,7 @@ def test_a_read_is_repeated_when_its_table_has_changed(single, journey, path, co
     url = f"{journey.path}{path}"
     before = journey.owner.done("GET", url)
     change(single, column)
-    response = journey.owner.call("GET", url)
-    assert response.status_code == 200
+    assert journey.owner.call("GET", url).status_code == 200
     assert journey.owner.done("GET", url) == before
 
 

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,21 +11,17 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.db.models.signals import pre_migrate
 
 from tests import citus
 from tests.document import problem_of
-from tests.postgres import KILLED_MIGRATION, wait_for_lock
+from tests.postgres import KILLED_MIGRATION, migrated_beside_a_writer
 from tests.server import ROOT, running_server
 from tests.trips.bodies import lisbon
 
-pytestmark = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"),
-    reason="SQLite has one writer and a time-out of its own",
-)
+pytestmark = pytest.mark.postgresql
 ACCOUNT = {"email": "olga@example.com", "password": "four-green-suitcases"}
 
 
@@ -88,8 +83,7 @@ def test_the_server_ends_statements_and_idle_transactions(impatient):
     shown = "SELECT current_setting('statement_timeout'), current_setting('lock_timeout')"
     program = f"from django.db import connection as c; u = c.cursor(); u.execute({shown!r});"
     program += "import sys; sys.stdout.write(str(u.fetchone()))"
-    served = impatient.manage("shell", "--no-imports", "-c", program).stdout
-    assert served == "('1s', '1s')"
+    assert impatient.manage("shell", "--no-imports", "-c", program).stdout == "('1s', '1s')"
     with connection.cursor() as cursor:
         cursor.execute("SHOW statement_timeout")
         assert cursor.fetchone() == ("0",)
@@ -100,16 +94,8 @@ def test_the_server_ends_statements_and_idle_transactions(impatient):
 def test_three_that_migrate_at_once_do_it_once():
     with running_server() as server:
         server.manage("migrate", "splits", "zero", "--verbosity", "0")
-        outcomes: list[Any] = []
-
-        def migrate():
-            outcomes.append(server.manage("migrate_safely"))
-
-        threads = [threading.Thread(target=migrate) for _one in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(3) as pool:
+            outcomes = list(pool.map(server.manage, ["migrate_safely"] * 3))
         applied = [
             one.stdout.count("Applying splits.0001_tables_of_1_0_0... OK") for one in outcomes
         ]
@@ -119,25 +105,10 @@ def test_three_that_migrate_at_once_do_it_once():
 @pytest.mark.slow
 @citus.unapplies_migrations
 def test_a_migration_waits_shortly_for_a_busy_table_and_tries_again():
-    with running_server() as server, httpx.Client(base_url=server.url, timeout=20) as client:
-        assert client.post("/api/users/register", json=ACCOUNT).status_code == 201
+    with running_server() as server:
         server.manage("migrate", "kit", "zero", "--verbosity", "0")
-        outcomes: list[Any] = []
-        thread = threading.Thread(target=lambda: outcomes.append(server.manage("migrate_safely")))
-        with held(server, "LOCK TABLE users_user IN ROW EXCLUSIVE MODE") as other:
-            # A foreign key to it needs a stronger lock than a writer leaves.
-            thread.start()
-            wait_for_lock(other, "users_user")
-            started = time.monotonic()
-            with psycopg.connect(server.environment["DATABASE_URL"]) as reader:
-                assert reader.execute("SELECT email FROM users_user").fetchall()
-            assert time.monotonic() - started < 3
-            wait_for_lock(other, "users_user", waits=False)
-            assert thread.is_alive()
-        thread.join(timeout=30)
-        (done,) = outcomes
-        assert "A table is busy" in done.stderr
-        assert "Applying kit.0001_tables_of_1_0_0... OK" in done.stdout
+        said = migrated_beside_a_writer(server, server.environment["DATABASE_URL"], "users_user")
+    assert "Applying kit.0001_tables_of_1_0_0... OK" in said
 
 
 #: What `migrate_safely` locks.

@@ -5,7 +5,6 @@ With SQLite, the time of the database is that of the process.
 
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from math import inf
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.cache import cache
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models import F
 from rest_framework.test import APIClient
 
@@ -21,6 +20,7 @@ from splits.models import Debt
 from splits.reports.balances import Plan
 from tests.factories import settle
 from tests.scoped import ALL, script_of
+from tests.stored import rolled_back
 from tests.walked import answers, merged, urlconf
 from tests.wide import Wide, copies, wide_account
 from tripcompanion.api import throttling
@@ -141,22 +141,14 @@ def test_no_dear_request_burns_a_quarter_of_a_core(wide, api, limits):
         url, body = path.format(**ids), body_of(wide)
         send, client.handler = getattr(client, method), Timed(client.handler)
         for _time in range(2):
-            with undone():
+            with rolled_back():
                 send(url, body)  # what is compiled once, is now
-        with undone():
+        with rolled_back():
             charged = _charged(lambda s=send, u=url, b=body: s(u, b), api(wide.owner), quota)
         burnt[name] = round(client.handler.spent * quota / charged / seconds, 3)
     assert {name: share for name, share in burnt.items() if share > MOST_OF_A_CORE} == {}, sorted(
         burnt.items()
     )
-
-
-@contextmanager
-def undone():
-    """Undo what is written, so that each request finds the same."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
 
 
 def _charged(call, client, quota):

@@ -37,8 +37,7 @@ def test_the_containers_of_the_service_have_no_rights():
         assert service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
     # The image of the job `backup` installs a package as root.
-    users = re.findall(r"^USER (.+)$", DOCKERFILE, re.M)
-    assert users == ["10001:10001", "root", "10001:10001"]
+    assert re.findall(r"^USER (.+)$", DOCKERFILE, re.M) == ["10001:10001", "root", "10001:10001"]
 
 
 def test_profiles_add_what_the_guide_says():
@@ -48,15 +47,8 @@ def test_profiles_add_what_the_guide_says():
             found.setdefault(profile, set()).add(name)
     assert found == {
         "(always)": {
-            "web",
-            "migrate",
-            "mail",
-            "webhooks",
-            "recurring",
-            "documents",
-            "attachments",
-            "postgres",
-            "redis",
+            *("web", "migrate", "mail", "webhooks", "recurring", "documents", "attachments"),
+            *("postgres", "redis"),
         },
         "https": {"caddy"},
         "jobs": {"prune", "rates", "audit", "backup"},
@@ -68,8 +60,7 @@ def test_profiles_add_what_the_guide_says():
 
 
 def test_caddy_waits_for_a_file_as_long_as_the_service():
-    caddyfile = (ROOT / "deploy" / "Caddyfile").read_text()
-    assert f"read_body {LARGE_BODY_SECONDS}s\n" in caddyfile
+    assert f"read_body {LARGE_BODY_SECONDS}s\n" in (ROOT / "deploy" / "Caddyfile").read_text()
 
 
 def test_only_the_proxy_listens_beyond_this_machine():

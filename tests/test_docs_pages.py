@@ -158,16 +158,14 @@ def test_the_log_in_page_is_self_contained_and_asks_for_the_e_mail(client, db):
 @pytest.mark.parametrize("target", ["//evil.example/", "https://evil.example/", "javascript:x"])
 def test_a_log_in_by_an_address_in_any_case_leads_to_the_trips_only(olga, target):
     form = {"username": "OLGA@example.com", "password": PASSWORD, "next": target}
-    response = Client().post("/api/session/login", form)
-    assert response.headers["Location"] == "/api/trips"
+    assert Client().post("/api/session/login", form).headers["Location"] == "/api/trips"
 
 
 @pytest.mark.parametrize("field", ["username", "password"])
 def test_a_wrong_log_in_is_refused_on_the_page(olga, field):
     form = {"username": olga.email, "password": PASSWORD, field: "wrong@example.com"}
     client = Client()
-    response = client.post("/api/session/login", form)
-    assert response.status_code == 200
+    assert client.post("/api/session/login", form).status_code == 200
     assert "sessionid" not in client.cookies
 
 
@@ -229,8 +227,7 @@ def test_a_browser_writes_with_its_csrf_token_only(browser, olga):
     body = {"name": "Olga by browser"}
     path = f"/api/users/{olga.pk}/profile"
     as_json = {"Accept": "application/json"}
-    refused = browser.put(path, body, "application/json", headers=as_json)
-    problem_of(refused, 403, "csrf_failed")
+    problem_of(browser.put(path, body, "application/json", headers=as_json), 403, "csrf_failed")
     olga.refresh_from_db()
     assert olga.name == "Olga Owner"
     done = browser.put(path, body, "application/json", headers=as_json | csrf_header(browser))

@@ -38,11 +38,6 @@ class Caller:
         return response.json() if response.content else None
 
 
-@pytest.fixture
-def world(db, stored_world):
-    return stored_world.with_new_client()
-
-
 @pytest.mark.either
 def test_every_operation_answers_as_documented(world, api):
     """T48, T105, T109, T128: A response has its headers and no secret; only the database is called.

@@ -13,9 +13,7 @@ from tests.migrated import administrator
 from tests.server import ROOT
 
 
-@pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite stores nothing else"
-)
+@pytest.mark.postgresql
 def test_a_database_of_another_encoding_is_refused():
     name = f"tripcompanion_ascii_{secrets.token_hex(4)}"
     url = urlunsplit(urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}"))

@@ -4,7 +4,6 @@ import secrets
 from urllib.parse import urlsplit
 
 import pytest
-from django.conf import settings
 
 from tests.clusters import (
     add_trip,
@@ -18,9 +17,7 @@ from tests.clusters import (
 )
 from tests.document import problem_of
 
-pytestmark = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
-)
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture

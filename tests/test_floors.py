@@ -1,22 +1,43 @@
-"""The floors hold for data as for imports: models, migrations and look-ups lead down only.
+"""Imports lead in no circle; models, migrations and look-ups lead down only, as imports do.
 
 Any app may name `AUTH_USER_MODEL`, as Django's own do.
 """
 
 import ast
 import tomllib
+from graphlib import TopologicalSorter
 
 import pytest
 from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
 
-from tests.server import ROOT
-from tests.test_circles import MODULES
+from tests.sources import ROOT, shipped
 
 pytestmark = pytest.mark.once
 
 #: Migrations that depend on a higher app, because foreign keys led there once.
 HISTORY = {"users.0002_mail_of_1_0_0 -> trips", "users.0002_mail_of_1_0_0 -> splits"}
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in shipped()
+}
+
+
+def imported(path):
+    """What a file imports anywhere in it, also below `if TYPE_CHECKING`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in MODULES else node.module
+
+
+def test_no_file_leads_back_to_itself():
+    imports = {name: MODULES.keys() & {*imported(path)} - {name} for name, path in MODULES.items()}
+    assert len(imports) > 200
+    TopologicalSorter(imports).prepare()
 
 
 def floors():

@@ -53,8 +53,7 @@ def test_types_that_are_not_json(api, olga):
 def test_tokens_that_are_sent_in_another_way(olga):
     pair = log_in(olga)
     for header in (pair["token"], f"Token {pair['token']}", "Bearer", "Bearer "):
-        refused = APIClient(HTTP_AUTHORIZATION=header).get("/api/users/me")
-        assert detail(refused, 401) == HOW
+        assert detail(APIClient(HTTP_AUTHORIZATION=header).get("/api/users/me"), 401) == HOW
     refresh = APIClient(HTTP_AUTHORIZATION=f"Bearer {pair['refreshToken']}").get("/api/users/me")
     assert detail(refresh, 401) == "This is a refresh token; send the access token."
     forged = APIClient(HTTP_AUTHORIZATION="Bearer forged").get("/api/users/me")

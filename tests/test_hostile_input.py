@@ -90,11 +90,6 @@ def beyond(schema, choices):
 LAST_WITH = {query_rule(parameter): op for op in WITH_QUERY for parameter in op.parameters("query")}
 
 
-@pytest.fixture
-def world(db, stored_world):
-    return stored_world.with_new_client()
-
-
 @pytest.fixture(scope="module")
 def stored_rows(stored_world, django_db_blocker):
     with django_db_blocker.unblock():
@@ -250,8 +245,7 @@ def test_a_body_of_another_type_is_refused_also_where_none_is_read(world, stored
 
 def test_a_body_of_another_type_is_refused_where_only_an_admin_may_send_one(api, ada, world):
     url = f"/api/users/{world.ids['userId']}"
-    response = api(ada).generic("DELETE", url, b"x=1", "text/plain")
-    problem_of(response, 415, "unsupported_media_type")
+    problem_of(api(ada).generic("DELETE", url, b"x=1", "text/plain"), 415, "unsupported_media_type")
 
 
 @pytest.mark.parametrize("operation", WITH_BODY, ids=str)
@@ -357,5 +351,4 @@ def test_a_hostile_query_is_refused_by_the_name_of_its_parameter(world, operatio
 )
 @pytest.mark.usefixtures("unchanged")
 def test_a_strange_query_that_means_something_is_answered(world, query):
-    response = world.client.get(f"/api/trips/{world.ids['tripId']}/expenses?{query}")
-    assert response.status_code == 200
+    assert world.client.get(f"/api/trips/{world.ids['tripId']}/expenses?{query}").status_code == 200

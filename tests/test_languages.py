@@ -100,20 +100,21 @@ def test_the_language_is_the_best_that_the_client_accepts(client, accepted, lang
     headers = {} if accepted is None else {"Accept-Language": accepted}
     response = client.get("/api/nothing", headers=headers)
     document = problem_of(response, 404, "not_found")
-    assert document["title"] == {"en": "Not Found", "es": "No encontrado"}[language]
-    assert (
-        document["detail"]
-        == {"en": "There is no such path.", "es": "No existe esta ruta."}[language]
-    )
+    titles = {"en": "Not Found", "es": "No encontrado"}
+    texts = {"en": "There is no such path.", "es": "No existe esta ruta."}
+    assert (document["title"], document["detail"]) == (titles[language], texts[language])
     assert response.headers["Content-Language"] == language
     assert "Accept-Language" in response.headers["Vary"]
 
 
+def in_both(ask):
+    """What is answered in English and in Spanish."""
+    return [ask(headers={"Accept-Language": language}) for language in ("en", "es")]
+
+
 def test_names_and_codes_of_programs_stay_as_they_are(api, olga):
-    english, spanish = (
-        api(olga).post("/api/trips", {"title": ""}, headers={"Accept-Language": language}).json()
-        for language in ("en", "es")
-    )
+    ask = partial(api(olga).post, "/api/trips", {"title": ""})
+    english, spanish = (answer.json() for answer in in_both(ask))
     assert english["code"] == spanish["code"] == "invalid"
     assert english["errors"].keys() == spanish["errors"].keys()
     assert english["errors"]["startDate"] == ["This field is required."]
@@ -134,12 +135,8 @@ def test_rules_with_values_in_them_speak_spanish(api, olga, ed, trip):
 @pytest.mark.parametrize("password", ["password", "12345678", "short"])
 def test_the_frameworks_judgement_of_passwords_speaks_spanish(client, db, password):
     body = {"email": "nora@example.com", "password": password}
-    english, spanish = (
-        client.post(
-            "/api/users/register", body, "application/json", headers={"Accept-Language": language}
-        ).json()["errors"]["password"]
-        for language in ("en", "es")
-    )
+    ask = partial(client.post, "/api/users/register", body, "application/json")
+    english, spanish = (answer.json()["errors"]["password"] for answer in in_both(ask))
     assert english != spanish
 
 
@@ -184,11 +181,8 @@ def test_everything_that_is_said_about_a_field_is_said_in_spanish_too(olga, ed, 
     "query", ["page=0", "pageSize=101", "paidBy=x", "dateFrom=x", "category=x", "ordering=x"]
 )
 def test_everything_that_is_said_about_a_query_is_said_in_spanish_too(api, olga, trip, query):
-    url = f"/api/trips/{trip.pk}/expenses?{query}"
-    english, spanish = (
-        problem_of(api(olga).get(url, headers={"Accept-Language": language}), 400)["detail"]
-        for language in ("en", "es")
-    )
+    answers = in_both(partial(api(olga).get, f"/api/trips/{trip.pk}/expenses?{query}"))
+    english, spanish = (problem_of(answer, 400)["detail"] for answer in answers)
     assert english != spanish
 
 
@@ -209,15 +203,9 @@ def test_everything_that_is_said_about_a_request_is_said_in_spanish_too(
     client, db, method, path, headers, status
 ):
     content_type = headers.get("Content-Type", "application/json")
-    english, spanish = (
-        problem_of(
-            client.generic(
-                method, path, b"{", content_type, headers=headers | {"Accept-Language": language}
-            ),
-            status,
-        )
-        for language in ("en", "es")
-    )
+    sent = {f"HTTP_{name.upper()}": value for name, value in headers.items()}
+    answers = in_both(partial(client.generic, method, path, b"{", content_type, **sent))
+    english, spanish = (problem_of(answer, status) for answer in answers)
     assert english["title"] != spanish["title"]
     assert english["detail"] != spanish["detail"]
     assert english["code"] == spanish["code"]

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 import httpx
 import psycopg
 import pytest
-from django.conf import settings
 
 from tests.programs import do_without
 from tests.releases import previous_release
@@ -17,9 +16,7 @@ from tests.splits.journey import Journey, Traveller, sign_up, split_path
 
 ROUNDS = 6
 
-pytestmark = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has one host"
-)
+pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture(scope="module")

@@ -28,11 +28,6 @@ BODILESS = [
 ]
 
 
-@pytest.fixture
-def world(db, stored_world):
-    return stored_world.with_new_client()
-
-
 def objects_in(schema, body, path=()):
     """Where the objects with fields are in a body, with itself."""
     schema = without_null(schema)
@@ -64,9 +59,10 @@ def test_an_unknown_name_in_any_object_of_any_body_is_refused(world, operation):
         for path in objects_in(operation.body, body):
             sent = json.dumps(with_name(body, path, "colour")).encode()
             if str(operation) in FLEXIBLE and not path:
+                with rolled_back():
+                    assert world.send(operation, sent).status_code < 300
                 continue
-            document = problem_of(world.send(operation, sent), 400)
-            [(field, texts)] = document["errors"].items()
+            [(field, texts)] = problem_of(world.send(operation, sent), 400)["errors"].items()
             assert field == ".".join(map(str, (*path, "colour")))
             assert texts[0].startswith("There is no such field")
     assert everything_stored() == before
@@ -110,6 +106,7 @@ OVERREACH: dict[str, Any] = {
     **dict.fromkeys(("tripAmount", "paidAmount"), 1),
     **{"role": "ADMIN", "currentUserRole": "OWNER", "participants": [7_777_777]},
     **{"members": [{"userId": 7_777_777}], "splits": [{"amount": 1, "paid": True}]},
+    **{"payerId": 7_777_777, "paid_by": 7_777_777, "paidBy": {"id": 7_777_777}},
     **{"colour": 1, "categry": "canary-17", "__class__": {"canary-17": ["canary-17"]}},
 }
 
@@ -126,8 +123,7 @@ def test_an_unknown_name_is_ignored_if_the_client_prefers_so(world, operation):
     plain = world.outcome(operation, json.dumps(body).encode())
     assert world.outcome(operation, sent, **LENIENT) == plain
     with rolled_back():
-        lenient = world.send(operation, sent, **LENIENT)
-        assert lenient["Preference-Applied"] == "handling=lenient"
+        assert world.send(operation, sent, **LENIENT)["Preference-Applied"] == "handling=lenient"
         stored = repr(everything_stored())
     for canary in ("canary", "CANARY", "7777777", "2001, 1, 1", "2001-01-01"):
         assert canary not in stored
@@ -160,8 +156,7 @@ def test_an_unknown_name_in_any_query_is_refused(world, operation):
 @pytest.mark.parametrize("operation", BODILESS, ids=str)
 def test_an_operation_without_a_body_refuses_every_name(world, operation):
     before = everything_stored()
-    document = problem_of(world.send(operation, b'{"paid": true}'), 400)
-    assert document["errors"].keys() == {"paid"}
+    assert problem_of(world.send(operation, b'{"paid": true}'), 400)["errors"].keys() == {"paid"}
     assert everything_stored() == before
     with rolled_back():
         plain = world.send(operation, b"", content_type="text/plain").status_code

@@ -8,7 +8,6 @@ from itertools import islice
 from subprocess import PIPE
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.document import ROOT
@@ -136,7 +135,9 @@ def shown(owner, trip):
     return bare(answers)
 
 
-def test_a_phone_that_is_killed_while_it_sends_ends_as_if_it_had_been_online(server, tmp_path):
+def test_a_phone_that_is_killed_while_it_sends_ends_as_if_it_had_been_online(
+    server, http, tmp_path
+):
     if not found("node") or not COMPILER.exists():
         do_without("Node.js or clients/node_modules is missing; `make clients` installs the latter")
     [code, _use] = re.findall(r"^```ts\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
@@ -144,29 +145,28 @@ def test_a_phone_that_is_killed_while_it_sends_ends_as_if_it_had_been_online(ser
     (tmp_path / "phone.mjs").write_text(PHONE)
     run = partial(subprocess.run, cwd=tmp_path, check=True)
     run([COMPILER, *OPTIONS.split(), "offline.mts"])
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
-        owner = sign_up(http)
-        (tmp_path / "changes").write_text(json.dumps(changes(owner.id) + refused(owner.id)))
-        run(["node", "phone.mjs"])
-        of_others = body_of(owner.id, participantUserIds=[owner.id])
-        statuses: list[int] = []
-        others = 0
-        token = owner.headers["Authorization"].removeprefix("Bearer ")
-        command = ["node", "phone.mjs", f"{server.url}/api", token]
-        for killed_after in (40, 60, None):
-            with subprocess.Popen(command, cwd=tmp_path, stdout=PIPE, text=True) as phone:
-                for status in islice(phone.stdout or (), killed_after):
-                    statuses.append(int(status))
-                    if len(statuses) % 20 == 0:
-                        [trip] = owner.done("GET", "/trips")["items"]
-                        owner.done("POST", f"/trips/{trip['id']}/expenses", of_others)
-                        others += 1
-                if killed_after:
-                    phone.kill()
-        same = online(owner)
-        for _number in range(others):
-            owner.done("POST", f"/trips/{same}/expenses", of_others)
-        assert shown(owner, trip["id"]) == shown(owner, same)
+    owner = sign_up(http)
+    (tmp_path / "changes").write_text(json.dumps(changes(owner.id) + refused(owner.id)))
+    run(["node", "phone.mjs"])
+    of_others = body_of(owner.id, participantUserIds=[owner.id])
+    statuses: list[int] = []
+    others = 0
+    token = owner.headers["Authorization"].removeprefix("Bearer ")
+    command = ["node", "phone.mjs", f"{server.url}/api", token]
+    for killed_after in (40, 60, None):
+        with subprocess.Popen(command, cwd=tmp_path, stdout=PIPE, text=True) as phone:
+            for status in islice(phone.stdout or (), killed_after):
+                statuses.append(int(status))
+                if len(statuses) % 20 == 0:
+                    [trip] = owner.done("GET", "/trips")["items"]
+                    owner.done("POST", f"/trips/{trip['id']}/expenses", of_others)
+                    others += 1
+            if killed_after:
+                phone.kill()
+    same = online(owner)
+    for _number in range(others):
+        owner.done("POST", f"/trips/{same}/expenses", of_others)
+    assert shown(owner, trip["id"]) == shown(owner, same)
     codes = ["invalid", "creation_refused", "client_id_taken", "precondition_failed"]
     assert json.loads((tmp_path / "codes").read_text()) == [codes, 2]
     assert json.loads((tmp_path / "store").read_text())["waiting"] == []

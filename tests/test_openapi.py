@@ -8,7 +8,6 @@ import pytest
 from django.core.management import call_command
 from django.urls import URLPattern, get_resolver
 from django.utils import translation
-from rest_framework.exceptions import APIException
 
 from tests.document import (
     DOCUMENT,
@@ -22,7 +21,6 @@ from tests.document import (
     usual_plugins,
 )
 from tests.walked import all_of
-from tripcompanion.api.problems import meaning_of
 from tripcompanion.api.serializers import camel_case
 
 pytestmark = pytest.mark.once
@@ -122,18 +120,6 @@ def test_everything_is_described():
     assert list(undescribed()) == []
 
 
-def test_every_error_code_has_a_meaning():
-    def kinds(base):
-        for kind in base.__subclasses__():
-            yield kind
-            yield from kinds(kind)
-
-    ours = [kind for kind in kinds(APIException) if "rest_framework" not in kind.__module__]
-    assert len(ours) > 25
-    for kind in ours:
-        assert meaning_of(kind).endswith("."), kind
-
-
 def test_operations_are_in_the_order_of_their_tags():
     tags = [tag["name"] for tag in DOCUMENT["tags"]]
     used = [operation.spec["tags"] for operation in OPERATIONS]
@@ -231,13 +217,10 @@ def test_every_operation_documents_its_usual_refusals():
             assert "Retry-After" in responses[status]["headers"], operation
 
 
-def test_path_parameters_are_64_bit_ids_and_every_parameter_has_a_schema():
+def test_path_parameters_are_required_and_every_parameter_has_a_schema():
     for operation in OPERATIONS:
         for parameter in operation.parameters("path"):
             assert parameter["required"], operation
-            if parameter["name"].endswith("Id"):
-                limits = {"format": "int64", "minimum": 1, "maximum": 2**63 - 1}
-                assert parameter["schema"] == {"type": "integer", **limits}, operation
         assert {*re.findall(r"{(\w+)}", operation.path)} == {
             parameter["name"] for parameter in operation.parameters("path")
         }

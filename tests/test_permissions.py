@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from tests.cast import WITH_ROLE
 from tests.document import operation_at, require_valid
-from tests.factories import TripFactory, join
+from tests.factories import owned_trip
 from tests.scoped import ALL, script_of
 from tests.sources import ROOT, shipped
 from tests.stored import everything_stored, rolled_back
@@ -181,8 +181,7 @@ def test_a_token_with_the_needed_scope_alone_may_do_what_its_owner_may(cast, tri
         expected = row.expected("stranger" if caller == "admin" else caller, own)
         with rolled_back():
             client = bearer(script_of(cast[caller], *scopes_of(row)).token)
-            request = request_in(Scene(trip, cast[caller], own), row)
-            response = answer_to(request, client, expected)
+            response = answer_to(request_in(Scene(trip, cast[caller], own), row), client, expected)
         assert response.status_code == expected, (caller, own, response.content)
         if response.status_code == 403:
             assert response.json()["code"] == "forbidden"
@@ -194,8 +193,7 @@ def test_a_token_that_is_confined_to_another_trip_finds_nothing(trip, olga, row)
     ids = scene.ids(row.route)
     url, missing = row.route.format(**ids), row.route.format(**dict.fromkeys(ids, 999_999))
     body = row.body(scene)
-    elsewhere = TripFactory()
-    join(elsewhere, olga, TripRole.OWNER)
+    elsewhere = owned_trip(olga)
     client = bearer(script_of(olga, *ALL, trip=elsewhere).token)
     before = everything_stored()
     response = call(client, row.method, url, body)
@@ -206,8 +204,7 @@ def test_a_token_that_is_confined_to_another_trip_finds_nothing(trip, olga, row)
 
 def test_a_route_without_an_area_is_closed_to_scoped_tokens(trip, olga, monkeypatch):
     monkeypatch.setattr(TripViewSet, "scope_prefix", None)
-    response = bearer(script_of(olga, *ALL).token).get(f"/api/trips/{trip.pk}")
-    assert_out_of_scope(response, None)
+    assert_out_of_scope(bearer(script_of(olga, *ALL).token).get(f"/api/trips/{trip.pk}"), None)
 
 
 def test_an_action_that_declares_nothing_has_no_route(monkeypatch):

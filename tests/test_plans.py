@@ -1,6 +1,7 @@
 """With 10,000 expenses in a trip no request reads a table from end to end."""
 
 import re
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -13,21 +14,16 @@ from splits.reports.audit import differences
 from tests import citus
 from tests.bulk import OPEN_DEBTS, analyse, long_trip
 from tests.compiled_only import compiled_only
-from tests.factories import TripFactory, join, spend
+from tests.factories import owned_trip, spend
 from tests.trips.bodies import dinner
 from tests.wide import copies
-from trips.roles import TripRole
 
 pytestmark = citus.hides_plans
 
 #: The tables that grow with what people spend.
 LEDGER = {
-    "splits_allocation",
-    "splits_debt",
-    "splits_expense",
-    "splits_payer",
-    "splits_settlement",
-    "splits_split",
+    *("splits_allocation", "splits_debt", "splits_expense"),
+    *("splits_payer", "splits_settlement", "splits_split"),
 }
 #: And those that grow with how many people there are.
 BIG = {*LEDGER, "trips_member", "trips_trip", "trips_journalentry"}
@@ -37,7 +33,7 @@ CLOSED_DEBTS = 500
 MANY = 3_000
 #: What PostgreSQL adds to the cost of a plan that is made for certain values, for a few tables.
 _COST_OF_PLANNING = 10
-_READS_OR_WRITES = re.compile("SELECT|UPDATE|DELETE|INSERT INTO trips_journalentry")
+_READS_OR_WRITES = "SELECT|UPDATE|DELETE|INSERT INTO trips_journalentry"
 _NODE_OF_SQLITE = re.compile(r"SCAN (\w+)")
 
 
@@ -52,7 +48,7 @@ def full_scans(sql, values=(), big=BIG, *, for_any_values=True):
     """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            scanned, cost = scanned_by(cursor, sql, values)
+            scanned, cost = scanned_by(sql, values)
             if for_any_values and settings.COMPILED_QUERIES and sql.startswith("SELECT"):
                 by_anybody, cost_of_any = scanned_by_anybody(cursor, sql, values)
                 if cost_of_any <= cost + _COST_OF_PLANNING:
@@ -65,15 +61,23 @@ def full_scans(sql, values=(), big=BIG, *, for_any_values=True):
     return sorted({*big}.intersection(scanned))
 
 
-def scans_of(call, big):
-    """The statements of a call that read a table of `big` as a whole, with these tables."""
-    written: list[tuple[str, Any]] = []
+@contextmanager
+def noting(pattern=""):
+    """The statements of the block that begin like that, with their values."""
+    written: list[Statement] = []
 
     def note(execute, sql, values, many, context):
-        written.append((sql, values))
+        if re.match(pattern, sql):
+            written.append((sql, values))
         return execute(sql, values, many, context)
 
     with connection.execute_wrapper(note):
+        yield written
+
+
+def scans_of(call, big):
+    """The statements of a call that read a table of `big` as a whole, with these tables."""
+    with noting() as written:
         call()
     # A plan for messages in any state would read them all, so PostgreSQL makes none.
     scans = {
@@ -85,11 +89,17 @@ def scans_of(call, big):
     return {sql: tables for sql, tables in scans.items() if tables}
 
 
-def scanned_by(cursor, sql, values):
+def explained(sql, values, options="FORMAT JSON"):
+    """The plan of PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN ({options}) {sql}", values)
+        [[[whole]]] = cursor.fetchall()
+    return whole["Plan"]
+
+
+def scanned_by(sql, values):
     """The tables that the plan reads as a whole, and what PostgreSQL thinks that it costs."""
-    cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", values)
-    [[[whole]]] = cursor.fetchall()
-    plan = whole["Plan"]
+    plan = explained(sql, values)
     scans = [node["Relation Name"] for node in nodes(plan) if node["Node Type"] == "Seq Scan"]
     return scans, plan["Total Cost"]
 
@@ -101,7 +111,7 @@ def scanned_by_anybody(cursor, sql, values):
     cursor.execute(f"PREPARE asked AS {text.replace('%%', '%')}")
     try:
         given = f"({', '.join(['%s'] * len(values))})" if values else ""
-        return scanned_by(cursor, f"EXECUTE asked{given}", values)
+        return scanned_by(f"EXECUTE asked{given}", values)
     finally:
         cursor.execute("DEALLOCATE asked")
         cursor.execute("RESET plan_cache_mode")
@@ -189,14 +199,7 @@ def noted(requests):
     statements: dict[str, list[Statement]] = {}
     answers = {}
     for name, request in requests.items():
-        written = statements[name] = []
-
-        def note(execute, sql, values, many, context, to=written):
-            if _READS_OR_WRITES.match(sql):
-                to.append((sql, values))
-            return execute(sql, values, many, context)
-
-        with connection.execute_wrapper(note):
+        with noting(_READS_OR_WRITES) as statements[name]:
             answers[name] = request()
         assert answers[name].status_code in {200, 201, 204}, name
     return statements, answers
@@ -235,11 +238,9 @@ def assert_looked_up(pending_debts):
 
     A join would read all splits there are, as soon as many debts of many people are open.
     """
-    _session, (sql, values) = pending_debts
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", values)
-        [[[whole]]] = cursor.fetchall()
-    assert "InitPlan" in {node.get("Parent Relationship") for node in nodes(whole["Plan"])}
+    _session, statement = pending_debts
+    found = {node.get("Parent Relationship") for node in nodes(explained(*statement))}
+    assert "InitPlan" in found
 
 
 @pytest.mark.django_db
@@ -263,10 +264,8 @@ def test_the_last_page_computes_nothing_of_the_pages_before(api, trip, olga):
         {"page": lambda: api(olga).get(f"/api/trips/{trip.pk}/expenses?pageSize=1&page=5")}
     )
     [(sql, values)] = [one for one in statements["page"] if "splits_payer" in one[0]]
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
-        [[[whole]]] = cursor.fetchall()
-    reads = [n for n in nodes(whole["Plan"]) if n.get("Relation Name") == "splits_payer"]
+    plan = explained(sql, values, "ANALYZE, FORMAT JSON")
+    reads = [n for n in nodes(plan) if n.get("Relation Name") == "splits_payer"]
     assert [node["Actual Loops"] for node in reads] == [1]
 
 
@@ -292,8 +291,7 @@ def forget_statistics():
 def fill_unknown(trip, olga, ed, *, is_analysed):
     """Fill a trip that PostgreSQL has never analysed, or only when there were small ones."""
     if is_analysed:
-        other = TripFactory()
-        join(other, olga, TripRole.OWNER)
+        other = owned_trip(olga)
         expenses_like(spend(other, 100, paid_by=olga, among=[olga]), 40)
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
@@ -304,20 +302,16 @@ def fill_unknown(trip, olga, ed, *, is_analysed):
 
 def compared(sql, values):
     """How many rows PostgreSQL reads or compares for a statement."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}", values)
-        [[[whole]]] = cursor.fetchall()
     return sum(
         (node["Actual Rows"] + node.get("Rows Removed by Join Filter", 0)) * node["Actual Loops"]
-        for node in nodes(whole["Plan"])
+        for node in nodes(explained(sql, values, "ANALYZE, FORMAT JSON"))
     )
 
 
 in_either_state = pytest.mark.parametrize("is_analysed", [False, True])
-joins_all = pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite joins by indexes only")
 
 
-@joins_all
+@pytest.mark.postgresql
 @in_either_state
 def test_without_statistics_no_request_compares_all_rows_with_each_other(
     api, trip, olga, ed, is_analysed
@@ -342,19 +336,12 @@ def test_without_statistics_no_request_compares_all_rows_with_each_other(
             assert compared(sql, values) < MANY * 50, (name, sql)
 
 
-@joins_all
+@pytest.mark.postgresql
 @in_either_state
 def test_without_statistics_the_audit_compares_few_rows(trip, olga, ed, is_analysed):
     """As that of a copy of a trip, within the transaction that writes it."""
     fill_unknown(trip, olga, ed, is_analysed=is_analysed)
-    asked = []
-
-    def note(execute, sql, values, many, context):
-        if sql.startswith("SELECT"):
-            asked.append((sql, values))
-        return execute(sql, values, many, context)
-
-    with connection.execute_wrapper(note):
+    with noting("SELECT") as asked:
         list(differences(trip.pk))
     assert len(asked) > 20
     for sql, values in asked:
@@ -377,7 +364,7 @@ def dearest(send, *request):
     return max(dear)
 
 
-@joins_all
+@pytest.mark.postgresql
 @in_either_state
 @pytest.mark.parametrize("covered", [140, 600])
 def test_without_statistics_what_covers_many_debts_is_undone_row_by_row(

@@ -8,7 +8,7 @@ import pytest
 
 from tests.checkout import LOAD, SECRET, run, with_event
 from tests.sources import CORE, ROOT, shipped
-from tests.test_circles import imported
+from tests.test_floors import imported
 from tripcompanion.plugin import plugins
 
 pytestmark = pytest.mark.once

@@ -2,29 +2,24 @@
 
 import secrets
 import subprocess
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import httpx
 import psycopg
 import pytest
-from django.conf import settings
 from django.db import OperationalError, connection
 
 from tests.own_rows import see_only_what_is_mine
 from tests.pgbouncer import POOL_SIZE, PREPARING, pgbouncer, version
-from tests.postgres import KILLED_MIGRATION, wait_for_lock
+from tests.postgres import KILLED_MIGRATION, migrated_beside_a_writer
 from tests.server import running_server
 from tests.soak.chapter import play_chapters
 from tests.splits.journey import Journey, sign_up
 from tests.walked import all_of
 
 pytestmark = [
-    pytest.mark.skipif(
-        not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no pooler"
-    ),
+    pytest.mark.postgresql,
     # They start clusters of their own, which `make cluster` hurts for longer.
     pytest.mark.slow,
     pytest.mark.needs("pgbouncer"),
@@ -137,8 +132,7 @@ def test_rows_are_read_in_chunks_outside_and_inside_of_a_transaction(pooled, ser
         with traveller(server):
             pass
     [(users,)] = pooled.directly("SELECT count(*) FROM users_user")
-    shown = server.manage("shell", "--no-imports", "-c", _CURSORS)
-    assert shown.stdout == f"{users} True"
+    assert server.manage("shell", "--no-imports", "-c", _CURSORS).stdout == f"{users} True"
 
 
 _TIME_OUTS = """
@@ -229,23 +223,8 @@ def test_a_killed_migration_does_not_stop_the_next(server):
 def test_a_migration_waits_shortly_for_a_busy_table(pooled, server):
     """Its limit belongs to its transactions, not to the connection that it happened to have."""
     server.manage("migrate", "kit", "zero", "--verbosity", "0")
-    outcomes: list[Any] = []
-
-    def migrate():
-        outcomes.append(server.manage("migrate_safely"))
-
-    thread = threading.Thread(target=migrate)
-    with psycopg.connect(pooled.direct_url) as other:
-        other.execute("LOCK TABLE users_user IN ROW EXCLUSIVE MODE")
-        thread.start()
-        for waits in (True, False):
-            wait_for_lock(other, "users_user", waits=waits)
-        assert thread.is_alive()
-        other.rollback()
-    thread.join(timeout=30)
-    [done] = outcomes
-    assert "A table is busy" in done.stderr
-    assert "Applying kit.0001_tables_of_1_0_0... OK" in done.stdout
+    said = migrated_beside_a_writer(server, pooled.direct_url, "users_user")
+    assert "Applying kit.0001_tables_of_1_0_0... OK" in said
 
 
 # -- What cannot work -----------------------------------------------------------------------------

@@ -12,12 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.pooler import pooler
 from tripcompanion.database.snapshots import StatementChanged
 
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.skipif(
-        not settings.DATABASE_URL.startswith("postgres"), reason="is about PostgreSQL"
-    ),
-]
+pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
 
 
 @pytest.fixture

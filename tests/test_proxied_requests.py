@@ -51,8 +51,7 @@ def test_a_body_with_a_file_may_be_longer(http):
     assert all(is_large_body(path) for path in paths)
     account, file = sign_up(http).headers, b" " * (settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
     for path in paths:
-        answer = http.post(path, files={"file": file}, headers=account)
-        assert answer.status_code != 413, path
+        assert http.post(path, files={"file": file}, headers=account).status_code != 413, path
 
 
 def test_the_service_knows_the_client_and_that_it_uses_tls(http):

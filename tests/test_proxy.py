@@ -114,8 +114,7 @@ def test_a_client_has_a_limited_number_of_connections(one_process, tmp_path):
 def test_clients_that_do_not_hang_up_delay_nobody(proxy):
     with ExitStack() as stack:
         for _client in range(SLOW_CLIENTS):
-            wire = stack.enter_context(Wire.to(proxy))
-            wire.send("GET /api/health", "Connection: close")
+            stack.enter_context(Wire.to(proxy)).send("GET /api/health", "Connection: close")
         start = time.monotonic()
         assert httpx.get(f"{proxy}/api/health", trust_env=False).status_code == 200
         assert time.monotonic() - start < AT_ONCE_SECONDS

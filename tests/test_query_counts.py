@@ -10,12 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from splits.models import Debt, Rate
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
-from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.factories import UserFactory, join, owned_trip, settle, spend
 from tests.trips.access import endpoints
 from tests.trips.bodies import dinner
 from tests.users.logins import bearer
 from tests.walked import all_of, answers, merged
-from trips.roles import TripRole
 from users.models import ScopedToken, Session
 from users.scopes import Scope
 
@@ -97,7 +96,7 @@ def ids(rows, trip, olga, ed):
             trip, 1000 + at, paid_by=olga, among=[ed, olga], paid_by_user=payers, expense_date=day
         )
         settlement = settle(trip, people[at], olga, 5, by=olga)
-        join(TripFactory(), olga, TripRole.OWNER)
+        owned_trip(olga)
         Session.start(olga)
     # More than anybody may make, so that the list is as long as the others.
     token = ScopedToken.issue(olga, name="Import", scopes=["trips:read"], trip_id=trip.pk)
@@ -170,8 +169,7 @@ def test_the_total_debt_costs_the_same_in_one_foreign_currency_and_in_many(
 ):
     for currency in currencies:
         Rate.objects.create(currency=currency, per_euro=2, day=date(2026, 5, 14))
-        trip = TripFactory(currency=currency)
-        join(trip, olga, TripRole.OWNER)
+        trip = owned_trip(olga, currency=currency)
         join(trip, ed)
         spend(trip, 100_000, paid_by=olga, among=[ed])
     client = api(ed)

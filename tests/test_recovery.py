@@ -4,17 +4,11 @@ import secrets
 from dataclasses import replace
 
 import pytest
-from django.conf import settings
 
 from tests.clusters import add_trip, homes, new_cluster, run, serving, trips, wait_until
 from tests.pgbackrest import PgBackRest
 
-pytestmark = [
-    pytest.mark.skipif(
-        not settings.DATABASE_URL.startswith("postgres"), reason="SQLite has no such log"
-    ),
-    pytest.mark.needs("pgbackrest"),
-]
+pytestmark = [pytest.mark.postgresql, pytest.mark.needs("pgbackrest")]
 
 
 @pytest.fixture

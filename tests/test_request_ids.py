@@ -96,8 +96,7 @@ def test_a_wrong_host_is_one_line_without_a_traceback(log, host):
 
 def test_a_form_that_cannot_be_read_leaves_no_traceback_either(db, log):
     kind = "multipart/form-data; boundary="
-    client = Client()
-    assert client.generic("POST", "/api/session/login", b"x", kind).status_code == 400
+    assert Client().generic("POST", "/api/session/login", b"x", kind).status_code == 400
     assert not [entry for entry in log() if "Traceback" in entry]
 
 

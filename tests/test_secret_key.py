@@ -26,8 +26,7 @@ def test_production_refuses_to_start_without_a_secret_of_its_own(project, value)
 
 def test_a_development_key_never_signs_in_production(project):
     settings_of(project, "SECRET_KEY", DEBUG="true")
-    done = run(project, "-c", LOAD)
-    assert_stopped(done, "SECRET_KEY")
+    assert_stopped(run(project, "-c", LOAD), "SECRET_KEY")
 
 
 def test_development_makes_its_key_once_and_keeps_it_outside_the_repository(project):

@@ -371,8 +371,7 @@ def test_a_misspelt_setting_is_named(project):
 
 def test_a_bad_line_of_the_file_is_named(project):
     (project / ".env").write_text("DEBUG=false\nALLOWED_HOSTS localhost\n")
-    done = run(project, "-c", LOAD, SECRET_KEY=SECRET)
-    assert_stopped(done, ".env, line 2")
+    assert_stopped(run(project, "-c", LOAD, SECRET_KEY=SECRET), ".env, line 2")
 
 
 @pytest.mark.parametrize("content", [b"EMAIL_FROM=Jos\xe9 <a@example.com>\n", b"LOG_LEVEL=\0\n"])

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from django.conf import settings
 
 from tests.programs import program
 from tests.proxy import (
@@ -32,9 +31,6 @@ CLIENTS = 12
 LOAD_SECONDS = 3
 #: What a proxy needs to see that a host is up, or is drained.
 SETTLED_SECONDS = 3
-needs_postgresql = pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="several hosts share a PostgreSQL"
-)
 
 
 @HAPROXY
@@ -72,7 +68,7 @@ def two_hosts():
 
 
 @pytest.mark.slow
-@needs_postgresql
+@pytest.mark.postgresql
 @pytest.mark.parametrize("start", PROXIES)
 def test_a_host_stops_under_load_and_no_request_fails(start, tmp_path):
     with two_hosts() as hosts, start([host.url for host in hosts], tmp_path) as proxy:
@@ -83,7 +79,7 @@ def test_a_host_stops_under_load_and_no_request_fails(start, tmp_path):
 
 @pytest.mark.slow
 @HAPROXY
-@needs_postgresql
+@pytest.mark.postgresql
 def test_a_drained_host_stops_without_repeated_requests(tmp_path):
     """A POST without a key is never sent twice, so the host gets no more requests first."""
     with two_hosts() as hosts, haproxy_of_hosts([one.url for one in hosts], tmp_path) as proxy:

@@ -15,12 +15,7 @@ from tests.server import running_server
 from tests.silence import silent_proxy
 from tests.splits.journey import Journey, sign_up
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not settings.DATABASE_URL.startswith("postgres"), reason="SQLite is no server"
-    ),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.postgresql]
 TIMEOUT_SECONDS = 1
 #: One wait for an answer and one for a cancellation, without another one of 3 for a new
 #: connection; and a slow machine.

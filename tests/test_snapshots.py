@@ -7,10 +7,8 @@ from contextlib import closing, contextmanager
 from typing import Any
 from unittest.mock import Mock
 
-import httpx
 import psycopg
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -112,12 +110,6 @@ def server():
     """As in production: in development no statement is kept, for Django logs them all."""
     with running_server(DEBUG="false") as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
 
 
 class Flipping:
@@ -285,9 +277,7 @@ def test_after_a_snapshot_everything_can_be_written_again(olga, error):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(
-    not settings.DATABASE_URL.startswith("postgres"), reason="SQLite in memory has one connection"
-)
+@pytest.mark.postgresql
 def test_a_snapshot_does_not_see_what_is_committed_later(olga):
     with snapshot():
         assert _count(olga) == 1

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests import strange
-from tests.document import ANY_IDS, OPERATIONS, problem_of
+from tests.document import ANY_IDS, OPERATIONS, fields_in
 from tests.factories import PASSWORD
 
 pytestmark = pytest.mark.once
@@ -56,14 +56,13 @@ def test_every_page_is_there(browser, path):
 def test_a_control_character_in_a_query_is_refused_by_the_name_of_its_parameter(browser, path):
     names = ("q", "id__exact", "version", "lang", "format", "search", "x")
     for name, broken in product(names, BROKEN):
-        response = browser.get(f"{path}?y=1&{name}={broken}", headers=NO_PAGE)
-        assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
+        assert fields_in(browser.get(f"{path}?y=1&{name}={broken}", headers=NO_PAGE)) == [name]
 
 
 def test_a_control_character_in_the_name_of_a_parameter_is_refused(browser):
     for broken in BROKEN:
         response = browser.get(f"/admin/users/user/?{broken}=1", headers=NO_PAGE)
-        assert list(problem_of(response, 400, "invalid")["errors"]) == ["nonFieldErrors"]
+        assert fields_in(response) == ["nonFieldErrors"]
 
 
 def test_no_operation_takes_a_control_character_in_its_query(api, ada):
@@ -71,8 +70,7 @@ def test_no_operation_takes_a_control_character_in_its_query(api, ada):
     clients = (api(ada), api(None))
     for operation in (op for op in OPERATIONS if op.method == "GET"):
         for client in clients:
-            answer = client.get(f"{operation.url(ANY_IDS)}?x=a%00b")
-            assert list(problem_of(answer, 400, "invalid")["errors"]) == ["x"], operation
+            assert fields_in(client.get(f"{operation.url(ANY_IDS)}?x=a%00b")) == ["x"], operation
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -80,7 +78,7 @@ def test_a_control_character_in_a_cookie_is_refused_and_the_cookie_deleted(brows
     octals = (r"\000", "k" * 32 + r"\000", r"\012", r"\177", r"\205")
     for name, octal in product(strange.COOKIES, octals):
         response = with_cookies(browser, f'{name}="{octal}"', path, headers=NO_PAGE)
-        assert list(problem_of(response, 400, "invalid")["errors"]) == [name]
+        assert fields_in(response) == [name]
         assert response.cookies[name]["max-age"] == 0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.document import problem_of
-from tests.factories import PASSWORD, spend
+from tests.factories import spend
 from tests.trips.bodies import dinner, lisbon
 
 pytestmark = pytest.mark.once
@@ -39,8 +39,7 @@ def test_the_text_says_which_name_is_spelt_nearly_so(api, trip, olga, sent, mean
 
 
 def test_without_such_a_name_the_text_has_all(api, trip, olga):
-    document = problem_of(api(olga).post("/api/trips", lisbon(payerId=7)), 400)
-    [text] = document["errors"]["payerId"]
+    [text] = problem_of(api(olga).post("/api/trips", lisbon(payerId=7)), 400)["errors"]["payerId"]
     assert text.startswith("There is no such field. There are: title, destination, ")
     assert all(name in text for name in lisbon())
 
@@ -82,32 +81,7 @@ def test_a_parameter_of_one_value_is_sent_once(api, trip, olga, path, query):
     client, name = api(olga), query.rpartition("&")[2].partition("=")[0]
     document = problem_of(client.get(f"/api/trips/{trip.pk}{path}?{query}"), 400)
     assert document["errors"] == {name: ["Send this parameter once."]}
-    lenient = client.get(f"/api/trips/{trip.pk}{path}?{query}", **LENIENT)
-    assert lenient.status_code == 200
-
-
-def test_other_names_of_who_paid_make_nobody_the_payer(api, trip, olga, ed):
-    path = f"/api/trips/{trip.pk}/expenses"
-    for wrong in ({"payerId": ed.pk}, {"paid_by": ed.pk}, {"paidBy": {"id": ed.pk}}):
-        problem_of(api(olga).post(path, dinner(olga, **wrong)), 400)
-        made = api(olga).post(path, dinner(olga, **wrong), **LENIENT)
-        assert made.json()["paidBy"]["id"] == olga.pk
-
-
-def test_logging_in_ignores_other_names(api, olga):
-    body = {"email": olga.email, "password": PASSWORD, "remember": True, "username": "olga"}
-    tokens = api(None).post("/api/users/login?next=/", body)
-    assert tokens.status_code == 200
-    out = {"refreshToken": tokens.json()["refreshToken"], "everywhere": False}
-    assert api(None).post("/api/users/logout", out).status_code == 204
-
-
-def test_a_profile_ignores_other_names(api, olga):
-    path = f"/api/users/{olga.pk}/profile"
-    changed = api(olga).put(path, {"name": "Olga P.", "role": "ADMIN", "paid": True})
-    assert (changed.json()["name"], changed.json()["role"]) == ("Olga P.", "USER")
-    me = api(olga).get("/api/users/me").json()
-    assert api(olga).put(path, me).status_code == 200
+    assert client.get(f"/api/trips/{trip.pk}{path}?{query}", **LENIENT).status_code == 200
 
 
 # -- What was read is sent back -------------------------------------------------------------------

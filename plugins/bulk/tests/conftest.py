@@ -2,6 +2,5 @@
 
 from tests.splits.conftest import ledger, ledger_in
 from tests.splits.test_offsets import pay_with_rest
-from tests.test_client_ids import world
 
-__all__ = ["ledger", "ledger_in", "pay_with_rest", "world"]
+__all__ = ["ledger", "ledger_in", "pay_with_rest"]

@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.tags.models import rename_tag
 from splits.models import Payer
-from tests.test_plans import MANY, dearest, fill_unknown, in_either_state, joins_all
+from tests.test_plans import MANY, dearest, fill_unknown, in_either_state
 
 
 def test_the_tags_of_a_trip_are_counted_in_any_spelling(ledger, olga):
@@ -103,7 +103,7 @@ def test_a_rename_leaves_no_old_name_and_no_tag_twice(ledger, olga, lists, old):
         assert ledger.answer(olga, "delete", f"expenses/{expense['id']}").status_code == 204
 
 
-@joins_all
+@pytest.mark.postgresql
 @in_either_state
 def test_without_statistics_a_rename_compares_few_rows(api, trip, olga, ed, is_analysed):
     """Olga recorded all expenses, and Ed paid them: they are his own."""
