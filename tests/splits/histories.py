@@ -111,11 +111,13 @@ class Histories(RuleBasedStateMachine):
         own = caller.pk == stored.by or caller.pk in stored.paid_by_user
         return self.refusal(caller, can, own=own)
 
-    def refused_by_a_closing(self, response: Response, closing: int | None) -> bool:
-        """Whether it was refused; and if so, with the settlement that has to go first."""
+    def succeeded(self, response: Response, status: int, closing: int | None = None) -> bool:
+        """Whether it did, as foreseen; `closing` is the settlement that has to go first."""
         if closing is not None:
             assert problem_of(response, 409, "closes_trip")["settlementId"] == closing
-        return closing is not None
+            return False
+        assert response.status_code == status
+        return status < 400
 
     def known(self, bill: int) -> set[int]:
         """Whom a changed expense may name: members, and those who are in it already."""

@@ -127,10 +127,14 @@ class Journey:
 
 def at_once(calls: list[Call]) -> Counter[tuple[int, str]]:
     """Make all calls in the same instant; how often which status and code came back."""
-    return Counter(
-        (response.status_code, "" if response.is_success else response.json()["code"])
-        for response in answers_at_once(calls)
-    )
+    return Counter(codes(answers_at_once(calls)))
+
+
+def codes(responses: list[httpx.Response]) -> list[tuple[int, str]]:
+    """Status and code of each."""
+    return [
+        (each.status_code, "" if each.is_success else each.json()["code"]) for each in responses
+    ]
 
 
 def _is_to_be_repeated(response: httpx.Response) -> bool:

@@ -159,6 +159,11 @@ class Ledger:
         return dinner(*among, **{"description": "Dinner in Alfama", "amount": amount, **fields})
 
 
+def paid_by(first: User, amount: Any, second: User, other_amount: Any) -> list[Json]:
+    """Two payers, and what each put in."""
+    return [{"userId": first.pk, "amount": amount}, {"userId": second.pk, "amount": other_amount}]
+
+
 def split_url(split: Json) -> str:
     return f"/api/expenses/{split['expenseId']}/splits/{split['id']}"
 

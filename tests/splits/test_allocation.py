@@ -86,8 +86,7 @@ def test_pay_uses_credit_first_and_records_only_the_rest(ledger, olga, ed):
     assert kept == credit
     assert recorded["amount"] == 15
     assert ledger.balance(ed) == 0
-    third = ledger.spend(olga, 1, ed)
-    assert ledger.paid(third, ed) == (False, 0)
+    assert ledger.paid(ledger.spend(olga, 1, ed), ed) == (False, 0)
 
 
 def test_pay_records_nothing_where_credit_is_enough(ledger, olga, ed):

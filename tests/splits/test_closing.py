@@ -4,7 +4,7 @@ import pytest
 
 from splits.models import Settlement
 from tests.factories import add_guest
-from tests.splits.ledger import Json
+from tests.splits.ledger import Json, paid_by
 
 
 @pytest.fixture
@@ -36,8 +36,7 @@ def test_following_the_plan_pays_every_split_though_the_money_went_past_who_was_
 
 
 def test_deleting_the_closing_settlement_opens_what_it_closed(ledger, chain, olga, ed, vera):
-    settlement = ledger.settle(vera, olga, 10)
-    ledger.delete_settlement(settlement, olga)
+    ledger.delete_settlement(ledger.settle(vera, olga, 10), olga)
     assert ledger.paid(chain[0], vera) == (False, 0)
     assert ledger.paid(chain[1], ed) == (False, 0)
     assert ledger.balances() == {olga.pk: 10, ed.pk: 0, vera.pk: -10}
@@ -77,8 +76,7 @@ def test_nothing_is_closed_while_two_others_are_not_settled(ledger, trip, olga, 
 
 
 def test_pay_closes_as_well(ledger, mutual, olga, ed, vera):
-    expense = ledger.spend(olga, 10, ed)
-    ledger.pay(ledger.split(expense, ed), ed)
+    ledger.pay(ledger.split(ledger.spend(olga, 10, ed), ed), ed)
     assert ledger.paid(mutual[0], vera) == (True, 10)
     assert ledger.paid(mutual[1], ed) == (True, 10)
     assert len(ledger.settlements()) == 1
@@ -86,8 +84,7 @@ def test_pay_closes_as_well(ledger, mutual, olga, ed, vera):
 
 def test_unpaying_what_closed_the_trip_opens_it_again(ledger, mutual, olga, ed, vera):
     expense = ledger.spend(olga, 10, ed)
-    split = ledger.pay(ledger.split(expense, ed), ed)
-    ledger.unpay(split, ed)
+    ledger.unpay(ledger.pay(ledger.split(expense, ed), ed), ed)
     for opened, user in ((mutual[0], vera), (mutual[1], ed), (expense, ed)):
         assert ledger.paid(opened, user) == (False, 0)
 
@@ -95,16 +92,14 @@ def test_unpaying_what_closed_the_trip_opens_it_again(ledger, mutual, olga, ed, 
 def test_deleting_the_split_whose_pay_closed_the_trip_opens_it_again(
     ledger, mutual, olga, ed, vera
 ):
-    expense = ledger.spend(olga, 10, ed)
-    ledger.delete_split(ledger.pay(ledger.split(expense, ed), ed), olga)
+    ledger.delete_split(ledger.pay(ledger.split(ledger.spend(olga, 10, ed), ed), ed), olga)
     assert ledger.paid(mutual[0], vera) == (False, 0)
 
 
 def test_neither_an_expense_nor_its_deletion_closes_a_trip(ledger, mutual, olga, ed, vera):
     assert not any(ledger.balances().values())
     assert ledger.plan() == []
-    extra = ledger.spend(olga, 10, ed)
-    ledger.delete(extra, olga)
+    ledger.delete(ledger.spend(olga, 10, ed), olga)
     assert ledger.paid(mutual[0], vera) == (False, 0)
     assert ledger.paid(mutual[1], ed) == (False, 0)
 
@@ -161,8 +156,7 @@ def test_closings_can_be_deleted_from_the_last_to_the_first(ledger, olga, ed, ve
 def test_credit_that_arises_after_a_closing_covers_what_comes(ledger, chain, olga, ed, vera):
     ledger.settle(vera, olga, 10)
     ledger.settle(ed, olga, 5)
-    expense = ledger.spend(olga, 8, ed)
-    assert ledger.paid(expense, ed) == (False, 5)
+    assert ledger.paid(ledger.spend(olga, 8, ed), ed) == (False, 5)
 
 
 def test_money_for_a_part_of_a_closed_debt_opens_that_part_alone_when_it_is_deleted(
@@ -193,10 +187,6 @@ def test_unpaying_gives_back_the_credit_that_covered_and_not_what_was_closed_of_
 def two_payers(ledger, olga, ed, vera):
     """100 of Vera's, of which Olga paid 60 and Ed 40."""
     return ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
-
-
-def paid_by(first, amount, second, other_amount):
-    return [{"userId": first.pk, "amount": amount}, {"userId": second.pk, "amount": other_amount}]
 
 
 def test_a_closed_split_whose_payers_change_stays_closed_but_for_what_is_new(
@@ -249,8 +239,7 @@ def test_it_is_paid_since_it_was_closed_and_stays_so_when_it_is_taken_out(
     part = ledger.settle(ed, olga, 3)
     ledger.settle(vera, olga, 7)
     ledger.settle(vera, ed, 3)
-    paid_at = ledger.split(chain[1], ed)["paidAt"]
-    assert paid_at is not None
+    assert ledger.split(chain[1], ed)["paidAt"] is not None
     extra = ledger.settle(ed, olga, 3)
     ledger.delete_settlement(part, olga)
     assert ledger.paid(chain[1], ed) == (False, 7)

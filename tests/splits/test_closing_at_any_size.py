@@ -114,8 +114,7 @@ def test_everybody_owes_again_what_was_closed(few_and_many):
 
 def test_a_settlement_that_leaves_nothing_open_closes_nothing(api, trip, olga, ed):
     client = api(olga)
-    made = client.post(f"/api/trips/{trip.pk}/expenses", dinner(ed, amount=7))
-    assert made.status_code == 201
+    assert client.post(f"/api/trips/{trip.pk}/expenses", dinner(ed, amount=7)).status_code == 201
     body = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 7}
     assert client.post(f"/api/trips/{trip.pk}/settlements", body).status_code == 201
     assert Allocation.objects.get().closed_by is None

@@ -134,8 +134,7 @@ def test_a_second_row_for_the_same_is_refused(rows, constraint, table):
 
 
 def test_a_rate_is_positive(db):
-    rate = Rate(currency="JPY", per_euro=0, day=date(2026, 5, 14))
-    refused("rate_positive", rate.save)
+    refused("rate_positive", Rate(currency="JPY", per_euro=0, day=date(2026, 5, 14)).save)
 
 
 def test_a_currency_has_one_positive_rate_a_day(db):

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.cast import trip_of
-from tests.factories import TripFactory, join, purge
+from tests.factories import join, owned_trip, purge
 from tests.splits.ledger import Ledger
 from tripcompanion.database import deletes
 from tripcompanion.database.deletes import delete_unread
@@ -66,8 +66,7 @@ def test_it_takes_as_many_statements_for_a_long_history(
 
 
 def test_another_trip_of_the_same_people_stays(api, trip, olga, ed, vera):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     join(other, ed, TripRole.EDITOR)
     join(other, vera)
     live(Ledger(other, api, olga), olga, ed, vera, 2)

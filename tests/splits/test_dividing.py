@@ -34,8 +34,7 @@ def test_nobody_pays_the_odd_cent_every_time(ledger, olga, ed, vera):
 
 def test_deleting_an_expense_does_not_turn_the_odd_cent_back(ledger, olga, ed):
     first = parts(ledger.spend(olga, 0.01, olga, ed))
-    gone = ledger.spend(olga, 0.01, olga, ed)
-    ledger.delete(gone, olga)
+    ledger.delete(ledger.spend(olga, 0.01, olga, ed), olga)
     assert parts(ledger.spend(olga, 0.01, olga, ed)) == first
 
 

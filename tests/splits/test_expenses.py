@@ -94,8 +94,7 @@ def test_texts_are_trimmed(ledger, olga):
     ],
 )
 def test_amounts_are_exact_and_rounded_half_up_to_the_currency(ledger, olga, sent, recorded):
-    response = ledger.answer(olga, "post", "expenses", ledger.expense_body(sent, olga))
-    expense = exact(response)
+    expense = exact(ledger.answer(olga, "post", "expenses", ledger.expense_body(sent, olga)))
     assert expense["amount"] == Decimal(recorded)
     assert expense["splits"][0]["amount"] == Decimal(recorded)
 
@@ -108,8 +107,7 @@ def test_ids_may_come_as_strings_of_digits(ledger, olga, ed):
 
 
 def test_an_admin_who_is_no_member_must_name_who_paid(ledger, ada, olga):
-    response = ledger.answer(ada, "post", "expenses", ledger.expense_body(60, olga))
-    assert response.status_code == 400
+    assert ledger.answer(ada, "post", "expenses", ledger.expense_body(60, olga)).status_code == 400
 
 
 def test_a_deleted_expense_is_gone_with_its_splits_and_its_part_in_the_balances(ledger, olga, ed):
@@ -123,3 +121,31 @@ def test_a_deleted_expense_is_gone_with_its_splits_and_its_part_in_the_balances(
     assert not any(ledger.balances().values())
     assert ledger.pending(ed) == []
     assert ledger.answer(olga, "delete", f"expenses/{expense['id']}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        (["  Beach ", "fish"], ["Beach", "fish"]),
+        (["by \n the\tsea"], ["by the sea"]),
+        (["Fish", "beach", "FISH", "fish "], ["Fish", "beach"]),
+        (["STRASSE", "straße"], ["STRASSE"]),
+        (["x" * 40], ["x" * 40]),
+    ],
+)
+def test_tags_are_trimmed_and_unique_in_the_order_in_which_they_were_entered(
+    ledger, olga, sent, stored
+):
+    expense = ledger.spend(olga, 60, olga, tags=sent)
+    assert expense["tags"] == ledger.expense(expense)["tags"] == stored
+
+
+def test_journal_and_restore_know_tags(ledger, api, trip, olga):
+    expense = ledger.spend(olga, 60, olga, tags=["fish"])
+    ledger.change(expense, olga, tags=["fish", "beach"])
+    path = f"{ledger.url}/expenses/{expense['id']}"
+    client = api(olga)
+    [changed] = ledger.journal(event="expense.changed")
+    assert changed.changes == {"tags": {"old": ["fish"], "new": ["fish", "beach"]}}
+    assert client.delete(path).status_code == 204
+    assert client.post(f"{path}/restore").json()["tags"] == ["fish", "beach"]

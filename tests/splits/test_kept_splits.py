@@ -2,14 +2,9 @@
 
 import pytest
 
+from tests.splits.ledger import paid_by
+
 pytestmark = pytest.mark.either
-
-
-def pair(first, first_amount, second, second_amount):
-    return [
-        {"userId": first.pk, "amount": first_amount},
-        {"userId": second.pk, "amount": second_amount},
-    ]
 
 
 @pytest.fixture
@@ -100,10 +95,10 @@ def test_the_same_people_in_another_order_keep_everything(ledger, olga, ed, vera
 
 
 def test_allocations_above_a_changed_debt_become_credit(ledger, olga, ed, vera):
-    expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
+    expense = ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
     ledger.settle(vera, olga, 60)
     split = ledger.split(expense, vera)
-    ledger.change(expense, olga, payers=pair(olga, 45, ed, 55))
+    ledger.change(expense, olga, payers=paid_by(olga, 45, ed, 55))
     changed = ledger.split(expense, vera)
     assert changed["id"] == split["id"]
     assert (changed["paid"], changed["paidAmount"]) == (False, 45)
@@ -112,9 +107,9 @@ def test_allocations_above_a_changed_debt_become_credit(ledger, olga, ed, vera):
 
 
 def test_the_latest_allocation_becomes_credit_first(ledger, olga, ed, vera):
-    expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
+    expense = ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
     first, latest = ledger.settle(vera, olga, 40), ledger.settle(vera, olga, 20)
-    ledger.change(expense, olga, payers=pair(olga, 40, ed, 60))
+    ledger.change(expense, olga, payers=paid_by(olga, 40, ed, 60))
     ledger.delete_settlement(latest, olga)
     assert ledger.paid(expense, vera) == (False, 40)
     ledger.delete_settlement(first, olga)
@@ -122,9 +117,9 @@ def test_the_latest_allocation_becomes_credit_first(ledger, olga, ed, vera):
 
 
 def test_a_grown_debt_of_a_kept_split_is_open_again(ledger, olga, ed, vera):
-    expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
+    expense = ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
     first_paid_at = ledger.pay(ledger.split(expense, vera), vera)["paidAt"]
-    ledger.change(expense, olga, payers=pair(olga, 70, ed, 30))
+    ledger.change(expense, olga, payers=paid_by(olga, 70, ed, 30))
     split = ledger.split(expense, vera)
     assert (split["paid"], split["paidAmount"], split["paidAt"]) == (False, 90, None)
     assert ledger.debt(vera) == 10
@@ -136,9 +131,9 @@ def test_a_grown_debt_of_a_kept_split_is_open_again(ledger, olga, ed, vera):
 def test_unpaying_takes_money_that_pay_recorded_and_that_covers_something_else_by_now(
     ledger, olga, ed, vera
 ):
-    expense = ledger.spend(olga, 100, vera, payers=pair(olga, 60, ed, 40))
+    expense = ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
     ledger.pay(ledger.split(expense, vera), vera)
-    ledger.change(expense, olga, payers=pair(olga, 70, ed, 30))
+    ledger.change(expense, olga, payers=paid_by(olga, 70, ed, 30))
     later = ledger.spend(ed, 10, vera)
     assert ledger.paid(later, vera) == (True, 10)
     ledger.unpay(ledger.split(expense, vera), vera)
@@ -156,7 +151,7 @@ def test_a_changed_split_elsewhere_in_the_expense_keeps_the_others(ledger, expen
 
 
 def test_a_deleted_split_turns_the_debts_of_the_others(ledger, olga, ed, vera, bert):
-    expense = ledger.spend(olga, 90, olga, vera, bert, payers=pair(olga, 60, ed, 30))
+    expense = ledger.spend(olga, 90, olga, vera, bert, payers=paid_by(olga, 60, ed, 30))
     ledger.settle(bert, olga, 15)
     assert ledger.paid(expense, bert) == (False, 15)
     ledger.delete_split(ledger.split(expense, olga), olga)

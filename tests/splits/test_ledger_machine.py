@@ -88,8 +88,7 @@ class Trip(Histories):
         by, sent = self.callers[caller], self.sent(**division)
         response = self.send(by, "post", "expenses", sent.body)
         refused = self.refusal(by, Can.RECORD) or (400 if sent.named - self.present else 0)
-        assert response.status_code == (refused or 201)
-        if not refused:
+        if self.succeeded(response, refused or 201):
             bill = self.rules.record(response.json()["id"], by.pk)
             self.rewritten(bill, sent.parts(self.rules.bills[bill].number), sent.paid_by_user)
 
@@ -104,11 +103,10 @@ class Trip(Histories):
         response = self.send(by, "put", f"expenses/{bill}", sent.body)
         refused = self.refusal_to_change(by, bill) or (400 if sent.named - self.known(bill) else 0)
         stored, parts = self.rules.bills[bill], sent.parts(self.rules.bills[bill].number)
-        closing = None if refused else self.closed_on_top(bill, parts, sent.paid_by_user)
-        if response.status_code == 409 and self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 200)
-        if not refused:
+        closing = None
+        if not refused and response.status_code == 409:
+            closing = self.closed_on_top(bill, parts, sent.paid_by_user)
+        if self.succeeded(response, refused or 200, closing):
             # What was set by hand stays if neither money nor division is another.
             stored.divided = Expense.objects.get(pk=bill).divided
             if not stored.divided:
@@ -136,10 +134,7 @@ class Trip(Histories):
         refused = refused or (409 if not stored.divided and not is_same else 0)
         refused = refused or (400 if sent.paid_by_user.keys() - self.known(bill) else 0)
         closing = None if refused else self.closed_on_top(bill, stored.parts, sent.paid_by_user)
-        if self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 200)
-        if not refused:
+        if self.succeeded(response, refused or 200, closing):
             rows = exact(response)["splits"]
             parts = {row["participant"]["id"]: self.minor(row["amount"]) for row in rows}
             assert parts == stored.parts
@@ -159,10 +154,7 @@ class Trip(Histories):
         refused = self.refusal_to_change(by, bill)
         response = self.send(by, "delete", f"expenses/{bill}")
         closing = None if refused else self.closed_on_top(bill, {})
-        if self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 204)
-        if not refused:
+        if self.succeeded(response, refused or 204, closing):
             self.rules.delete(bill)
 
     @precondition(with_bills)
@@ -179,10 +171,7 @@ class Trip(Histories):
         refused = self.refusal(by, Can.RECORD) or (0 if user in self.present else 400)
         refused = refused or (409 if user in stored.parts or is_too_much else 0)
         closing = None if refused else self.closed_on_top(bill, {**stored.parts, user: amount})
-        if self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 201)
-        if not refused:
+        if self.succeeded(response, refused or 201, closing):
             stored.divided = False
             self.rewritten(bill, {**stored.parts, user: amount}, None)
 
@@ -196,10 +185,7 @@ class Trip(Histories):
         response = self.send(by, "delete", f"/api/expenses/{bill}/splits/{split}")
         rest = {u: part for u, part in stored.parts.items() if u != user}
         closing = None if refused else self.closed_on_top(bill, rest)
-        if self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 204)
-        if not refused:
+        if self.succeeded(response, refused or 204, closing):
             stored.divided = False
             self.rewritten(bill, rest, None)
 
@@ -215,10 +201,7 @@ class Trip(Histories):
         closing = self.rules.closed_on_top(self.rules.paying([split]))
         if refused or action == "pay":
             closing = None
-        if self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 200)
-        if not refused:
+        if self.succeeded(response, refused or 200, closing):
             if action == "pay":
                 self.entered(self.rules.pay(split, by.pk))
             else:
@@ -233,8 +216,7 @@ class Trip(Histories):
         response = self.send(by, "post", "settlements", body)
         refused = self.refusal(by, Can.SETTLE, own=by.pk in {sender, receiver})
         refused = refused or (400 if {sender, receiver} - self.present else 0)
-        assert response.status_code == (refused or 201)
-        if not refused:
+        if self.succeeded(response, refused or 201):
             self.entered([Money(sender, receiver, amount, by.pk)])
 
     @precondition(with_balances)
@@ -261,10 +243,7 @@ class Trip(Histories):
         refused = self.refusal(by, Can.DELETE_SETTLEMENTS, own=own)
         response = self.send(by, "delete", f"settlements/{settlement}")
         closing = None if refused else self.rules.closed_on_top([settlement])
-        if self.refused_by_a_closing(response, closing):
-            return
-        assert response.status_code == (refused or 204)
-        if not refused:
+        if self.succeeded(response, refused or 204, closing):
             self.rules.delete_settlement(settlement)
 
     @precondition(on_one_page)

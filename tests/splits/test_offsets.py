@@ -4,14 +4,13 @@ For each person: open debts owed to them, less those they owe, plus the credit t
 credit that others hold with them. `audit_ledger`, which runs after each test, compares it, too.
 """
 
-from collections import defaultdict
 from io import StringIO
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from splits.models import Allocation, Debt, DeletedEntry, Settlement
+from splits.models import Allocation, DeletedEntry, Settlement
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
 from tests.document import problem_of
@@ -19,16 +18,6 @@ from tests.splits.test_audit import audit
 
 
 def assert_lawful(ledger):
-    found: dict[int, int] = defaultdict(int)
-    for debtor, creditor, minor in Debt.objects.values_list("debtor", "creditor", "open_minor"):
-        found[creditor] += minor
-        found[debtor] -= minor
-    rows = Settlement.with_offsets.values_list("sender", "receiver", "credit_minor")
-    for sender, receiver, minor in rows:
-        found[sender] += minor
-        found[receiver] -= minor
-    balances = {pk: round(100 * balance) for pk, balance in ledger.balances().items()}
-    assert {pk: found[pk] for pk in balances} == balances
     assert list(differences(ledger.trip.pk)) == []
 
 
@@ -67,17 +56,14 @@ def test_an_amount_that_is_corrected_after_a_closing_and_back_again_is_paid(
     ledger.change(by_ed, ed, amount=20)
     assert balances_by(ledger, olga, ed) == [0, 0]
     assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0)
-    assert_lawful(ledger)
 
 
 def test_what_was_offset_against_a_deleted_expense_is_credit(ledger, closing, by_ed, olga, ed):
     ledger.delete(by_ed, ed)
     assert balances_by(ledger, olga, ed) == [20, -20]
     assert_lawful(ledger)
-    lunch = ledger.spend(ed, 25, olga)
-    assert ledger.paid(lunch, olga) == (False, 20)
+    assert ledger.paid(ledger.spend(ed, 25, olga), olga) == (False, 20)
     assert balances_by(ledger, olga, ed) == [-5, 5]
-    assert_lawful(ledger)
 
 
 def test_offsets_are_no_payments(ledger, api, closing, olga, ed):
@@ -146,7 +132,6 @@ def test_no_way_of_deleting_a_payment_takes_away_what_a_closing_used(
     assert ledger.expense(dinner) == before
     ledger.delete_settlement(closing, olga)
     assert ledger.answer(olga, method, path, body).status_code in {200, 204}
-    assert_lawful(ledger)
 
 
 def test_a_closing_goes_after_one_that_used_what_it_left(ledger, closing, by_ed, olga, ed):
@@ -177,36 +162,22 @@ def test_two_closings_are_restored_in_any_order(ledger, closing, by_ed, olga, ed
     assert problem_of(refused, 409, "closes_trip")["settlementId"] == later["id"]
 
 
-def test_a_closing_whose_credit_is_gone_is_restored_as_a_payment(ledger, olga, ed, vera):
+@pytest.mark.parametrize(("meanwhile", "left"), [(0, 4), (4, 0)])
+def test_a_closing_whose_credit_is_gone_closes_anew_only_if_all_balances_are_zero(
+    ledger, olga, ed, vera, meanwhile, left
+):
     ledger.spend(ed, 10, vera)
     dinner = ledger.spend(olga, 10, ed)
     first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
     ledger.delete_settlement(last, olga)
     ledger.delete_settlement(first, olga)
     DeletedEntry.objects.filter(object_id=first["id"]).delete()
-    path = f"settlements/{last['id']}/restore"
-    assert ledger.answer(olga, "post", path).status_code == 200
-    assert balances_by(ledger, olga, ed, vera) == [4, 0, -4]
-    assert (ledger.debt(ed), ledger.debt(vera)) == (10, 10)
-    assert ledger.paid(dinner, ed) == (False, 0)
-    assert_lawful(ledger)
-
-
-def test_a_closing_whose_credit_is_gone_closes_anew_if_all_balances_are_zero(
-    ledger, olga, ed, vera
-):
-    ledger.spend(ed, 10, vera)
-    ledger.spend(olga, 10, ed)
-    first, last = ledger.settle(vera, olga, 4), ledger.settle(vera, olga, 6)
-    ledger.delete_settlement(last, olga)
-    ledger.delete_settlement(first, olga)
-    DeletedEntry.objects.filter(object_id=first["id"]).delete()
-    ledger.settle(vera, olga, 4)
-    path = f"settlements/{last['id']}/restore"
-    assert ledger.answer(olga, "post", path).status_code == 200
-    assert balances_by(ledger, olga, ed, vera) == [0, 0, 0]
-    assert (ledger.debt(ed), ledger.debt(vera)) == (0, 0)
-    assert_lawful(ledger)
+    if meanwhile:
+        ledger.settle(vera, olga, meanwhile)
+    assert ledger.answer(olga, "post", f"settlements/{last['id']}/restore").status_code == 200
+    assert balances_by(ledger, olga, ed, vera) == [left, 0, -left]
+    assert (ledger.debt(ed), ledger.debt(vera)) == ((10, 10) if left else (0, 0))
+    assert ledger.paid(dinner, ed) == ((False, 0) if left else (True, 10))
 
 
 # -- Closed by an older release -------------------------------------------------------------------
@@ -264,29 +235,18 @@ def test_what_an_older_release_has_lost_of_a_closing_is_credit(ledger, closing, 
     assert any("it leaves user" in str(found) for found in differences(ledger.trip.pk))
     offset_closings(connection, ledger.trip.pk)
     assert_lawful(ledger)
-    restored = ledger.answer(ed, "post", f"expenses/{by_ed['id']}/restore")
-    assert restored.status_code == 200
+    assert ledger.answer(ed, "post", f"expenses/{by_ed['id']}/restore").status_code == 200
     assert ledger.debt(olga) == 0
-    assert_lawful(ledger)
 
 
-def test_a_closing_that_an_older_release_deleted_closes_anew(ledger, closing, olga, ed):
-    as_before(ledger.trip)
-    ledger.delete_settlement(closing, olga)
-    assert (ledger.debt(olga), ledger.debt(ed)) == (20, 30)
-    restored = ledger.answer(olga, "post", f"settlements/{closing['id']}/restore")
-    assert restored.status_code == 200
-    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0)
-    assert_lawful(ledger)
-
-
-def test_a_closing_that_an_older_release_deleted_is_not_put_back_in_part(
-    ledger, closing, by_ed, olga, ed
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_closing_that_an_older_release_deleted_closes_anew_and_not_in_part(
+    ledger, closing, by_ed, olga, ed, is_whole
 ):
     as_before(ledger.trip)
     ledger.delete_settlement(closing, olga)
-    ledger.delete(by_ed, ed)
-    restored = ledger.answer(olga, "post", f"settlements/{closing['id']}/restore")
-    assert restored.status_code == 200
-    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 20)
-    assert_lawful(ledger)
+    assert (ledger.debt(olga), ledger.debt(ed)) == (20, 30)
+    if not is_whole:
+        ledger.delete(by_ed, ed)
+    assert ledger.answer(olga, "post", f"settlements/{closing['id']}/restore").status_code == 200
+    assert (ledger.debt(olga), ledger.debt(ed)) == (0, 0 if is_whole else 20)

@@ -71,8 +71,7 @@ def test_paying_one_of_two_splits_between_the_same_two_leaves_the_other_open(
 
 
 def test_deleting_a_paid_split_takes_its_settlement_along(ledger, expense, olga, ed, vera):
-    paid = ledger.pay(ledger.split(expense, ed), ed)
-    ledger.delete_split(paid, olga)
+    ledger.delete_split(ledger.pay(ledger.split(expense, ed), ed), olga)
     assert ledger.settlements() == []
     assert ledger.balances() == {olga.pk: 20, ed.pk: 0, vera.pk: -20}
 

@@ -153,8 +153,7 @@ def test_exact_parts_replace_a_division_that_differs(trip, olga, ed, vera):
         (pk,) = together(trip, olga, [new], 1)
         expense = Expense.objects.get(pk=pk)
         assert expense.split_type == split_type
-        found = expense.splits.values_list("participant", "amount_minor")
-        assert dict(found) == exact
+        assert dict(expense.splits.values_list("participant", "amount_minor")) == exact
 
 
 def test_a_foreign_expense_keeps_exact_parts_of_the_trips_currency(trip, olga, ed):

@@ -7,17 +7,10 @@ from rest_framework.exceptions import ValidationError
 
 from splits.models.division import Division, Money
 from splits.reports.audit import differences
-from tests.document import problem_of
+from tests.document import fields_in, problem_of
 from tests.factories import spend
 from tests.splits.ledger import exact, parts
 from tests.stored import rolled_back
-
-
-@pytest.fixture(autouse=True)
-def sound(trip):
-    """The audit finds nothing wrong after any of these tests."""
-    yield
-    assert list(differences(trip.pk)) == []
 
 
 def test_who_received_a_refund_owes_it(ledger, olga, ed, vera):
@@ -105,7 +98,7 @@ def test_a_refund_is_divided_in_each_way(ledger, olga, ed):
     body = ledger.expense_body(-5, ed, splitType="ITEMIZED", items=items, tip=-1)
     assert parts(ledger.answer(olga, "post", "expenses", body).json()) == {ed.pk: -5}
     wrong = ledger.answer(olga, "post", "expenses", {**body, "tip": 1, "amount": -3})
-    assert list(problem_of(wrong, 400)["errors"]) == ["tip"]
+    assert fields_in(wrong) == ["tip"]
 
 
 def test_one_person_receives_a_refund(ledger, olga, ed):
@@ -139,14 +132,13 @@ def test_payments_have_the_sign_of_the_amount_whoever_divides(paid):
 def test_zero_is_neither(ledger, olga):
     for amount in (0, "0.00", "-0.001", "-1000000000000.01"):
         refused = ledger.answer(olga, "post", "expenses", ledger.expense_body(amount, olga))
-        assert list(problem_of(refused, 400)["errors"]) == ["amount"]
+        assert fields_in(refused) == ["amount"]
 
 
 def test_an_expense_becomes_a_refund_and_back(ledger, olga, ed):
     expense = ledger.spend(olga, 30, olga, ed)
     ledger.settle(ed, olga, 15)
-    refund = ledger.change(expense, olga, amount=-30)
-    assert parts(refund) == {olga.pk: -15, ed.pk: -15}
+    assert parts(ledger.change(expense, olga, amount=-30)) == {olga.pk: -15, ed.pk: -15}
     assert (ledger.balance(olga), ledger.balance(ed)) == (-30, 30)
     assert ledger.debt(olga) == 15
     assert parts(ledger.change(expense, olga, amount=30)) == {olga.pk: 15, ed.pk: 15}

@@ -18,7 +18,7 @@ ROUNDS = 4
 
 
 @pytest.fixture(scope="module")
-def own_server():
+def server():
     """One of our own, because rows are made old by hand; the audit is silent in the end."""
     with running_server() as server:
         yield server
@@ -26,9 +26,8 @@ def own_server():
 
 
 @pytest.fixture(scope="module")
-def people(own_server):
-    with httpx.Client(base_url=own_server.url, timeout=60, trust_env=False) as client:
-        yield [sign_up(client) for _number in range(3)]
+def people(http):
+    return [sign_up(http) for _number in range(3)]
 
 
 @pytest.fixture
@@ -115,17 +114,17 @@ def test_beside_the_deletion_of_the_trip(people):
         journey.adds_up()
 
 
-def test_a_trip_is_restored_once(own_server, journey, people):
+def test_a_trip_is_restored_once(server, journey, people):
     owner, *_others = people
     for _round in range(ROUNDS):
         owner.done("DELETE", journey.path)
         outcome = at_once([lambda: owner.call("POST", f"{journey.path}/restore")] * 4)
         assert outcome == {(200, ""): 1, (409, "not_restorable"): 3}
-    events = [row["event"] for row in own_server.journal(journey.id)]
+    events = [row["event"] for row in server.journal(journey.id)]
     assert events.count("trip.restored") == ROUNDS
 
 
-def test_a_trip_is_restored_beside_the_deletion_of_an_account(own_server, people):
+def test_a_trip_is_restored_beside_the_deletion_of_an_account(server, people):
     owner, *_others = people
     for _round in range(ROUNDS):
         journey, leaving = Journey.start(owner), sign_up(owner.http)
@@ -186,12 +185,12 @@ def test_members_get_no_trip_while_one_is_restored_within_their_quota(one_trip_s
 
 
 @pytest.mark.slow
-def test_what_is_over_is_pruned_or_restored(own_server, journey, people):
+def test_what_is_over_is_pruned_or_restored(server, journey, people):
     """Two prunes at once, beside a trip that is over and an expense that is over."""
     owner, other, _third = people
     path, gone = deleted_expense(journey, owner, other), Journey.start(owner)
     owner.done("DELETE", gone.path)
-    with closing(OtherProcess(own_server)) as database:
+    with closing(OtherProcess(server)) as database:
         for table, key in (("trips_trip", "id"), ("splits_deletedentry", "trip_id")):
             trip = gone.id if key == "id" else journey.id
             statement = (
@@ -199,7 +198,7 @@ def test_what_is_over_is_pruned_or_restored(own_server, journey, people):
             )
             database.run(statement, trip)
     with ThreadPoolExecutor(3) as threads:
-        prunes = [threads.submit(own_server.manage, "prune") for _number in range(2)]
+        prunes = [threads.submit(server.manage, "prune") for _number in range(2)]
         statuses = set()
         while not all(prune.done() for prune in prunes):
             statuses.add(owner.call("POST", f"{path}/restore").status_code)

@@ -76,8 +76,7 @@ def test_what_was_read_and_what_was_posted_change_nothing(ledger, olga, ed, vera
         posted = ledger.answer(olga, "post", "expenses", body)
         assert posted.status_code == 201, posted.json()
         expense = posted.json()
-        figures = division.get("splitAmounts")
-        assert expense["splitAmounts"] == figures
+        assert expense["splitAmounts"] == division.get("splitAmounts")
         if "participantUserIds" in division:
             assert expense["participantUserIds"] == division["participantUserIds"]
         put(ledger, olga, expense, expense)

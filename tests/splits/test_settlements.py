@@ -2,6 +2,8 @@
 
 from django.utils import timezone
 
+from tests.document import fields_in
+
 
 def body(sender, receiver, amount=20, **fields):
     return {"fromUserId": sender.pk, "toUserId": receiver.pk, "amount": amount, **fields}
@@ -29,18 +31,14 @@ def test_a_settlement_is_of_today_and_without_a_note_by_default(ledger, olga, ed
 
 
 def test_nobody_settles_with_themselves(ledger, ed):
-    response = ledger.answer(ed, "post", "settlements", body(ed, ed))
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == ["toUserId"]
+    assert fields_in(ledger.answer(ed, "post", "settlements", body(ed, ed))) == ["toUserId"]
 
 
 def test_both_sides_are_members(ledger, olga, vera, sam):
     assert ledger.answer(vera, "post", "members/leave").status_code == 204
     for other in (sam, vera):
         for sent, field in ((body(other, olga), "fromUserId"), (body(olga, other), "toUserId")):
-            response = ledger.answer(olga, "post", "settlements", sent)
-            assert response.status_code == 400
-            assert list(response.json()["errors"]) == [field]
+            assert fields_in(ledger.answer(olga, "post", "settlements", sent)) == [field]
 
 
 def test_it_may_be_dated_ahead(ledger, olga, ed):
