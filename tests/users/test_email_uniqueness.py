@@ -3,6 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
+from tests.document import fields_in
 from tests.factories import PASSWORD, UserFactory
 from tests.users.logins import try_to_log_in
 from users.models import User
@@ -58,9 +59,7 @@ LOOK_ALIKES = {
 @pytest.mark.django_db
 def test_the_part_before_the_at_is_ascii(local):
     """T40: Addresses that look alike after normalisation are rejected."""
-    response = register(f"{local}@example.com")
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == ["email"]
+    assert fields_in(register(f"{local}@example.com")) == ["email"]
     assert not User.objects.exists()
 
 
@@ -86,7 +85,6 @@ def test_an_account_cannot_move_to_a_taken_address(api, olga, ed, route):
 def test_ones_own_address_in_another_spelling_is_free(api, olga, route):
     body = {"name": "Olga Owner", "email": "OLGA@Example.com", "password": PASSWORD}
     response = api(olga).put(f"/api/users/{olga.pk}{route}", body)
-    assert response.status_code == 200
     assert response.json()["email"] == "OLGA@Example.com"
     assert try_to_log_in("olga@example.com").status_code == 200
 
@@ -102,6 +100,5 @@ def test_a_left_address_is_free_for_others(api, olga):
 
 @pytest.mark.django_db
 def test_a_deactivated_account_keeps_its_address():
-    user = UserFactory(email="gone@example.com")
-    user.deactivate(by=None)
+    UserFactory(email="gone@example.com").deactivate(by=None)
     assert_taken(register("gone@example.com"))

@@ -1,17 +1,16 @@
 """Making scoped tokens: what is stored of them, their scopes, when they expire, and how many."""
 
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 
-import httpx
 import pytest
 import time_machine
 from rest_framework.exceptions import NotAuthenticated
 
-from tests.factories import PASSWORD
+from tests.document import fields_in, problem_of
 from tests.scoped import ALL, TOKENS, make, script_of
+from tests.splits.journey import at_once, sign_up
 from tests.stored import everything_stored
 from users.models import MAX_ACTIVE_TOKENS, ScopedToken, User
 
@@ -19,11 +18,6 @@ NOON = datetime(2026, 5, 14, 12, 0, 0, tzinfo=UTC)
 NEW = "five-yellow-umbrellas"
 PARALLEL = 8
 ROUNDS = 6
-
-
-def refused_for(response):
-    assert (response.status_code, response.json()["code"]) == (400, "invalid")
-    return list(response.json()["errors"])
 
 
 def test_a_token_is_shown_once_and_nothing_of_it_is_stored(api, trip, olga):
@@ -74,7 +68,7 @@ def test_a_scope_that_is_named_twice_counts_once(api, olga):
     "scopes", [[], ["trips"], ["admin:read"], ["trips:read trips:write"], ["*"], [""], [None]]
 )
 def test_other_words_are_no_scopes(api, olga, scopes):
-    [field] = refused_for(make(api(olga), scopes=scopes))
+    [field] = fields_in(make(api(olga), scopes=scopes))
     assert field.startswith("scopes")
     assert not ScopedToken.objects.exists()
 
@@ -90,7 +84,7 @@ def test_one_says_when_it_expires_up_to_a_year_from_now(api, olga, seconds):
 def test_the_past_and_more_than_a_year_are_refused(api, olga, seconds):
     with time_machine.travel(NOON, tick=False):
         at = (NOON + timedelta(seconds=seconds)).isoformat()
-        assert refused_for(make(api(olga), expiresAt=at)) == ["expiresAt"]
+        assert fields_in(make(api(olga), expiresAt=at)) == ["expiresAt"]
 
 
 def test_null_is_as_good_as_nothing_and_an_offset_is_understood(api, olga):
@@ -109,7 +103,7 @@ def test_a_foreign_trip_and_none_are_refused_alike(api, trip, ed, sam, ada):
     trip.members.get(user=ed).leave(by=ed)
     for user in (ed, sam, ada):
         foreign, missing = make(api(user), tripId=trip.pk), make(api(user), tripId=999_999)
-        assert refused_for(foreign) == ["tripId"]
+        assert fields_in(foreign) == ["tripId"]
         assert foreign.content == missing.content
 
 
@@ -118,8 +112,7 @@ def test_there_is_a_limit_of_live_tokens(api, olga, ed):
     with time_machine.travel(NOON, tick=False) as clock:
         for _number in range(MAX_ACTIVE_TOKENS):
             script_of(olga, *ALL)
-        response = make(api(olga))
-        assert (response.status_code, response.json()["code"]) == (409, "limit_reached")
+        problem_of(make(api(olga)), 409, "limit_reached")
         assert make(api(ed)).status_code == 201
         clock.shift(timedelta(days=91))
         client = api(olga)
@@ -136,38 +129,22 @@ def test_ending_one_makes_room(api, olga):
 
 
 @pytest.mark.slow
-def test_the_limit_holds_for_many_at_once(server):
-    users = f"{server.url}/api/users"
-    account = {"email": "scripts@example.com", "password": PASSWORD}
-    login = httpx.post(f"{users}/register", json=account, timeout=30).json()
-    headers = {"Authorization": f"Bearer {login['token']}"}
-    body = {"name": "Import", "scopes": ["trips:read"]}
-
-    def make_one(_at):
-        url = f"{users}/me/tokens"
-        return httpx.post(url, json=body, headers=headers, timeout=30).status_code
-
-    for number in range(MAX_ACTIVE_TOKENS - 1):
-        assert make_one(number) == 201
+def test_the_limit_holds_for_many_at_once(http):
+    user, body = sign_up(http), {"name": "Import", "scopes": ["trips:read"]}
+    make_one = partial(user.call, "POST", "/users/me/tokens", body)
+    for _number in range(MAX_ACTIVE_TOKENS - 1):
+        assert make_one().status_code == 201
     for _round in range(ROUNDS):
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            outcome = Counter(pool.map(make_one, range(PARALLEL)))
-        assert outcome == {201: 1, 409: PARALLEL - 1}
-        newest = httpx.get(f"{users}/me/tokens", headers=headers, timeout=30).json()["items"][0]
-        httpx.delete(f"{users}/me/tokens/{newest['id']}", headers=headers, timeout=30)
+        outcome = at_once([make_one] * PARALLEL)
+        assert outcome == {(201, ""): 1, (409, "limit_reached"): PARALLEL - 1}
+        newest = user.done("GET", "/users/me/tokens")["items"][0]
+        user.done("DELETE", f"/users/me/tokens/{newest['id']}")
 
 
-def test_an_account_that_was_barred_meanwhile_gets_none(olga):
+@pytest.mark.parametrize("end", [User.deactivate, partial(User.change, password=NEW)])
+def test_no_token_is_made_for_an_account_or_a_log_in_that_ended_meanwhile(olga, end):
     caller = User.objects.get(pk=olga.pk)
-    olga.deactivate(by=None)
-    with pytest.raises(NotAuthenticated):
-        script_of(caller, *ALL)
-    assert not ScopedToken.objects.exists()
-
-
-def test_no_token_is_made_with_a_log_in_that_ended_meanwhile(olga):
-    caller = User.objects.get(pk=olga.pk)
-    olga.change(by=None, password=NEW)
+    end(olga, by=None)
     with pytest.raises(NotAuthenticated):
         script_of(caller, *ALL)
     assert not ScopedToken.objects.exists()

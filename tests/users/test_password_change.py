@@ -3,11 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 
-from tests.document import problem_of
-from tests.factories import PASSWORD, overwrite
+from tests.document import fields_in, problem_of
+from tests.factories import PASSWORD
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import Session
 
@@ -47,8 +46,7 @@ def test_ones_own_log_in_lives_on_and_all_others_die_at_once(olga, route):
 def test_the_same_password_again_ends_nothing(olga, route):
     own, phone = log_in(olga), log_in(olga)
     body = {key: PASSWORD if value == NEW else value for key, value in BODIES[route].items()}
-    response = bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", body)
-    assert response.status_code == 200
+    assert bearer(own["token"]).put(f"/api/users/{olga.pk}{route}", body).status_code == 200
     assert is_alive(phone["token"])
 
 
@@ -69,13 +67,6 @@ def test_a_password_that_an_administrator_sets_ends_every_log_in_of_the_user(api
     assert try_to_log_in("olga@example.com", NEW).status_code == 200
 
 
-def test_a_password_that_is_set_behind_the_api_ends_every_log_in(olga):
-    pair = log_in(olga)
-    overwrite(olga, password=make_password(NEW))
-    assert not is_alive(pair["token"])
-    assert refresh(pair["refreshToken"]).status_code == 401
-
-
 @pytest.mark.parametrize(
     "current",
     [..., None, "", "wrong-password", NEW, PASSWORD.upper(), f" {PASSWORD}", 12, "x" * 129],
@@ -92,8 +83,7 @@ def test_a_wrong_or_missing_current_password_is_refused_on_its_field(olga, curre
 
 
 def test_an_administrator_too_proves_their_own_current_password(ada):
-    own = log_in(ada)
-    assert_refused(put_profile(own, ada, {"newPassword": NEW}), "currentPassword")
+    assert_refused(put_profile(log_in(ada), ada, {"newPassword": NEW}), "currentPassword")
 
 
 @pytest.mark.parametrize("confirmation", ["", "six-brown-hats-here", NEW.upper(), f"{NEW} "])
@@ -132,8 +122,7 @@ def test_a_refused_change_changes_no_other_field(olga):
 def test_a_taken_address_leaves_the_password_and_the_log_ins_alone(olga, ed):
     own, phone = log_in(olga), log_in(olga)
     body = BODIES[""] | {"email": "ed@example.com"}
-    response = bearer(own["token"]).put(f"/api/users/{olga.pk}", body)
-    assert (response.status_code, response.json()["code"]) == (409, "email_taken")
+    problem_of(bearer(own["token"]).put(f"/api/users/{olga.pk}", body), 409, "email_taken")
     assert is_alive(phone["token"])
     assert try_to_log_in("olga@example.com", PASSWORD).status_code == 200
 
@@ -143,8 +132,7 @@ def put_profile(pair, user, body):
 
 
 def assert_refused(response, field):
-    assert (response.status_code, response.json()["code"]) == (400, "invalid")
-    assert list(response.json()["errors"]) == [field]
+    assert fields_in(response) == [field]
 
 
 def old_log_in(user):

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from tests.document import problem_of
 from tests.factories import PASSWORD, UserFactory
 from tests.mailserver import mail_server, token_in
 from tests.splits.journey import answers_at_once
@@ -50,8 +51,7 @@ def token_for(email):
 
 
 def assert_dead(response):
-    document = response.json()
-    assert (response.status_code, document["code"]) == (400, "link_invalid")
+    document = problem_of(response, 400, "link_invalid")
     assert document["errors"] == {"token": [document["detail"]]}
 
 
@@ -216,8 +216,7 @@ def test_a_link_that_confirms_an_address_sets_no_password(olga):
 @pytest.mark.parametrize("password", ["", "seven77", "password123", "x" * 129, None, 1234567890])
 def test_a_password_that_is_refused_leaves_the_link_good(olga, password):
     token = token_for("olga@example.com")
-    response = confirm(token, password)
-    assert list(response.json()["errors"]) == ["newPassword"]
+    assert list(confirm(token, password).json()["errors"]) == ["newPassword"]
     assert confirm(token).status_code == 204
 
 

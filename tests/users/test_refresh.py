@@ -1,15 +1,16 @@
 """Refresh tokens: each is good once, and a second use ends the whole log-in."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 
-import httpx
 import pytest
 import time_machine
 from django.conf import settings
 from django.utils import timezone
 
+from tests.document import problem_of
 from tests.factories import PASSWORD
+from tests.splits.journey import answers_at_once, fresh_email, register
 from tests.users.logins import is_alive, log_in, refresh
 
 PARALLEL = 6
@@ -17,8 +18,7 @@ ROUNDS = 5
 
 
 def assert_refused(response, code="token_invalid"):
-    assert (response.status_code, response.json()["code"]) == (401, code)
-    assert response["Content-Type"] == "application/problem+json"
+    problem_of(response, 401, code)
     assert response["WWW-Authenticate"] == "Bearer"
 
 
@@ -75,26 +75,20 @@ def test_junk_is_refused(token):
     assert_refused(refresh(token))
 
 
-def test_of_simultaneous_uses_at_most_one_wins_and_the_family_ends(server):
+def test_of_simultaneous_uses_at_most_one_wins_and_the_family_ends(http):
     """T29: Of concurrent uses of a refresh token, one succeeds, and the session ends.
 
     Several rounds, since each is a race.
     """
-    users = f"{server.url}/api/users"
-    body = {"email": "twice@example.com", "password": PASSWORD}
-    httpx.post(f"{users}/register", json=body, timeout=30)
+    body = {"email": fresh_email(), "password": PASSWORD}
+    register(http, body["email"])
     for _round in range(ROUNDS):
-        pair = httpx.post(f"{users}/login", json=body, timeout=30).json()
+        pair = http.post("/api/users/login", json=body).json()
         spent = {"refreshToken": pair["refreshToken"]}
-
-        def use(_at, spent=spent):
-            return httpx.post(f"{users}/token/refresh", json=spent, timeout=30)
-
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            answers = list(pool.map(use, range(PARALLEL)))
-        winners = [answer for answer in answers if answer.status_code == 200]
-        assert len(winners) == 1
+        use = partial(http.post, "/api/users/token/refresh", json=spent)
+        answers = answers_at_once([use] * PARALLEL)
+        [winner] = [answer for answer in answers if answer.status_code == 200]
         assert {answer.status_code for answer in answers} == {200, 401}
-        for token in (pair["token"], winners[0].json()["token"]):
-            me = httpx.get(f"{users}/me", headers={"Authorization": f"Bearer {token}"})
+        for token in (pair["token"], winner.json()["token"]):
+            me = http.get("/api/users/me", headers={"Authorization": f"Bearer {token}"})
             assert me.status_code == 401

@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings
 from rest_framework.test import APIClient
 
+from tests.document import fields_in
 from tests.factories import PASSWORD
 from tests.users.logins import is_alive, refresh, try_to_log_in
 from users.models import User
@@ -157,10 +158,5 @@ def test_email_and_password_are_required(field):
 
 
 def assert_refused(response, field):
-    problem = response.json()
-    assert response.status_code == 400
-    assert response["Content-Type"] == "application/problem+json"
-    assert problem["code"] == "invalid"
-    assert list(problem["errors"]) == [field]
-    assert all(isinstance(text, str) and text for text in problem["errors"][field])
+    assert fields_in(response) == [field]
     assert not User.objects.exists()

@@ -1,10 +1,9 @@
 """One's own log-ins: what is shown of each, and ending one or all of them."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import uuid4
 
-import httpx
 import pytest
 import time_machine
 from django.conf import settings
@@ -18,6 +17,7 @@ from rest_framework.test import APIClient
 
 from tests.factories import PASSWORD, overwrite
 from tests.scoped import script_of
+from tests.splits.journey import Traveller, at_once, fresh_email, register
 from tests.users.logins import bearer, is_alive, log_in, refresh, try_to_log_in
 from users.models import Session, User
 
@@ -95,8 +95,7 @@ def test_a_registration_is_a_log_in_with_a_device_too():
     ],
 )
 def test_of_a_device_only_what_can_be_shown_is_kept(olga, sent, kept):
-    pair = try_to_log_in(olga.email, HTTP_USER_AGENT=sent).json()
-    assert own(pair)["device"] == kept
+    assert own(try_to_log_in(olga.email, HTTP_USER_AGENT=sent).json())["device"] == kept
 
 
 @pytest.mark.parametrize(
@@ -150,8 +149,7 @@ def test_a_browser_sees_the_log_ins_of_the_api_and_is_none_of_them(olga):
 def test_a_log_in_with_an_older_password_is_not_shown(olga):
     log_in(olga)
     overwrite(olga, password=make_password("five-yellow-umbrellas"))
-    pair = try_to_log_in(olga.email, "five-yellow-umbrellas").json()
-    assert len(sessions(pair)) == 1
+    assert len(sessions(try_to_log_in(olga.email, "five-yellow-umbrellas").json())) == 1
 
 
 # -- Ending one -------------------------------------------------------------------------------
@@ -189,23 +187,16 @@ def test_an_id_has_one_spelling(olga, spelt):
     assert end(pair, LETTERS).status_code == 204
 
 
-def test_of_simultaneous_ends_one_wins(server):
-    users = f"{server.url}/api/users"
-    body = {"email": "ends@example.com", "password": PASSWORD}
-    httpx.post(f"{users}/register", json=body, timeout=30)
-    here = httpx.post(f"{users}/login", json=body, timeout=30).json()
-    headers = {"Authorization": f"Bearer {here['token']}"}
+def test_of_simultaneous_ends_one_wins(http):
+    email = fresh_email()
+    login = register(http, email).json()
+    here = Traveller(http, login["user"]["id"], {"Authorization": f"Bearer {login['token']}"})
     for _round in range(3):
-        httpx.post(f"{users}/login", json=body, timeout=30)
-        items = httpx.get(f"{users}/me/sessions", headers=headers, timeout=30).json()["items"]
+        http.post("/api/users/login", json={"email": email, "password": PASSWORD})
+        items = here.done("GET", "/users/me/sessions")["items"]
         other = next(row["id"] for row in items if not row["current"])
-
-        def delete(_at, other=other):
-            url = f"{users}/me/sessions/{other}"
-            return httpx.delete(url, headers=headers, timeout=30).status_code
-
-        with ThreadPoolExecutor(PARALLEL) as pool:
-            assert sorted(pool.map(delete, range(PARALLEL))) == [204] + [404] * (PARALLEL - 1)
+        outcome = at_once([partial(here.call, "DELETE", f"/users/me/sessions/{other}")] * PARALLEL)
+        assert outcome == {(204, ""): 1, (404, "not_found"): PARALLEL - 1}
 
 
 # -- Ending all -------------------------------------------------------------------------------

@@ -117,8 +117,7 @@ def test_an_algorithm_that_no_key_has_is_refused(olga, ring):
     ring(PRIVATE["RS256"])
     claims = claims_of(olga, "token")
     for algorithm in ("RS512", "PS256"):
-        forged = jwt.encode(claims, PRIVATE["RS256"], algorithm)
-        assert_opens_nothing(forged, "token")
+        assert_opens_nothing(jwt.encode(claims, PRIVATE["RS256"], algorithm), "token")
 
 
 @pytest.mark.parametrize("name", PRIVATE)

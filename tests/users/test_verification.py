@@ -134,8 +134,7 @@ def test_asking_again_is_limited_per_user(api, limits, olga, ed):
 
 def test_an_owner_adds_whom_they_like(api, trip, olga, sam, settings):
     settings.REQUIRE_VERIFIED_EMAIL = True
-    response = api(olga).post(f"/api/trips/{trip.pk}/members", {"email": sam.email})
-    assert response.status_code == 201
+    assert api(olga).post(f"/api/trips/{trip.pk}/members", {"email": sam.email}).status_code == 201
 
 
 def test_the_account_is_shown_without_a_new_field(api, olga):
