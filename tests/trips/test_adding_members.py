@@ -1,8 +1,10 @@
 """Adding members, by id or by e-mail, and reading who is there."""
 
 import pytest
+from django.core.management import call_command
 
-from tests.factories import UserFactory, join
+from tests.document import problem_of
+from tests.factories import PASSWORD, TripFactory, UserFactory, add_guest, join
 from tests.trips.bodies import summary
 from trips.roles import TripRole
 
@@ -58,23 +60,25 @@ def test_nobody_gives_a_role_above_their_own(api, trip, sam, request, caller, gr
 
 def test_nobody_is_added_twice(api, trip, olga, sam, named):
     first = add(api, olga, trip, **named).json()
-    response = add(api, olga, trip, **named, role="OWNER")
-    assert (response.status_code, response.json()["code"]) == (409, "already_member")
+    problem_of(add(api, olga, trip, **named, role="OWNER"), 409, "already_member")
     assert api(olga).get(f"/api/trips/{trip.pk}/members/{sam.pk}").json() == first
 
 
 def test_an_unknown_user_is_the_same_404_by_id_and_by_email(api, trip, olga, ada):
     deleted = UserFactory(email="gone@example.com")
     api(ada).delete(f"/api/users/{deleted.pk}")
+    barred = UserFactory(email="barred@example.com")
+    barred.deactivate(by=None)
     answers = [
         add(api, olga, trip, userId=10**15),
         add(api, olga, trip, userId=2**63 - 1),
         add(api, olga, trip, userId=deleted.pk),
         add(api, olga, trip, email="nobody@example.com"),
         add(api, olga, trip, email="gone@example.com"),
+        add(api, olga, trip, userId=barred.pk),
+        add(api, olga, trip, email="barred@example.com"),
     ]
-    for response in answers:
-        assert (response.status_code, response.json()["code"]) == (404, "user_not_found")
+    problem_of(answers[0], 404, "user_not_found")
     assert len({response.content for response in answers}) == 1
 
 
@@ -86,9 +90,29 @@ def test_the_list_is_a_complete_array_in_the_order_of_joining(api, trip, vera):
     members = response.json()
     assert response.status_code == 200
     assert len(members) == 123
-    assert [member["user"]["name"] for member in members[:3]] == [
-        "Olga Owner",
-        "Ed Editor",
-        "Vera Viewer",
-    ]
+    first = [member["user"]["name"] for member in members[:3]]
+    assert first == ["Olga Owner", "Ed Editor", "Vera Viewer"]
     assert [member["user"]["id"] for member in members[3:]] == [user.pk for user in others]
+
+
+@pytest.fixture
+def abandoned(api, sam):
+    """A trip with a guest, whose owner has deleted their account."""
+    trip, owner = TripFactory(join_role="EDITOR"), UserFactory()
+    join(trip, owner, TripRole.OWNER)
+    add_guest(trip)
+    response = api(owner).delete("/api/users/me", {"password": PASSWORD})
+    assert response.status_code == 204, response.content
+    return trip
+
+
+def test_an_administrator_adds_an_owner_first(api, abandoned, ada, ed, olga):
+    def add(user, role):
+        body = {"userId": user.pk, "role": role}
+        return api(ada).post(f"/api/trips/{abandoned.pk}/members", body)
+
+    problem_of(add(ed, "EDITOR"), 409, "no_owner")
+    assert add(olga, "OWNER").status_code == 201
+    assert add(ed, "EDITOR").status_code == 201
+    assert abandoned.members.present().count() == 3
+    call_command("audit_ledger")

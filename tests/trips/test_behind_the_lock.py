@@ -7,7 +7,6 @@ changes the currency, deletes the trip, or makes the expense another one's.
 from functools import partial
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.locks import answer_after, holding
@@ -46,12 +45,6 @@ def server():
     """One of our own: statements by hand leave ledgers behind that no audit would like."""
     with running_server() as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -100,8 +93,7 @@ def test_who_was_demoted_does_what_a_viewer_may(server, scene, command):
 @every_command
 def test_who_was_deactivated_does_nothing(server, people, command):
     deactivated = sign_up(people[0].http)
-    scene = Scene([people[0], deactivated, *people[2:]])
-    waiting = Waiting(server, scene, command, deactivated)
+    waiting = Waiting(server, Scene([people[0], deactivated, *people[2:]]), command, deactivated)
     change = ("UPDATE users_user SET is_active = FALSE WHERE id = %s", deactivated.id)
     is_locked = locks_caller(command) or locks_all_accounts(command)
     account = deactivated.id if is_locked else 0
@@ -233,8 +225,7 @@ def test_a_payer_who_is_named_alone_paid_what_the_expense_is_by_then(server, sce
 def test_numbers_that_were_meant_for_another_split_type_are_refused(server, scene):
     scene.spend()
     body: dict[str, Any] = {"splitType": "SHARES", "splitAmounts": {str(scene.vera.id): 2}}
-    path = f"{scene.trip.path}/expenses/{scene.expense['id']}"
-    scene.ed.done("PATCH", path, body)
+    scene.ed.done("PATCH", f"{scene.trip.path}/expenses/{scene.expense['id']}", body)
     del body["splitType"]
     status, answer = patched(scene, server, body, split_type="MANUAL")
     assert (status, answer["code"]) == (409, "expense_changed")

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.document import fields_in, problem_of
 from tests.factories import spend
 from tests.splits.ledger import exact
 from tests.trips.bodies import lisbon
@@ -52,8 +53,7 @@ def test_a_budget_never_shows_more_decimals_than_the_currency_has(api, olga):
 )  # fmt: skip
 def test_what_is_no_positive_amount_is_refused_on_the_field(api, olga, currency, entered):
     response = api(olga).post("/api/trips", lisbon(currency=currency, budget=entered))
-    assert (response.status_code, response.json()["code"]) == (400, "invalid")
-    assert list(response.json()["errors"]) == ["budget"]
+    assert fields_in(response) == ["budget"]
     assert not Trip.objects.exists()
 
 
@@ -70,9 +70,7 @@ def test_a_budget_follows_the_currency(api, trip, olga, currency, kept):
 def test_a_budget_that_another_currency_rounds_to_nothing_is_refused(api, trip, olga):
     client = api(olga)
     client.patch(f"/api/trips/{trip.pk}", {"budget": 0.4})
-    response = client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"})
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == ["budget"]
+    assert fields_in(client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"})) == ["budget"]
     assert client.get(f"/api/trips/{trip.pk}").json()["currency"] == "EUR"
 
 
@@ -94,7 +92,6 @@ def test_everything_else_can_still_be_changed(api, trip, olga, method, currency)
     spend(trip, 1000, paid_by=olga, among=[olga])
     body = lisbon(title="Porto in June", budget=800, currency=currency)
     response = getattr(api(olga), method)(f"/api/trips/{trip.pk}", body)
-    assert response.status_code == 200
     assert response.json()["title"] == "Porto in June"
     assert response.json()["currency"] == "EUR"
 
@@ -103,5 +100,4 @@ def test_the_currency_is_fixed_too_once_there_is_a_settlement(api, trip, olga, e
     client = api(olga)
     settlement = {"fromUserId": ed.pk, "toUserId": olga.pk, "amount": 5}
     assert client.post(f"/api/trips/{trip.pk}/settlements", settlement).status_code == 201
-    response = client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"})
-    assert (response.status_code, response.json()["code"]) == (409, "currency_fixed")
+    problem_of(client.patch(f"/api/trips/{trip.pk}", {"currency": "JPY"}), 409, "currency_fixed")

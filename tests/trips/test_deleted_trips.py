@@ -17,6 +17,7 @@ from tests.factories import (
     UserFactory,
     add_guest,
     join,
+    owned_trip,
     purge,
     settle,
     spend,
@@ -73,8 +74,7 @@ def test_a_trip_is_restored_as_it_was(api, lived, olga, ed, vera):
     before = {user: everything(api, lived, user) for user in (olga, ed, vera)}
     numbers = JournalEntry.objects.filter(trip=lived.pk).count()
     delete(api, lived, olga)
-    detail = restored(api, lived, olga)
-    assert detail == before[olga][""]
+    assert restored(api, lived, olga) == before[olga][""]
     assert {user: everything(api, lived, user) for user in before} == before
     rows = JournalEntry.objects.filter(trip=lived.pk).order_by("number")
     assert [(row.number, row.event) for row in rows][numbers:] == [
@@ -264,8 +264,7 @@ def test_a_stored_answer_is_not_replayed_while_the_trip_is_deleted(api, trip, ol
 
 
 def test_a_token_restores_only_its_trip_and_with_its_scope(api, trip, olga):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     made = {
         "reads": script_of(olga, Scope.TRIPS_READ),
         "of other": script_of(olga, Scope.TRIPS_READ, Scope.TRIPS_WRITE, trip=other),

@@ -6,7 +6,7 @@ from rest_framework.exceptions import NotFound
 
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import PASSWORD, TripFactory, add_guest, join, purge, settle, spend
+from tests.factories import PASSWORD, TripFactory, add_guest, join, owned_trip, purge, settle, spend
 from tests.trips.bodies import summary
 from trips.deletion import delete_account
 from trips.roles import TripRole
@@ -35,8 +35,7 @@ def test_a_guest_is_renamed(api, trip, ed):
 
 
 def test_only_guests_are_renamed(api, trip, olga, vera):
-    client = api(olga)
-    refused = client.put(f"/api/trips/{trip.pk}/guests/{vera.pk}", {"name": "Granny"})
+    refused = api(olga).put(f"/api/trips/{trip.pk}/guests/{vera.pk}", {"name": "Granny"})
     problem_of(refused, 404, "not_found")
     with pytest.raises(NotFound):
         trip.members.get(user=vera).rename_guest("Granny", by=olga)
@@ -45,8 +44,7 @@ def test_only_guests_are_renamed(api, trip, olga, vera):
 
 
 def test_a_guest_of_another_trip_is_not_found(api, trip, olga):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     guest = add_guest(other)
     client, url = api(olga), f"/api/trips/{trip.pk}"
     renamed = client.put(f"{url}/guests/{guest.pk}", {"name": "Granny"})
@@ -66,8 +64,7 @@ def test_a_guest_is_added_to_no_other_trip(api, trip, olga):
     guest, other = add_guest(trip), TripFactory()
     join(other, olga, TripRole.OWNER)
     for body in ({"userId": guest.pk}, {"userId": guest.pk, "role": "VIEWER"}):
-        refused = api(olga).post(f"/api/trips/{other.pk}/members", body)
-        problem_of(refused, 404, "user_not_found")
+        problem_of(api(olga).post(f"/api/trips/{other.pk}/members", body), 404, "user_not_found")
     assert guest.memberships.count() == 1
 
 
@@ -148,8 +145,7 @@ def test_a_guest_without_entries_is_deleted_with_the_membership(api, trip, olga)
 def test_a_guest_with_an_open_balance_stays(api, trip, olga):
     guest = add_guest(trip)
     spend(trip, 600, paid_by=olga, among=[guest])
-    refused = api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}")
-    problem_of(refused, 409, "balance_open")
+    problem_of(api(olga).delete(f"/api/trips/{trip.pk}/members/{guest.pk}"), 409, "balance_open")
     assert trip.members.get(user=guest).left_at is None
 
 
@@ -172,8 +168,7 @@ def test_the_entries_of_a_removed_guest_keep_their_name(api, trip, olga, is_expe
 
 
 def test_a_deleted_trip_takes_its_guests_along(api, trip, olga):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     kept, removed = add_guest(other), add_guest(trip)
     spend(trip, 600, paid_by=olga, among=[add_guest(trip)])
     api(olga).delete(f"/api/trips/{trip.pk}/members/{removed.pk}")
@@ -184,7 +179,6 @@ def test_a_deleted_trip_takes_its_guests_along(api, trip, olga):
 
 
 def test_guests_do_not_need_an_owner(api, sam):
-    trip = TripFactory()
-    join(trip, sam, TripRole.OWNER)
+    trip = owned_trip(sam)
     add_guest(trip)
     assert api(sam).delete("/api/users/me", {"password": PASSWORD}).status_code == 204

@@ -4,7 +4,7 @@ import pytest
 
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import PASSWORD, TripFactory, UserFactory, join, spend
+from tests.factories import PASSWORD, UserFactory, join, owned_trip, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
 from trips.roles import TripRole
@@ -24,10 +24,6 @@ def go(request, api, olga, ada):
 
     ways = {"leaves": leave, "is removed": removed_by(olga), "is removed by ADMIN": removed_by(ada)}
     return ways[request.param]
-
-
-def assert_conflict(response, code):
-    assert (response.status_code, response.json()["code"]) == (409, code)
 
 
 def test_who_goes_is_a_stranger_at_once(api, trip, olga, vera, go):
@@ -72,7 +68,7 @@ def test_who_owes_or_is_owed_cannot_go_and_reads_how_much(
     user = request.getfixturevalue(who)
     before = api(olga).get(f"/api/trips/{trip.pk}/balances").json()
     response = go(trip, user)
-    assert_conflict(response, "balance_open")
+    problem_of(response, 409, "balance_open")
     for text in (response.json()["detail"], response.json()["message"]):
         assert f" {balance} EUR" in text
     assert api(user).get(f"/api/trips/{trip.pk}").status_code == 200
@@ -80,18 +76,17 @@ def test_who_owes_or_is_owed_cannot_go_and_reads_how_much(
 
 
 def test_the_balance_reads_as_the_currency_writes_it(api, olga, ed, go):
-    trip = TripFactory(currency="JPY")
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga, currency="JPY")
     join(trip, ed)
     spend(trip, 2400, paid_by=olga, among=[olga, ed])
     response = go(trip, ed)
-    assert_conflict(response, "balance_open")
+    problem_of(response, 409, "balance_open")
     assert " -1200 JPY" in response.json()["detail"]
 
 
 def test_who_has_settled_can_go(api, trip, olga, vera, go):
     expense = spend(trip, 2000, paid_by=olga, among=[olga, vera])
-    assert_conflict(go(trip, vera), "balance_open")
+    problem_of(go(trip, vera), 409, "balance_open")
     split = expense.splits.get(participant=vera)
     api(vera).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/pay")
     assert go(trip, vera).status_code == 204
@@ -101,14 +96,13 @@ def test_who_has_settled_can_go(api, trip, olga, vera, go):
 
 def test_the_last_owner_cannot_go(api, trip, olga, go):
     """T70: The last OWNER cannot leave or be removed, nor step down."""
-    assert_conflict(go(trip, olga), "last_owner")
+    problem_of(go(trip, olga), 409, "last_owner")
     assert api(olga).get(f"/api/trips/{trip.pk}").json()["currentUserRole"] == "OWNER"
 
 
 def test_the_last_owner_cannot_go_even_as_the_only_member(api, olga, go):
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
-    assert_conflict(go(trip, olga), "last_owner")
+    trip = owned_trip(olga)
+    problem_of(go(trip, olga), 409, "last_owner")
 
 
 def test_who_left_can_come_back_with_another_role(api, trip, olga, ed, go):

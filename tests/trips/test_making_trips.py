@@ -1,10 +1,15 @@
-"""Making a trip: its fields, their rules, and that the creator owns it."""
+"""Making a trip: its fields, their rules, its dates and its code, and that the creator owns it."""
+
+import re
+from itertools import chain
 
 import pytest
 
+from tests.document import fields_in
+from tests.factories import TripFactory
 from tests.trips.bodies import lisbon, summary
 from tests.trips.plugin_fields import PLUGIN_FIELDS
-from trips.models import Trip
+from trips.models import Trip, joining
 
 pytestmark = pytest.mark.either
 
@@ -22,8 +27,7 @@ def make(api, olga):
 
 
 def assert_refused(response, *fields):
-    assert (response.status_code, response.json()["code"]) == (400, "invalid")
-    assert list(response.json()["errors"]) == list(fields)
+    assert fields_in(response) == list(fields)
     assert not Trip.objects.exists()
 
 
@@ -82,3 +86,57 @@ def test_a_wrong_value_is_refused_on_its_field(make, field, value):
 def test_a_description_may_have_2000_characters_and_may_be_empty(make):
     assert make(description="l" * 2000).json()["description"] == "l" * 2000
     assert make(description="").json()["description"] == ""
+
+
+def test_codes_have_8_characters_and_no_look_alikes(api, olga):
+    client = api(olga)
+    codes = {client.post("/api/trips", lisbon()).json()["tripCode"] for _trip in range(30)}
+    assert len(codes) == 30
+    assert all(re.fullmatch("[A-Z2-9]{8}", code) for code in codes)
+    assert not set("".join(codes)) & set("0O1I")
+    assert len(joining.CODE_ALPHABET) ** joining.CODE_CHARS >= 2**40
+
+
+def test_a_code_that_another_trip_has_is_not_given_again(api, olga, monkeypatch):
+    letters = chain(TripFactory(code="ABCDEFGH").code, "JKLMNPQR")
+    monkeypatch.setattr(joining.secrets, "choice", lambda _letters: next(letters))
+    assert api(olga).post("/api/trips", lisbon()).json()["tripCode"] == "JKLMNPQR"
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2026-05-14", "2026-05-14"),
+        ("2024-02-29", "2024-03-01"),
+        ("0001-01-01", "9999-12-31"),
+        ("1999-12-31", "2000-01-01"),
+    ],
+)
+def test_a_trip_may_last_a_day_or_an_age(api, olga, start, end):
+    client = api(olga)
+    location = client.post("/api/trips", lisbon(startDate=start, endDate=end))["Location"]
+    trip = client.get(location).json()
+    assert (trip["startDate"], trip["endDate"]) == (start, end)
+
+
+def test_a_trip_does_not_end_before_it_starts(api, olga):
+    assert fields_in(api(olga).post("/api/trips", lisbon(endDate="2026-05-13"))) == ["endDate"]
+    assert not Trip.objects.exists()
+
+
+@pytest.mark.parametrize("change", [{"startDate": "2026-05-19"}, {"endDate": "2026-05-13"}])
+def test_nor_after_a_change_of_either_end(api, trip, olga, change):
+    client = api(olga)
+    before = client.get(f"/api/trips/{trip.pk}").json()
+    for response in (
+        client.patch(f"/api/trips/{trip.pk}", change),
+        client.put(f"/api/trips/{trip.pk}", lisbon(**change)),
+    ):
+        assert fields_in(response) == ["endDate"]
+    assert client.get(f"/api/trips/{trip.pk}").json() == before
+
+
+def test_both_ends_can_move_past_each_other_at_once(api, trip, olga):
+    moved = {"startDate": "2027-01-01", "endDate": "2027-01-02"}
+    answer = api(olga).patch(f"/api/trips/{trip.pk}", moved).json()
+    assert {field: answer[field] for field in moved} == moved

@@ -5,6 +5,7 @@ from rest_framework.response import Response
 
 from splits.models import Expense, Settlement
 from tests.factories import join, overwrite, settle, spend
+from tests.trips.bodies import dinner
 from trips.roles import Access, Can, TripRole, access_of
 
 pytestmark = pytest.mark.either
@@ -22,14 +23,9 @@ def may_change(api, user, expense):
     client = api(user)
     path = f"/api/trips/{expense.trip_id}/expenses/{expense.pk}"
     split, payers = expense.splits.first(), expense.payers.order_by("id")
-    body = {
-        "description": "Tarts",
-        "amount": 20,
-        "expenseDate": "2026-05-15",
-        "splitType": "EQUAL",
-        "payers": [{"userId": p.user_id, "amount": p.amount_minor / 100} for p in payers],
-        "participantUserIds": [item.participant_id for item in expense.splits.all()],
-    }
+    people = [item.participant for item in expense.splits.all()]
+    sent = [{"userId": p.user_id, "amount": p.amount_minor / 100} for p in payers]
+    body = dinner(*people, description="Tarts", amount=20, payers=sent)
     answers: list[Response] = [
         client.patch(path, {"notes": "Nice."}),
         client.put(path, body),
@@ -42,10 +38,7 @@ def may_change(api, user, expense):
 
 
 def test_an_expense_is_that_of_who_created_it(api, trip, olga, ed):
-    body = {
-        "description": "Dinner", "amount": 20, "expenseDate": "2026-05-14", "splitType": "EQUAL",
-        "participantUserIds": [olga.pk], "paidByUserId": olga.pk,
-    }  # fmt: skip
+    body = dinner(olga, amount=20, paidByUserId=olga.pk)
     made = api(ed).post(f"/api/trips/{trip.pk}/expenses", body)
     assert may_change(api, ed, Expense.objects.get(pk=made.json()["id"]))
 
@@ -57,12 +50,9 @@ def test_an_expense_is_that_of_who_paid_it(api, trip, olga, ed, vera):
 
 def test_an_expense_is_that_of_each_who_put_something_in(api, trip, olga, ed, sam_too):
     paid_by_user = {olga.pk: 1900, ed.pk: 60, sam_too.pk: 40}
-    assert may_change(
-        api, ed, spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=paid_by_user)
-    )
-    assert may_change(
-        api, sam_too, spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=paid_by_user)
-    )
+    for payer in (ed, sam_too):
+        expense = spend(trip, 2000, paid_by=olga, among=[olga], paid_by_user=paid_by_user)
+        assert may_change(api, payer, expense)
 
 
 def test_an_expense_is_not_that_of_who_merely_takes_part(api, trip, olga, ed):
@@ -90,13 +80,8 @@ def test_a_split_is_paid_by_either_side_or_an_owner(
     split = expense.splits.get(participant=vera)
     if act == "unpay":
         split.pay(by=vera)
-    people = {
-        "debtor": vera,
-        "creditor": ed,
-        "participant": sam,
-        "recorder": olga,
-        "bystander": ada,
-    }
+    people = {"debtor": vera, "creditor": ed, "participant": sam, "recorder": olga}
+    people["bystander"] = ada
     trip.members.filter(user=people[who]).update(role=role)
     response = api(people[who]).put(f"/api/expenses/{expense.pk}/splits/{split.pk}/{act}")
     allowed = is_side or access_of(role, Can.SETTLE) is Access.ANY
@@ -116,8 +101,7 @@ def test_a_settlement_is_that_of_who_recorded_it_not_of_its_sides(
 ):  # fmt: skip
     settlement = settle(trip, ed, vera, 500, by=request.getfixturevalue(recorder))
     trip.members.filter(user=ed).update(role=role)
-    response = api(ed).delete(f"/api/trips/{trip.pk}/settlements/{settlement.pk}")
-    assert response.status_code == status
+    assert api(ed).delete(f"/api/trips/{trip.pk}/settlements/{settlement.pk}").status_code == status
     assert Settlement.objects.exists() is (status == 403)
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.factories import TripFactory, join, settle, spend
+from tests.document import fields_in
+from tests.factories import TripFactory, join, owned_trip, settle, spend
 from tests.trips.plugin_fields import PLUGIN_FIELDS
-from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
 
 ROWS = 25
+SIZE = {"pageSize": 20}
 PATHS = ["/api/trips", "/api/trips/my-trips", "/api/trips/{trip}/expenses",
          "/api/trips/{trip}/settlements"]  # fmt: skip
 
@@ -26,7 +27,7 @@ def path(request, trip, olga, ed):
         elif "/settlements" in path:
             settle(trip, ed, olga, 100 + at)
         elif at:
-            join(TripFactory(), olga, TripRole.OWNER)
+            owned_trip(olga)
     return path
 
 
@@ -51,26 +52,18 @@ def test_the_pages_together_are_the_list(api, olga, path, size):
     assert rows == whole
 
 
-@pytest.mark.parametrize("page", [3, 10**17])
+@pytest.mark.parametrize("page", [3, 10**17, 10**18 - 1, 10**18, 2**63 - 1])
 def test_a_page_past_the_end_is_empty(api, olga, path, page):
     response = api(olga).get(f"{path}?page={page}")
     assert response.status_code == 200
-    assert response.json() == {
-        "items": [],
-        "total": 25,
-        "page": page,
-        "pageSize": 20,
-        "totalPages": 2,
-    }
+    assert response.json() == {"items": [], "total": 25, "page": page, **SIZE, "totalPages": 2}
 
 
 def test_a_page_has_at_most_100_rows(api, olga, path):
     """T54: A page has at most 100 rows."""
     client = api(olga)
     assert client.get(f"{path}?pageSize=100").status_code == 200
-    response = client.get(f"{path}?pageSize=101")
-    assert response.status_code == 400
-    assert list(response.json()["errors"]) == ["pageSize"]
+    assert fields_in(client.get(f"{path}?pageSize=101")) == ["pageSize"]
 
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
@@ -79,7 +72,7 @@ def test_an_empty_list_is_a_page_too(api, sam, path):
         "items": [],
         "total": 0,
         "page": 1,
-        "pageSize": 20,
+        **SIZE,
         "totalPages": 0,
     }
 
@@ -96,18 +89,10 @@ def test_trips_stand_by_their_start_the_newest_first(api, olga, path):
 
 @pytest.mark.parametrize("path", ["/api/trips", "/api/trips/my-trips"])
 def test_the_list_shows_the_callers_own_trips_with_their_own_role(api, trip, ed, sam, ada, path):
-    join(TripFactory(), sam, TripRole.OWNER)
+    owned_trip(sam)
     (item,) = api(ed).get(path).json()["items"]
     detail = api(ed).get(f"/api/trips/{trip.pk}").json()
     of_detail = {"members", *PLUGIN_FIELDS}
     assert item == {key: value for key, value in detail.items() if key not in of_detail}
     assert item["currentUserRole"] == "EDITOR"
     assert api(ada).get(path).json()["total"] == 0
-
-
-def test_a_page_beyond_all_numbers_is_empty(api, olga, path):
-    for page in (10**18 - 1, 10**18, 2**63 - 1):
-        response = api(olga).get(f"{path}?page={page}&pageSize=100")
-        assert response.status_code == 200
-        assert (response.json()["items"], response.json()["page"]) == ([], page)
-        assert response.json()["total"] == ROWS

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from tests.document import problem_of
-from tests.factories import PASSWORD, TripFactory, UserFactory, join
+from tests.factories import PASSWORD, UserFactory, join, owned_trip
 from tests.trips.bodies import dinner, lisbon
 from trips.models import Trip
 from trips.roles import TripRole
@@ -35,8 +35,7 @@ def test_nobody_has_more_trips_than_the_quota(api, olga, settings):
 def test_others_may_add_somebody_above_the_quota(api, olga, sam, trip, settings):
     settings.QUOTA_TRIPS = 1
     assert api(sam).post("/api/trips", lisbon()).status_code == 201
-    added = api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk})
-    assert added.status_code == 201
+    assert api(olga).post(f"/api/trips/{trip.pk}/members", {"userId": sam.pk}).status_code == 201
     assert trip.members.count() == 4
 
 
@@ -69,8 +68,7 @@ def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(api, olga, trip, e
 def test_each_trip_counts_for_itself(api, olga, trip, expense, settings):
     settings.QUOTA_EXPENSES = 1
     client = api(olga)
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     for one in (trip, other):
         assert client.post(f"/api/trips/{one.pk}/expenses", expense).status_code == 201
     assert_limit(client.post(f"/api/trips/{other.pk}/expenses", expense), 1)

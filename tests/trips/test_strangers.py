@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.factories import TripFactory, join, settle, spend
+from tests.factories import join, owned_trip, settle, spend
 from tests.stored import everything_stored, rolled_back
 from tests.trips.access import TRIP, Scene, call
 from tests.trips.rows import MEMBER, ROWS, SPLITS
@@ -74,8 +74,7 @@ def test_under_another_parent_a_thing_is_not_there(api, trip, olga, ada, sam, ro
 
     Olga owns both trips, and may see both expenses.
     """
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     join(other, sam, TripRole.OWNER)
     beside = {
         "trip_id": other.pk,
@@ -113,8 +112,7 @@ def test_a_split_is_not_there_under_another_expense_of_the_same_trip(
 
 
 def test_the_lists_of_a_trip_hold_nothing_of_another(api, trip, olga, ed):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     join(other, ed)
     expense = spend(other, 1000, paid_by=olga, among=[olga, ed])
     settle(other, ed, olga, 100)

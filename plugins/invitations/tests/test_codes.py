@@ -9,11 +9,11 @@ from django.core.management import call_command
 from tests.document import problem_of
 from tests.factories import TripFactory, join
 from tests.security.test_replays import end, keyed, not_found
+from tests.trips.test_adding_members import abandoned
 from tests.trips.test_answers_to_changes import remove_after
 from tests.trips.test_deleted_trips import delete, lived, restored
 from tests.trips.test_quotas import assert_limit
 from tests.trips.test_scoped_access import confined
-from tests.trips.test_trips_without_members import abandoned
 from tests.users.test_throttles import assert_throttled
 from trips.models import Trip, joining
 from trips.roles import TripRole

@@ -5,8 +5,8 @@ from django.core.management import call_command
 
 from tests.document import problem_of
 from tests.factories import purge
+from tests.trips.test_adding_members import abandoned
 from tests.trips.test_deleted_trips import delete, lived, restored, url
-from tests.trips.test_trips_without_members import abandoned
 from tests.trips.test_unanswered import add, everything_shown, stranger, theirs
 from trips.models import Member
 from users.models import Mail
