@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import httpx
@@ -74,6 +75,15 @@ class Past:
         ):
             self._other.run(end, account.id)
 
+    def met_by(self, calls: list[Callable[[], Any]], *changes: "Change") -> list[Any]:
+        """What the calls answer, which meet the changes and store nothing of these accounts."""
+        accounts, written = [account for _change, account in changes], list[Any]()
+        changing = [partial(change, account) for change, account in changes]
+        changing.append(lambda: written.extend(map(self.stored, accounts)))
+        answers = while_changing(self._other, changing, calls)
+        assert [*map(self.stored, accounts)] == written
+        return answers
+
     def stored(self, account: Account) -> list[Any]:
         """The account's row, and how much there is of all that belongs to it."""
         counts = [
@@ -81,6 +91,9 @@ class Past:
             for table in TABLES
         ]
         return [self._other.run("SELECT * FROM users_user WHERE id = %s", account.id), counts]
+
+
+Change = tuple[Callable[[Account], None], Account]
 
 
 def while_changing(

@@ -5,6 +5,7 @@ its password, or takes the caller's role away. Then it commits, and the request 
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 
 from tests.factories import PASSWORD
 from tests.security.accounts import NEW, Account, while_changing
-from tests.splits.journey import fresh_email
+from tests.splits.journey import codes, fresh_email
 from users.mail_templates import MailTemplate
 
 Command = Callable[[Account], httpx.Response]
@@ -40,25 +41,15 @@ OWN: dict[str, Command] = {
 }
 
 
-def codes(answers):
-    return [(a.status_code, "" if a.is_success else a.json()["code"]) for a in answers]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("command", OWN.values(), ids=OWN)
-def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(other, past, account, command):
+def test_t136_an_account_that_ended_meanwhile_stays_as_it_is(past, account, command):
     """T136: A deleted account stays empty, whatever changes it concurrently."""
-    changes = (past.deleted, past.deactivated, past.password_changed)
-    accounts = [account() for _change in changes]
-    for_each = list(zip(changes, accounts, strict=True))
-    written: list[Any] = []
-    changing = [lambda c=change, a=of: c(a) for change, of in for_each]
-    changing.append(lambda: written.extend(past.stored(of) for of in accounts))
-    calls = [lambda a=of: command(a) for of in accounts]
-    answers = while_changing(other, changing, calls)
+    ends = (past.deleted, past.deactivated, past.password_changed)
+    changes = [(end, account()) for end in ends]
+    answers = past.met_by([partial(command, of) for _end, of in changes], *changes)
     refused = "bad_credentials" if command is OWN["a log-in"] else "not_authenticated"
     assert codes(answers) == [(401, refused)] * 3
-    assert [past.stored(of) for of in accounts] == written
 
 
 ON_OTHERS: dict[str, Callable[[Account, Account], httpx.Response]] = {
@@ -104,8 +95,7 @@ def test_t136_an_administrator_changes_no_account_that_was_deleted_meanwhile(
     assert past.stored(gone) == written
     assert answers[1].is_success
     # Changed, and deactivated all the same: only what was asked for is stored.
-    is_active = other.run("SELECT is_active FROM users_user WHERE id = %s", deactivated.id)
-    assert not is_active[0][0]
+    assert not other.run("SELECT is_active FROM users_user WHERE id = %s", deactivated.id)[0][0]
 
 
 def test_t136_an_administrator_who_was_demoted_cannot_delete_oneself_without_a_password(
@@ -129,22 +119,19 @@ def links_to(server, letter, accounts):
 
 
 @pytest.mark.parametrize("letter", ["RESET", "VERIFY"])
-def test_t136_a_link_opens_no_account_that_ended_meanwhile(server, other, past, account, letter):
+def test_t136_a_link_opens_no_account_that_ended_meanwhile(server, past, account, letter):
     path, body = {
         "RESET": ("/users/password-reset/confirm", {"newPassword": NEW + "!"}),
         "VERIFY": ("/users/verify-email", {}),
     }[letter]
-    changes = (past.deleted, past.deactivated)
-    accounts = [account() for _change in changes]
-    links = dict(zip(accounts, links_to(server, letter, accounts), strict=True))
-    written: list[Any] = []
-    for_each = zip(changes, accounts, strict=True)
-    changing = [lambda c=change, a=of: c(a) for change, of in for_each]
-    changing.append(lambda: written.extend(past.stored(of) for of in accounts))
-    calls = [lambda a=of: a.call("POST", path, {"token": links[a], **body}) for of in accounts]
-    answers = while_changing(other, changing, calls)
-    assert codes(answers) == [(400, "link_invalid")] * 2
-    assert [past.stored(of) for of in accounts] == written
+    accounts = [account(), account()]
+    links = links_to(server, letter, accounts)
+    calls = [
+        partial(of.call, "POST", path, {"token": link, **body})
+        for of, link in zip(accounts, links, strict=True)
+    ]
+    changes = zip((past.deleted, past.deactivated), accounts, strict=True)
+    assert codes(past.met_by(calls, *changes)) == [(400, "link_invalid")] * 2
 
 
 def test_of_two_who_verified_the_same_password_at_once_one_changes_it(other, account):
@@ -170,8 +157,7 @@ def test_a_log_in_that_a_new_password_has_kept_may_go_on(other, account):
     hold = [lambda: other.run("UPDATE users_user SET name = name WHERE id = %s", of.id)]
     calls = [lambda b=body: of.call("PUT", path, b) for body in (password, {"name": "Olga Other"})]
     assert codes(while_changing(other, hold, calls)) == [(200, "")] * 2
-    me = of.call("GET", "/users/me").json()
-    assert me["name"] == "Olga Other"
+    assert of.call("GET", "/users/me").json()["name"] == "Olga Other"
 
 
 # -- Notices --------------------------------------------------------------------------------------

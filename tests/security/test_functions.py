@@ -1,5 +1,7 @@
 """Rows T65, T71 and T75: who may do what, by any method, name or detour."""
 
+from functools import partial
+
 import pytest
 from django.test import Client
 
@@ -29,28 +31,13 @@ def test_t65_a_deactivated_account_may_nothing_but_what_everybody_may(api, trip,
 
 def test_t71_a_method_is_the_one_of_the_request_line(environment):
     """T71: The method is that of the request line; overrides are ignored."""
-    before = everything_stored()
+    before, url = everything_stored(), environment.dinner_url
+    ask = partial(environment.ask, environment.olga)
     for header in ("HTTP_X_HTTP_METHOD_OVERRIDE", "HTTP_X_HTTP_METHOD", "HTTP_X_METHOD_OVERRIDE"):
-        assert (
-            environment.ask(
-                environment.olga, "GET", environment.dinner_url, **{header: "DELETE"}
-            ).status_code
-            == 200
-        )
-        refused = environment.ask(
-            environment.olga, "POST", environment.dinner_url, {}, **{header: "DELETE"}
-        )
-        assert refused.status_code == 405
-    assert (
-        environment.ask(
-            environment.olga, "GET", f"{environment.dinner_url}?_method=DELETE"
-        ).status_code
-        == 200
-    )
-    refused = environment.ask(
-        environment.olga, "POST", environment.dinner_url, {"_method": "DELETE"}
-    )
-    assert refused.status_code == 405
+        assert ask("GET", url, **{header: "DELETE"}).status_code == 200
+        assert ask("POST", url, {}, **{header: "DELETE"}).status_code == 405
+    assert ask("GET", f"{url}?_method=DELETE").status_code == 200
+    assert ask("POST", url, {"_method": "DELETE"}).status_code == 405
     assert everything_stored() == before
 
 
@@ -65,8 +52,7 @@ def test_t75_the_admin_site_lets_administrators_in_and_counts_guesses(environmen
     limits(login="10/hour")
     browser = Client()
     for _turn in range(12):
-        form = {"username": environment.ada.email, "password": "wrong-one"}
-        browser.post("/admin/login/", form)
+        browser.post("/admin/login/", {"username": environment.ada.email, "password": "wrong-one"})
     right = browser.post("/admin/login/", {"username": environment.ada.email, "password": PASSWORD})
     assert "_auth_user_id" not in browser.session
     assert right.status_code in {200, 429}

@@ -17,19 +17,17 @@ def test_t103_a_date_is_a_day_of_the_calendar(environment):
     It may lie outside the trip: flights are paid before, and refunds come after.
     """
 
+    ask, url = environment.ask, environment.url
+
     def status(day):
         body = environment.expense_body(expenseDate=day)
-        return environment.ask(
-            environment.ed, "POST", f"{environment.url}/expenses", body
-        ).status_code
+        return ask(environment.ed, "POST", f"{url}/expenses", body).status_code
 
     for good in ("0001-01-01", "9999-12-31", "2026-02-28"):
         assert status(good) == 201
     moved = {"startDate": "2030-01-01", "endDate": "2030-01-02"}
-    assert environment.ask(environment.olga, "PATCH", environment.url, moved).status_code == 200
-    listed = environment.ask(
-        environment.vera, "GET", f"{environment.url}/expenses?pageSize=100"
-    ).json()
+    assert ask(environment.olga, "PATCH", url, moved).status_code == 200
+    listed = ask(environment.vera, "GET", f"{url}/expenses?pageSize=100").json()
     assert listed["total"] == environment.trip.expenses.count() == 5
 
 

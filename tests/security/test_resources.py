@@ -1,7 +1,6 @@
 """Rows T53-T62: nobody uses up what all share, by size, by depth, by number or by patience."""
 
 import json
-import socket
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -51,16 +50,6 @@ def healthy(server):
     """A client in good health is served without delay."""
     answer = quick(lambda: httpx.get(f"{server.url}/api/health", timeout=20, trust_env=False))
     assert answer.status_code == 200
-
-
-def test_t58_slow_readers_delay_nobody_else(server):
-    """T58: Slow readers delay no other client."""
-    with ExitStack() as stack:
-        for _client in range(SLOW_CLIENTS):
-            wire = stack.enter_context(Wire.to(server.url)).socket
-            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-            wire.sendall(raw.request(f"GET {BUNDLE} HTTP/1.1"))
-        healthy(server)
 
 
 def test_t59_many_log_ins_at_once_leave_the_others_room(server, http, travellers):
