@@ -11,13 +11,12 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.models import Debt, Expense, Payer, Rate, Settlement, Split
 from tests.compiled_only import compiled_only, queries_of_parts
-from tests.factories import TripFactory, join, settle, spend
+from tests.factories import TripFactory, owned_trip, settle, spend
 from tripcompanion.api.serializers import MAX_INTEGER
 from tripcompanion.compiled import ArrayParam, CompiledQuery, CompiledUpdate, insert
 from trips.models import Member, Trip, get_visible_or_404, lock_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, JournalEntry, write
-from trips.roles import TripRole
 from users.models import Session, User, sessions_of
 
 
@@ -98,8 +97,7 @@ def test_a_prefetch_of_days_is_refused_because_json_has_none(trip):
 
 
 def test_each_call_has_its_own_values(trip, expenses, olga):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     alone = spend(other, 500, paid_by=olga, among=[olga])
     for _again in range(4):
         assert [row.pk for row in expenses_in(trip=other.pk)] == [alone.pk]

@@ -91,8 +91,7 @@ def test_a_server_that_is_down_loses_nothing_and_delivers_once_when_it_is_up_aga
     notice(ed)
     with pytest.raises(CommandError, match="^0 mails sent, 2 waiting, 0 given up"):
         send()
-    tried = Mail.objects.get(attempts=1)
-    assert tried.error == "ConnectionRefusedError"
+    assert Mail.objects.get(attempts=1).error == "ConnectionRefusedError"
     # One mail was enough to see that the server is down.
     assert Mail.objects.filter(attempts=0).count() == 1
     with mail_server(port) as post:
