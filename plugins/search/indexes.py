@@ -28,10 +28,12 @@ def make_indexes(using: str = "default", **_signal: Any) -> None:
     connection = connections[using]
     if connection.vendor != "postgresql":
         return
-    wanted = wanted_indexes()
     with connection.cursor() as cursor:
         cursor.execute(_FOUND, [_PREFIX])
         found = dict(cursor.fetchall())
+        # Somebody may have unapplied migrations of another app, to remove its tables.
+        tables = set(connection.introspection.table_names(cursor))
+    wanted = {name: text for name, text in wanted_indexes().items() if _table(text) in tables}
     with connection.schema_editor(atomic=False) as editor:
         for name in found:
             if name not in wanted or not found[name]:
@@ -49,6 +51,10 @@ def wanted_indexes() -> dict[str, str]:
         if shape.searched
     ]
     return {f"{_PREFIX}{crc32(text.encode()):08x}": text for text in definitions}
+
+
+def _table(definition: str) -> str:
+    return definition.split('"', 2)[1]
 
 
 def _definition(model: Any, searched: Searched) -> str:

@@ -122,3 +122,15 @@ def test_missing_and_unfinished_indexes_are_made_and_others_dropped():
         )
     make_indexes()
     assert found() == wanted
+
+
+def test_an_app_whose_tables_were_removed_has_no_index():
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE trips_trip RENAME TO removed")
+        try:
+            make_indexes()
+        finally:
+            cursor.execute("ALTER TABLE removed RENAME TO trips_trip")
+    assert len(found()) == len(wanted_indexes()) - 1
+    make_indexes()
+    assert found() == dict.fromkeys(wanted_indexes(), True)
