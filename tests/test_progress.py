@@ -43,7 +43,8 @@ def test_a_terminal_shows_a_bar_instead_of_lines(monkeypatch):
     screen = Screen()
     monkeypatch.setattr("sys.stderr", screen)
     with Progress("Reading", screen) as watch:
-        next(watch([1, 2], total=2))
+        rows = watch([1, 2], total=2)
+        next(rows)
         shown = screen.getvalue()
         time.sleep(0.01)
         assert screen.getvalue() == shown

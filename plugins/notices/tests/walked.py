@@ -2,6 +2,8 @@
 
 from typing import Any
 
+FLEXIBLE_INSIDE = ["PUT /api/users/{userId}/profile"]
+
 
 def fill_world(world: Any) -> None:
     [profile, *_others] = world.bodies["PUT /api/users/{userId}/profile"]
