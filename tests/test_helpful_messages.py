@@ -61,12 +61,12 @@ def test_tokens_that_are_sent_in_another_way(olga):
 
 
 NO_TOKEN = {
-    "en": "is no token, but what an empty variable becomes. Log in at POST /api/users/login, and",
-    "es": "no es ningún token, sino lo que resulta de una variable vacía. Inicie sesión",
+    "en": "is not a token, but what an empty variable becomes. Log in at POST /api/users/login,",
+    "es": "no es ningún token, sino lo que resulta de una variable vacía. Inicia sesión",
 }
 LOG_IN = {
     "en": "Log in at POST /api/users/login, and send its token as Authorization: Bearer <token>.",
-    "es": "Inicie sesión en POST /api/users/login y envíe su token como "
+    "es": "Inicia sesión en POST /api/users/login y envía su token como "
     "Authorization: Bearer <token>.",
 }
 #: What an empty variable becomes in the text of a client.
@@ -102,8 +102,8 @@ def test_a_variable_without_a_value_is_no_token(word, language):
 @pytest.mark.parametrize(
     ("language", "text"),
     [
-        ("en", "is no id: put the value of the variable into the path."),
-        ("es", "no es ningún id: ponga el valor de la variable en la ruta."),
+        ("en", "is not an id: put the value of the variable into the path."),
+        ("es", "no es ningún id: pon el valor de la variable en la ruta."),
     ],
 )
 def test_a_variable_without_a_value_is_no_id_in_a_path(api, trip, olga, language, text):
@@ -153,7 +153,7 @@ def test_a_date_that_is_none(  # noqa: PLR0913 -- the cast
     ("language", "text"),
     [
         ("en", "Send the body as it is, without Content-Encoding: {}."),
-        ("es", "Envíe el cuerpo tal cual, sin Content-Encoding: {}."),
+        ("es", "Envía el cuerpo tal cual, sin Content-Encoding: {}."),
     ],
 )
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "GZIP"])

@@ -40,7 +40,7 @@ _SCHEME = b"bearer"
 #: The accuracy of `used_at`: it is updated only if it is older than this.
 _NOTED_EVERY = timedelta(minutes=10)
 _NO_TOKEN = gettext_lazy(
-    "%(word)s is no token, but what an empty variable becomes. Log in at POST /api/users/login, "
+    "%(word)s is not a token, but what an empty variable becomes. Log in at POST /api/users/login, "
     "and send the token of the answer."
 )
 #: What reading a token may raise if it is not ours, besides `ExpiredTokenError`.

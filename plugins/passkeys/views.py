@@ -94,7 +94,7 @@ class PasskeyViewSet(ApiViewSet):
         try:
             passkey = Passkey.add(self.caller, **body)
         except CredentialRefused as error:
-            text = _("This is no new passkey for this site, or its challenge no longer works.")
+            text = _("This is not a new passkey for this site, or its challenge no longer works.")
             raise ValidationError({"credential": [text]}) from error
         return self.answer(passkey, location=f"/api/users/me/passkeys/{passkey.pk}")
 

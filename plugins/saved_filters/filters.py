@@ -45,6 +45,6 @@ def _saved_query(user: Any, called: str) -> str:
     queries = {str(row.pk): row.query for row in rows}
     query = (queries | {row.name: row.query for row in rows}).get(called)
     if query is None:
-        text = _("You have no saved filter of this name or id.")
+        text = _("You have no saved filter with this name or id.")
         raise serializers.ValidationError({"filter": [text]})
     return query

@@ -21,10 +21,10 @@ MAX_QUERY_CHARS = 2048
 
 
 class FilterNameTaken(Conflict):
-    """409 `name_taken`: the caller has another saved filter of this name."""
+    """409 `name_taken`: the caller has another saved filter with this name."""
 
     default_code = "name_taken"
-    default_detail = gettext_lazy("You have a saved filter of this name already.")
+    default_detail = gettext_lazy("You already have a saved filter with this name.")
     field = "name"
 
 

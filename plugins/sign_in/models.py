@@ -52,7 +52,7 @@ class LastWayIn(Conflict):
 
     default_code = "last_way_in"
     default_detail = gettext_lazy(
-        "Your account has no password, and no other provider. Set a password first, by a reset."
+        "Your account has no password and no other provider. Please request a password reset first."
     )
 
 

@@ -70,7 +70,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     detail = str(exceptions.NotFound.default_detail) if is_known else _("There is no such path.")
     unset = next(filter(problems.UNSET.fullmatch, request.path_info.split("/")), None)
     if is_known and unset:
-        detail = _("%(word)s is no id: put the value of the variable into the path.")
+        detail = _("%(word)s is not an id: put the value of the variable into the path.")
         detail %= {"word": unset}
     if request.path_info.startswith("/api/") and request.path_info.endswith("/"):
         detail = _("There is no such path. Paths of the API have no trailing slash.")

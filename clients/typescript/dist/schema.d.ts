@@ -8331,7 +8331,7 @@ export interface components {
         /**
          * @description - `idempotency_in_progress`: the first request with this key is still running.
          *     - `limit_reached`: the maximum number of such rows exists already.
-         *     - `name_taken`: the caller has another saved filter of this name.
+         *     - `name_taken`: the caller has another saved filter with this name.
          */
         CreateFilterConflict: {
             headers: {
@@ -9535,7 +9535,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `name_taken`: the caller has another saved filter of this name. */
+        /** @description `name_taken`: the caller has another saved filter with this name. */
         NameTaken: {
             headers: {
                 [name: string]: unknown;

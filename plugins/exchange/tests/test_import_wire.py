@@ -285,7 +285,7 @@ def detail(response, status):
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [("en", "Send an export of"), ("es", "Envíe una exportación de")]
+    ("language", "text"), [("en", "Send an export of"), ("es", "Envía una exportación de")]
 )
 def test_a_file_of_no_known_format(api, olga, language, text):
     file = SimpleUploadedFile("table.csv", b"a,b,c\n1,2,3\n")

@@ -103,7 +103,7 @@ def test_a_name_is_used_once_by_an_account(ledger, olga, ed):
     body = {"name": "Open food", "query": "paid=false"}
     for method, url in (("post", FILTERS), ("put", f"{FILTERS}/{other['id']}")):
         document = problem_of(ledger.answer(olga, method, url, body), 409, "name_taken")
-        assert document["errors"] == {"name": ["You have a saved filter of this name already."]}
+        assert document["errors"] == {"name": ["You already have a saved filter with this name."]}
     assert ledger.answer(olga, "put", f"{FILTERS}/{saved['id']}", body).status_code == 200
 
 
