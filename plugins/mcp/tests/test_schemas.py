@@ -12,7 +12,7 @@ import pytest
 from plugins.mcp.names import names_people
 from plugins.mcp.shapes import MOST_VALUES
 from plugins.mcp.tools import KEY, REFERENCES, TOOLS, schemas
-from tests.document import DOCUMENT, ROOT
+from tests.document import DOCUMENT, ROOT, usual_plugins
 from tripcompanion.plugin import plugins
 
 pytestmark = pytest.mark.once
@@ -34,6 +34,13 @@ OPERATIONS = {
     for operation in path.values()
     if isinstance(operation, dict) and "operationId" in operation
 }
+
+
+@usual_plugins
+def test_the_page_has_every_tool_and_no_other():
+    tools = (ROOT / "docs" / "assistants.md").read_text().partition("\n## Tools\n")[2]
+    named = re.findall(r"^\| (`.+?`) \|", tools, re.M)
+    assert {name for cell in named for name in re.findall(r"`(\w+)`", cell)} == TOOLS.keys()
 
 
 def schema_of(tool):
