@@ -75,6 +75,8 @@ def run() -> None:
     preflight.processes()
     # The image sets it: nobody else reaches 127.0.0.1 in a container.
     host, port = os.environ.get("RUN_HOST", "127.0.0.1"), preflight.port()
+    address = f"http://localhost:{port}"
+    os.environ.setdefault("PUBLIC_URL", address)
     preflight.require_free(host, port)
     env.DEVELOPMENT_MARK.touch()
     # In another process, whose memory and connections the server does not keep.
@@ -83,10 +85,7 @@ def run() -> None:
     preparing.join()
     if preparing.exitcode:
         sys.exit(preparing.exitcode)
-    sys.stdout.write(
-        f"\n  API docs    http://localhost:{port}/api/docs\n"
-        f"  Admin site  http://localhost:{port}/admin\n\n"
-    )
+    sys.stdout.write(f"\n  API docs    {address}/api/docs\n  Admin site  {address}/admin\n\n")
     sys.stdout.flush()
     serve(f"--bind={host}:{port}")
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.checkout import make, newcomers_checkout, shell
 from tests.document import ROOT
+from tests.server import free_port
 
 pytestmark = pytest.mark.once
 
@@ -125,10 +126,12 @@ def test_a_checkout_of_a_newcomer_serves_with_the_demo_data(checkout, env_file, 
 
 @pytest.mark.slow
 def test_the_core_alone_is_served_without_demo_data(checkout):
-    done = make(checkout, "run", PLUGINS="")
+    (checkout / "gunicorn.py").write_text("import os; print(os.environ['PUBLIC_URL'])")
+    port = str(free_port())
+    done = make(checkout, "run", PLUGINS="", PORT=port)
     assert (done.returncode, done.stderr) == (0, "")
     assert "example.com" not in done.stdout
-    assert done.stdout.endswith("serving with DEBUG=true\n")
+    assert done.stdout.endswith(f"http://localhost:{port}\n")
 
 
 @pytest.mark.slow
