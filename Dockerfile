@@ -25,7 +25,7 @@ COPY . .
 RUN python -m compileall -q . && groupadd --system --gid 10001 app \
     && useradd --system --no-create-home --uid 10001 --gid 10001 app \
     && install --directory --owner=app --group=app --mode=700 /attachments \
-    # Who makes backups sees whether there is an .env, and no more.
+    # Whoever makes backups sees whether there is an .env, and no more.
     && install --directory --owner=app --group=app --mode=711 /data \
     && printf '#!/bin/sh\ncd /app && exec python -m tripcompanion "$@"\n' > /usr/local/bin/tripcompanion \
     && chmod 755 /usr/local/bin/tripcompanion

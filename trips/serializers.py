@@ -91,7 +91,7 @@ class DefaultDivision(CamelCaseSerializer):
         max_length=MAX_PEOPLE,
         help_text=(
             "Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who "
-            "is in the trip then. Who has left is left out, but percentages have to be sent then."
+            "is in the trip then. Whoever has left is left out, but percentages must be sent then."
         ),
     )
     split_amounts = DivisionAmountsField(

@@ -67,5 +67,5 @@ class QuotaExceeded(Conflict):
     """409 `quota_exceeded`: the trip or the account has too many files, or too large ones."""
 
     default_code = "quota_exceeded"
-    default_detail = gettext_lazy("At most %(count)s files with %(size)s MB are stored.")
+    default_detail = gettext_lazy("At most %(count)s files are stored, of %(size)s MB in all.")
     example_values: ClassVar = {"count": 1000, "size": 500}

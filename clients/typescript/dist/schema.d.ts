@@ -4116,7 +4116,7 @@ export interface components {
         DefaultDivision: {
             /** @description How it is divided. */
             splitType: components["schemas"]["DefaultSplitTypeEnum"];
-            /** @description Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who is in the trip then. Who has left is left out, but percentages have to be sent then. */
+            /** @description Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who is in the trip then. Whoever has left is left out, but percentages must be sent then. */
             participantUserIds?: components["schemas"]["Id"][] | null;
             /** @description By user id, one for each participant: weights, or percentages, which add up to 100. Null for `EQUAL`. */
             splitAmounts?: components["schemas"]["DivisionAmounts"] | null;
@@ -4125,7 +4125,7 @@ export interface components {
         DefaultDivisionRequest: {
             /** @description How it is divided. */
             splitType: components["schemas"]["DefaultSplitTypeEnum"];
-            /** @description Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who is in the trip then. Who has left is left out, but percentages have to be sent then. */
+            /** @description Between whom: members, each listed once. For `EQUAL`, null or omitted: everybody who is in the trip then. Whoever has left is left out, but percentages must be sent then. */
             participantUserIds?: components["schemas"]["Id"][] | null;
             /** @description By user id, one for each participant: weights, or percentages, which add up to 100. Null for `EQUAL`. `null` clears it. */
             splitAmounts?: components["schemas"]["DivisionAmounts"] | null;
