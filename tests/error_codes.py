@@ -6,10 +6,22 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from django.urls import get_resolver
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import (
+    APIException,
+    MethodNotAllowed,
+    NotAcceptable,
+    UnsupportedMediaType,
+)
 
 from tests.sources import PACKAGES
-from tripcompanion.api.problems import MEANINGS, TITLES, Conflict, code_of, meaning_of
+from tripcompanion.api.problems import (
+    MEANINGS,
+    TITLES,
+    Conflict,
+    as_api_exception,
+    code_of,
+    meaning_of,
+)
 
 #: What is rejected outside of views, by the database, Django or the server.
 _OTHERS = {
@@ -24,6 +36,8 @@ _OTHERS = {
     ),
     "not_implemented": (501, "A transfer coding other than `chunked`."),
 }
+#: Those of DRF whose text depends on the request.
+_ASKED = (MethodNotAllowed("PATCH"), NotAcceptable(), UnsupportedMediaType("text/plain"))
 _HEAD = """\
 # Error codes
 
@@ -99,6 +113,9 @@ def _place(kind: type[APIException]) -> tuple[int, str, str]:
 
 def _text(kind: type[APIException]) -> str:
     """`detail` in English, with the example values of the class."""
+    for asked in _ASKED:
+        if type(asked) is kind:
+            return str(as_api_exception(asked).detail)
     values = getattr(kind, "example_values", {})
     text = str(kind.default_detail)
     return (text % values if values else text).replace("|", "\\|")
