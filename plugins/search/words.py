@@ -15,11 +15,15 @@ KEPT_CODES = 0x3000
 
 
 class _Separators(dict[int, str]):
-    """For `str.translate`: all but letters, marks and digits become spaces."""
+    """For `str.translate`: all but letters, marks and digits become spaces.
+
+    So do superscripts and fractions, which PostgreSQL takes for no part of a word.
+    """
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        kept = char if unicodedata.category(char)[0] in "LMN" else " "
+        category = unicodedata.category(char)
+        kept = char if category[0] in "LMN" and category != "No" else " "
         if code < KEPT_CODES:
             self[code] = kept
         return kept

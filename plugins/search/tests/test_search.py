@@ -60,6 +60,7 @@ def find(api, olga):
         ("it's <b>bold</b> & 12.50&euro;", "bold 12 50 it's", True),
         ("https://example.com/a/b?c=d", "example com d", True),
         ("50% off", "50% of", True),
+        ("½ cup for 20 m²", "½ cup m³", True),
         ("Привет, мир", "при МИР", True),
         ("Οδυσσεύς", "ΟΔΥΣΣΕΥΣ", True),
         ("東京タワー", "東京", True),
