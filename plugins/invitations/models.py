@@ -1,7 +1,7 @@
 """Invitations: links by which others become members of a trip."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from urllib.parse import urlencode
@@ -364,13 +364,10 @@ def revoke_invitations_of(account: User, by: User | None, **_about: object) -> N
     A former ADMIN may have invited to trips without being a member. Called under the lock of the
     account; each trip is locked in turn.
     """
-    rows = Invitation.objects.unused().filter(created_by=account)
-    kept = rows.filter(trip__deleted_at=None).order_by("trip").values_list("trip", flat=True)
-    for trip_id in list(dict.fromkeys(kept)):
-        with suppress(NotFound):
-            lock_trip(trip_id)
-            write(trip_id, by, *rows.filter(trip=trip_id).revoke(), is_limited=False)
-    rows.filter(trip__deleted_at__isnull=False).update(revoked_at=timezone.now())
+    rows, trips = Invitation.objects.unused().filter(created_by=account), Trip.objects.order_by()
+    for trip_id in sorted({*rows.values_list("trip", flat=True)}):
+        for trip in trips.select_for_update().filter(pk=trip_id):
+            write(trip.pk, by, *rows.filter(trip=trip).revoke(), is_limited=False)
 
 
 def invitations_of(trip_id: int) -> InvitationQuerySet:

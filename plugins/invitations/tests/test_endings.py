@@ -69,10 +69,15 @@ def test_an_invitation_is_kept_for_a_month_and_its_mail_goes_with_it(api, trip, 
         assert Invitation.objects.count() == Mail.objects.count() == left
 
 
-def test_the_history_says_what_ended_with_the_sessions(api, trip, olga, ed, ada):
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_the_history_says_what_ended_with_the_sessions(api, trip, olga, ed, ada, is_deleted):
     path = f"/api/trips/{trip.pk}/invitations"
     of_olga, of_ed = (api(user).post(path, {}).json() for user in (olga, ed))
+    if is_deleted:
+        api(ada).delete(f"/api/trips/{trip.pk}")
     olga.log_out_everywhere(by=None)
+    if is_deleted:
+        api(olga).post(f"/api/trips/{trip.pk}/restore")
     answers = (api(None).get(f"/api/invitations/{made['token']}") for made in (of_olga, of_ed))
     assert [answer.status_code for answer in answers] == [404, 200]
     history = api(ada).get(f"/api/trips/{trip.pk}/history?event=invitation.revoked").json()
