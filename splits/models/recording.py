@@ -191,7 +191,9 @@ class Recording:
         row.debts = new_debts(self.trip.pk, row.splits, row.owed)
         allocations: list[Allocation] = []
         for debt in row.debts:
-            allocations += self._allocate((debt.debtor_id, debt.creditor_id), [debt], None)
+            pair, left = (debt.debtor_id, debt.creditor_id), deque([debt])
+            allocations += self._allocate(left, self._credit[pair])
+            self._open[pair] += left
         return allocations
 
     def _settle(self, new: Settlement, sums: dict[int, Counter[str]]) -> list[Allocation]:
@@ -202,19 +204,15 @@ class Recording:
             sums[user_id].update(moved)
         self._balances[new.sender_id] += new.amount_minor
         self._balances[new.receiver_id] -= new.amount_minor
-        allocations = self._allocate((new.sender_id, new.receiver_id), (), new)
+        pair, left = (new.sender_id, new.receiver_id), deque([new])
+        allocations = self._allocate(self._open[pair], left)
+        self._credit[pair] += left
         if not any(self._balances.values()):
             allocations += self._close(new)
         return allocations
 
-    def _allocate(
-        self, pair: Pair, debts: Sequence[Debt], settlement: Settlement | None
-    ) -> list[Allocation]:
-        """Add these debts, or this settlement, to what is open between two people."""
-        open_debts, credit = self._open[pair], self._credit[pair]
-        open_debts.extend(debts)
-        if settlement is not None:
-            credit.append(settlement)
+    def _allocate(self, open_debts: deque[Debt], credit: deque[Settlement]) -> list[Allocation]:
+        """Cover debts of two people with credit. One side is new: what was unpaid stays unpaid."""
         allocations = []
         while open_debts and credit:
             debt, row = open_debts[0], credit[0]

@@ -133,6 +133,10 @@ def test_together_is_the_same_as_one_by_one(olga, ed, vera, drawn, size):
         else:
             entries.append(new_settlement(amount, ids[0], ids[1]))
     first, second = trip_of(*people), trip_of(*people)
+    for trip in (first, second):
+        one_by_one(trip, olga, [new_expense(9, olga.pk, ids), new_settlement(3, ed.pk, olga.pk)])
+        for split in Split.objects.filter(trip=trip, participant=ed):
+            split.unpay(by=olga)
     one_by_one(first, olga, entries)
     together(second, olga, entries, size)
     assert state(second, people) == state(first, people)

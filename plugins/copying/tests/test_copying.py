@@ -55,6 +55,17 @@ def test_a_copy_starts_unpaid(ledger, olga, ed):
     assert ledger.expense(expense)["splits"][1]["paid"]
 
 
+@pytest.mark.parametrize("word", ["copy", "move"])
+def test_what_was_unpaid_stays_unpaid_where_another_one_arrives(ledger, ledger_in, olga, ed, word):
+    there = ledger_in("EUR")
+    unpaid = there.spend(olga, 60, olga, ed)
+    there.settle(ed, olga, 20)
+    there.unpay(there.split(unpaid, ed), olga)
+    arrived = send(ledger, olga, ledger.spend(olga, 20, olga, ed), word, there.trip).json()
+    assert there.paid(unpaid, ed) == (False, 0)
+    assert there.paid(arrived, ed) == (True, 10)
+
+
 def test_a_moved_expense_is_there_and_no_longer_here(ledger, olga, ed):
     expense = ledger.spend(ed, 100, olga, ed, currency="USD", exchangeRate=0.5)
     moved = send(ledger, ed, expense, "move", other(olga, ed)).json()
