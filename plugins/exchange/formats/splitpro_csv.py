@@ -37,7 +37,7 @@ def _last(pieces: list[str], mark: str) -> str:
 
 class Friendship(TripDescription):
     PROGRAM = "SplitPro"
-    NAMES = frozenset({"Paid By", "Name", "Amount", "Split Type", "You Lent"})
+    NAMES = frozenset({"Paid By", "Name", "Amount", "Split Type", "Currency", "You Lent"})
     TITLE = "Name"
 
     def __init__(self, file: SourceFile) -> None:

@@ -65,6 +65,11 @@ FILES = {
     "a long text in JSON": (json.dumps({"a": "x" * 200_000}).encode(), "too_long", 1),
     "NUL in JSON": (b'{"a": "\\u0000"}', "not_text", 1),
     "something else": (b"a,b,c\n1,2,3\n", "unknown_format", None),
+    "no currency": (
+        b"Paid By,Name,Amount,Split Type,You Lent\nYou,Hut,6,EQUAL,3\n",
+        "unknown_format",
+        None,
+    ),
     "other JSON": (b'{"a": 1}', "unknown_format", None),
     "columns in JSON": (
         json.dumps(dict.fromkeys(samples.SPLITPRO_CSV.splitlines()[0].split(","))).encode(),
