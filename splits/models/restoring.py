@@ -23,6 +23,7 @@ from splits.models.settlement import (
     sums_of,
 )
 from splits.models.split import Split
+from tripcompanion.api.serializers import camel_case
 from trips.models import Member, Trip, locked_row
 from trips.models.events import Event
 from trips.models.journal import entries_between, write
@@ -55,11 +56,13 @@ def restore_expense(entry: DeletedEntry, by: User) -> Expense:
         for name, rows in added_rows().items():
             rows.model.objects.bulk_create(kept.rows_of(name, rows.model))
         kept.delete()
+        found = Expense.objects.with_details().get(pk=expense.pk)
         fields = expense_fields(expense, payments_of(payers), parts_of(splits))
+        fields |= {camel_case(name): getattr(found, name) for name in plugin_fields()}
         restored = entries_between(Event.EXPENSE_RESTORED, expense.pk, {}, fields, expense.pk)
         paid = settlement_entries(Event.SETTLEMENT_RESTORED, settlements, kept.trip.currency)
         write(kept.trip_id, by, *restored, *paid)
-        return Expense.objects.with_details().get(pk=expense.pk)
+        return found
 
 
 def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
@@ -76,10 +79,8 @@ def restore_settlement(entry: DeletedEntry, by: User) -> Settlement:
         _insert(kept.trip, [settlement])
         _put_back(kept, [settlement])
         kept.delete()
-        currency = kept.trip.currency
-        write(
-            kept.trip_id, by, *settlement_entries(Event.SETTLEMENT_RESTORED, [settlement], currency)
-        )
+        restored = settlement_entries(Event.SETTLEMENT_RESTORED, [settlement], kept.trip.currency)
+        write(kept.trip_id, by, *restored)
         return Settlement.objects.with_details().get(pk=settlement.pk)
 
 

@@ -93,6 +93,8 @@ def test_deleting_either_and_restoring_it_keeps_the_link(client, trip, olga, cas
     assert deleted["activityId"] == castle.pk
     assert client.get(activity).json()["expenseIds"] == []
     assert client.post(f"{path}/restore").json()["activityId"] == castle.pk
+    restored = client.get(f"{path}/history").json()["items"][0]["changes"]
+    assert restored["activityId"] == {"old": None, "new": castle.pk}
 
     assert client.delete(activity).status_code == 204
     gone = client.get(path).json()
