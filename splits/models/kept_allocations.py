@@ -76,10 +76,11 @@ _JOINED = """({kept}) AS kept
 _LACKS_ONE = """(kept.debt_id IS NOT NULL AND debt.id IS NULL
     OR kept.settlement_id IS NOT NULL AND settlement.id IS NULL
     OR kept.closed_by_id IS NOT NULL AND closing.id IS NULL)"""
-#: What earlier rows leave of a debt, or of a settlement; all if the row names none. What closes
-#: comes first: a closing is put back whole.
+#: What earlier rows leave of a debt, or of a settlement; all if the row names none. None of them
+#: takes more than the other side has. What closes comes first: a closing is put back whole.
 _LEFT = """COALESCE({column} - COALESCE(
-    SUM(kept.amount_minor) FILTER (WHERE kept.{side} IS NOT NULL) OVER (
+    SUM({least}(kept.amount_minor, COALESCE({other}, kept.amount_minor)))
+    FILTER (WHERE kept.{side} IS NOT NULL) OVER (
         PARTITION BY kept.{side} ORDER BY kept.closed_by_id IS NULL, kept.id
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ), 0), kept.amount_minor)"""
@@ -131,10 +132,12 @@ def allocate_again(entry: DeletedEntry) -> list[list[Any]]:
     joined = {"joined": _JOINED.format(kept=kept, among=among), "lacks_one": _LACKS_ONE}
     cover = _COVER.format(used=_USED.format(kept=kept), among=among)
     joins_many = is_postgresql and len(rows) > _FEW_ROWS
+    least, debt = "LEAST" if is_postgresql else "MIN", "debt.open_minor"
+    money = "settlement.credit_minor"
     insert = _INSERT.format(
-        least="LEAST" if is_postgresql else "MIN",
-        of_debt=_LEFT.format(column="debt.open_minor", side="debt_id"),
-        of_credit=_LEFT.format(column="settlement.credit_minor", side="settlement_id"),
+        least=least,
+        of_debt=_LEFT.format(column=debt, side="debt_id", other=money, least=least),
+        of_credit=_LEFT.format(column=money, side="settlement_id", other=debt, least=least),
         **joined,
     )
     with connection.cursor() as cursor:

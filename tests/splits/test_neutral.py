@@ -68,6 +68,20 @@ def test_a_restored_settlement_covers_and_closes_what_is_left(ledger, olga, ed, 
     assert (ledger.debt(ed), ledger.debt(vera)) == (0, 0)
 
 
+def test_what_something_else_covers_by_now_takes_nothing_of_a_restored_settlement(ledger, olga, ed):
+    """It covered the dinner, and the lunch when the dinner was deleted."""
+    dinner = ledger.spend(olga, 10, ed)
+    payment = ledger.settle(ed, olga, 10)
+    ledger.delete(dinner, olga)
+    lunch = ledger.spend(olga, 10, ed)
+    ledger.delete_settlement(payment, olga)
+    assert ledger.answer(olga, "post", f"expenses/{dinner['id']}/restore").status_code == 200
+    ledger.settle(ed, olga, 10)
+    assert (ledger.paid(dinner, ed), ledger.paid(lunch, ed)) == ((True, 10), (False, 0))
+    assert ledger.answer(olga, "post", f"settlements/{payment['id']}/restore").status_code == 200
+    assert (ledger.paid(dinner, ed), ledger.paid(lunch, ed)) == ((True, 10), (True, 10))
+
+
 @pytest.mark.parametrize("first", ["expense", "settlement"])
 @pytest.mark.parametrize("restored_first", ["expense", "settlement"])
 def test_what_was_deleted_together_is_restored_in_any_order(
