@@ -1,9 +1,8 @@
 """How an expense is written to the ledger: payers, splits, debts, and the members' sums."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from django.db.models import Prefetch, Q, prefetch_related_objects
@@ -113,9 +112,7 @@ class ExpensePosting:
                 sums.setdefault(user_id, Counter()).subtract(moved)
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s for s in stored if s.participant_id not in kept])
-        freed = [_adjust(split, parts[u], owed[u]) for u, split in kept.items()]
-        if freed:
-            recompute(self.trip.pk, [], chain.from_iterable(freed))
+        grown = [d for u, s in kept.items() for d in _adjust(s, parts[u], owed[u])]
         payers = self._rewrite_payers(paid_by_user)
         # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
@@ -126,11 +123,10 @@ class ExpensePosting:
             if user_id not in kept
         ]
         splits = insert(new_rows(Split, rows))
-        debts = insert(new_debts(self.trip.pk, splits, owed))
-        self._cover_by_credit(splits, debts, owed)
-        is_new = not self.paid_by_user
-        is_counted = len(debts) > FEW_DEBTS or self.number % COUNT_EVERY == 0
-        if debts and (not is_new or is_counted):
+        opened = [*grown, *insert(new_debts(self.trip.pk, splits, owed))]
+        self._cover_by_credit(splits, opened, owed)
+        is_counted = len(opened) > FEW_DEBTS or self.number % COUNT_EVERY == 0
+        if opened and (self.paid_by_user or is_counted):
             require_few_debts(self.trip.pk)
         return payers, splits
 
@@ -273,16 +269,17 @@ def _pair(debt: Debt) -> tuple[int, int]:
     return debt.debtor_id, debt.creditor_id
 
 
-def _adjust(split: Split, part: Part, owed: Mapping[tuple[int, int], int]) -> list[int | None]:
+def _adjust(split: Split, part: Part, owed: Mapping[tuple[int, int], int]) -> Iterator[Debt]:
     """Update the entered values of a kept split, and the amounts of its debts.
 
-    Returns what `Debt.resize` returns.
+    Yields the debts that grow, with only what they grow by as open: credit may cover that.
     """
     entered = part._asdict()
     if any(getattr(split, name) != value for name, value in entered.items()):
         Split.objects.filter(trip=split.trip_id, pk=split.pk).update(**entered)
-    freed: list[int | None] = []
     for debt in split.debts.all():
-        if debt.amount_minor != owed[_pair(debt)]:
-            freed += debt.resize(owed[_pair(debt)])
-    return freed
+        if more := owed[_pair(debt)] - debt.amount_minor:
+            recompute(split.trip_id, [], debt.resize(owed[_pair(debt)]))
+            if more > 0:
+                debt.open_minor = more
+                yield debt

@@ -323,7 +323,11 @@ class Rules:
         self.debts = {debt: amount for debt, amount in self.debts.items() if debt.split != split}
 
     def resize(self, debt: DebtKey, amount: int) -> None:
-        """What covers more than the new amount is credit again, the latest first."""
+        """What covers more than the new amount is credit again, the latest first.
+
+        Credit covers what the debt grows by, and no more of it.
+        """
+        grown = amount - self.debts[debt]
         excess = self.debts[debt] - self.open(debt) - amount
         for use in [use for use in self.uses if use.debt == debt][::-1]:
             freed = max(0, min(excess, use.amount))
@@ -331,3 +335,7 @@ class Rules:
             use.amount -= freed
         self.debts[debt] = amount
         self.uses = [use for use in self.uses if use.amount]
+        for source in self.between(debt.debtor, debt.creditor):
+            minor = max(0, min(grown, self.credit(source)))
+            grown -= minor
+            self.use(Use(source, debt, minor))

@@ -128,6 +128,29 @@ def test_a_grown_debt_of_a_kept_split_is_open_again(ledger, olga, ed, vera):
     assert sorted(row["amount"] for row in ledger.settlements()) == [10, 40, 60]
 
 
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_credit_covers_what_a_debt_of_a_kept_split_grows_by(ledger, olga, ed, vera, is_closed):
+    """So payers that are changed and changed back leave everything paid."""
+    expense = ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
+    if is_closed:
+        ledger.settle(vera, olga, 100)
+        ledger.settle(olga, ed, 40)
+    else:
+        ledger.pay(ledger.split(expense, vera), vera)
+    for payers in (paid_by(olga, 45, ed, 55), paid_by(olga, 60, ed, 40)):
+        ledger.change(expense, olga, payers=payers)
+    assert ledger.paid(expense, vera) == (True, 100)
+    assert ledger.debt(vera) == 0
+
+
+def test_what_was_unpaid_stays_open_when_its_debt_grows(ledger, olga, ed, vera):
+    expense = ledger.spend(olga, 100, vera, payers=paid_by(olga, 60, ed, 40))
+    ledger.settle(vera, olga, 60)
+    ledger.unpay(ledger.split(expense, vera), vera)
+    ledger.change(expense, olga, payers=paid_by(olga, 70, ed, 30))
+    assert ledger.paid(expense, vera) == (False, 10)
+
+
 def test_unpaying_takes_money_that_pay_recorded_and_that_covers_something_else_by_now(
     ledger, olga, ed, vera
 ):
