@@ -30,8 +30,9 @@ from trips.models.journal import entries_between, write
 from users.models import User
 
 Sums = dict[int, Counter[str]]
-#: What is owed for each participant's split, by debtor and creditor.
-Owed = Mapping[int, dict[tuple[int, int], int]]
+#: Amounts by debtor and creditor, and what is owed for each participant's split.
+Pairs = dict[tuple[int, int], int]
+Owed = Mapping[int, Pairs]
 
 
 def payments_of(payers: Iterable[Payer]) -> dict[int, Payment]:
@@ -112,13 +113,14 @@ class ExpensePosting:
                 sums.setdefault(user_id, Counter()).subtract(moved)
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s for s in stored if s.participant_id not in kept])
-        grown = [d for u, s in kept.items() for d in _adjust(s, parts[u], owed[u])]
+        freed: list[int | None] = []
+        grown = [d for u, s in kept.items() for d in _adjust(s, parts[u], owed[u], freed)]
+        recompute(self.trip.pk, [], freed)
         payers = self._rewrite_payers(paid_by_user)
         # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
-        where = self._expense()
         rows = [
-            {**where, "participant_id": user_id, **part._asdict()}
+            {**self._expense(), "participant_id": user_id, **part._asdict()}
             for user_id, part in parts.items()
             if user_id not in kept
         ]
@@ -269,17 +271,17 @@ def _pair(debt: Debt) -> tuple[int, int]:
     return debt.debtor_id, debt.creditor_id
 
 
-def _adjust(split: Split, part: Part, owed: Mapping[tuple[int, int], int]) -> Iterator[Debt]:
+def _adjust(split: Split, part: Part, owed: Pairs, freed: list[int | None]) -> Iterator[Debt]:
     """Update the entered values of a kept split, and the amounts of its debts.
 
-    Yields the debts that grow, with only what they grow by as open: credit may cover that.
+    Yields the debts that grow, open by the growth only; `freed` gets what `Debt.resize` returns.
     """
     entered = part._asdict()
     if any(getattr(split, name) != value for name, value in entered.items()):
         Split.objects.filter(trip=split.trip_id, pk=split.pk).update(**entered)
     for debt in split.debts.all():
         if more := owed[_pair(debt)] - debt.amount_minor:
-            recompute(split.trip_id, [], debt.resize(owed[_pair(debt)]))
+            freed += debt.resize(owed[_pair(debt)])
             if more > 0:
                 debt.open_minor = more
                 yield debt
