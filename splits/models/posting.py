@@ -108,14 +108,14 @@ class ExpensePosting:
         stored = self.splits_with_debts if self.splits else []
         if self.paid_by_user or self.parts:
             before = self.paid_by_user, self.parts
-            _owed, sums_before = debts_and_sums(*before, self.number, self.places)
-            for user_id, moved in sums_before.items():
+            for user_id, moved in debts_and_sums(*before, self.number, self.places)[1].items():
                 sums.setdefault(user_id, Counter()).subtract(moved)
         kept = {s.participant_id: s for s in stored if _keeps_state(s, parts, owed)}
         self._drop([s for s in stored if s.participant_id not in kept])
         freed: list[int | None] = []
         grown = [d for u, s in kept.items() for d in _adjust(s, parts[u], owed[u], freed)]
-        recompute(self.trip.pk, [], freed)
+        if freed:
+            recompute(self.trip.pk, [], freed)
         payers = self._rewrite_payers(paid_by_user)
         # First the debts, then the credit that covers them, so that no owed sum becomes negative.
         Member.increment_balances(self.trip.pk, sums)
