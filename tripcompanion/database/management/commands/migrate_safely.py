@@ -13,9 +13,8 @@ from tripcompanion.database.watching import is_lock_timeout
 
 #: The key of the advisory lock that the migrating process holds.
 _LOCK = 7_219_004
-#: While a migration waits for a table, all later statements queue behind it, so it waits briefly:
-#: less than `deadlock_timeout`, after which PostgreSQL would end a request in its place.
-_LOCK_TIMEOUT = "500ms"
+#: While a migration waits for a table, all later statements queue behind it, so it waits briefly.
+_LOCK_TIMEOUT = "1s"
 _ATTEMPTS = 30
 _PAUSE_SECONDS = 1
 #: How long to wait while another process migrates; the default of `--wait`.
