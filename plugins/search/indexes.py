@@ -33,7 +33,7 @@ def make_indexes(using: str = "default", **_signal: Any) -> None:
         found = dict(cursor.fetchall())
         # Somebody may have unapplied migrations of another app, to remove its tables.
         tables = set(connection.introspection.table_names(cursor))
-    wanted = {name: text for name, text in wanted_indexes().items() if _table(text) in tables}
+    wanted = {name: text for name, (table, text) in wanted_indexes().items() if table in tables}
     with connection.schema_editor(atomic=False) as editor:
         for name in found:
             if name not in wanted or not found[name]:
@@ -43,24 +43,21 @@ def make_indexes(using: str = "default", **_signal: Any) -> None:
                 editor.execute(f'CREATE INDEX CONCURRENTLY "{name}" ON {definition}')
 
 
-def wanted_indexes() -> dict[str, str]:
-    """What is indexed, by a name that changes with it."""
+def wanted_indexes() -> dict[str, tuple[str, str]]:
+    """The tables, and what is indexed of them, by a name that changes with it."""
     definitions = [
         _definition(shape.rows().model, shape.searched)
         for shape in trip_objects().values()
         if shape.searched
     ]
-    return {f"{_PREFIX}{crc32(text.encode()):08x}": text for text in definitions}
+    return {f"{_PREFIX}{crc32(text.encode()):08x}": (table, text) for table, text in definitions}
 
 
-def _table(definition: str) -> str:
-    return definition.split('"', 2)[1]
-
-
-def _definition(model: Any, searched: Searched) -> str:
+def _definition(model: Any, searched: Searched) -> tuple[str, str]:
     """A table with the words in its columns; the texts of an object are all in one table."""
     *relations, _column = searched.texts[0].split("__")
     owner = reduce(lambda at, name: at._meta.get_field(name).related_model, relations, model)
     names = [text.rpartition("__")[2] for text in searched.texts]
     columns = [f'"{owner._meta.get_field(name).column}"' for name in names]
-    return f'"{owner._meta.db_table}" USING gin ({document_sql(columns)})'
+    table = owner._meta.db_table
+    return table, f'"{table}" USING gin ({document_sql(columns)})'

@@ -158,11 +158,12 @@ def test_a_cleaned_picture_is_not_much_larger_than_the_file_that_was_counted(att
 def test_only_the_first_of_many_frames_is_kept(attach, api, olga):
     made = attach(animated(10_000))
     process()
-    assert getattr(Image.open(io.BytesIO(api(olga).get(made["url"]).content)), "n_frames", 1) == 1
+    image = Image.open(io.BytesIO(api(olga).get(made["url"]).content))
+    assert getattr(image, "n_frames", 1) == 1
 
 
 def test_sixteen_bits_keep_their_shades(attach, api, olga):
-    lines = b"\0" + struct.pack(">5H", *[value << 8 for value in (0, 40, 128, 220, 255)])
+    lines = b"\0" + struct.pack(">5H", *(value << 8 for value in (0, 40, 128, 220, 255)))
     # What is transparent has no shade of 8 bits.
     for transparent in ([], [chunk(b"tRNS", struct.pack(">H", 128 << 8))]):
         made = attach(png(5, 1, *transparent, pixels=lines, kind=GREY_16))

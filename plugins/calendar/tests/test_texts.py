@@ -58,7 +58,7 @@ def test_texts_come_back_and_make_no_further_property(name, title, notes):
     assert all(len(line) <= 75 for line in lines_of(file))
     lines = unfolded(file)
     assert not FORBIDDEN.search("".join(lines))
-    assert sorted([re.split("[:;]", line)[0] for line in lines]) == sorted(PROPERTIES)
+    assert sorted(re.split("[:;]", line)[0] for line in lines) == sorted(PROPERTIES)
     event = vobject.readOne(file.decode()).vevent
     assert event.summary.value == as_read(f"{title}.")
     assert event.description.value == as_read(notes)

@@ -1,6 +1,5 @@
 """How an invitation ends, and is forgotten."""
 
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from io import StringIO
@@ -8,7 +7,6 @@ from io import StringIO
 import httpx
 import pytest
 from django.core.management import call_command
-from django.db import connection
 from django.utils import timezone
 
 from plugins.invitations.models import Invitation
@@ -17,6 +15,7 @@ from tests.admin_client import AdminClient, told
 from tests.factories import UserFactory
 from tests.locks import while_locked
 from tests.splits.journey import Journey, sign_up
+from tests.test_newer_values import newer_constraint
 from users.models import Mail, Role, User
 
 __all__ = ["invite"]
@@ -96,24 +95,10 @@ def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_vo
             assert http.get(f"/api/invitations/{made.json()['token']}").status_code == 404
 
 
-@contextmanager
-def newer_constraints():
-    """A newer release has put its roles into the constraint."""
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute("PRAGMA ignore_check_constraints = ON")
-            yield
-            cursor.execute("PRAGMA ignore_check_constraints = OFF")
-            return
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE trips_invitation DROP CONSTRAINT invitation_role_known")
-        yield
-
-
 def test_an_invitation_to_an_unknown_role_outlives_this_release(api, olga, ed, trip):
     url = f"/api/trips/{trip.pk}"
     made = api(olga).post(f"{url}/invitations", {}).json()
-    with newer_constraints():
+    with newer_constraint("trips_invitation", "invitation_role_known"):
         Invitation.objects.filter(pk=made["id"]).update(role="GUIDE")
     # A change of roles revokes what their members may no longer invite to.
     assert api(olga).put(f"{url}/members/{ed.pk}/role", {"role": "VIEWER"}).status_code == 200

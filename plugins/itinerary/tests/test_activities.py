@@ -171,7 +171,8 @@ def test_who_takes_the_place_of_a_guest_has_added_what_the_guest_had(ledger, tri
 
 
 def test_who_planned_in_a_file_and_never_answered_leaves_a_guest(ledger, trip, olga, ed):
-    Activity.objects.filter(pk=Activity.add(trip, olga, title="Castle").pk).update(created_by=ed)
+    castle = Activity.add(trip, olga, title="Castle")
+    Activity.objects.filter(pk=castle.pk).update(created_by=ed)
     trip.members.filter(user=ed).update(introduced_by=olga.pk)
     assert ledger.answer(olga, "delete", f"members/{ed.pk}").status_code == 204
     author = Activity.objects.get().created_by

@@ -70,7 +70,9 @@ def test_a_search_reads_an_index_or_what_the_caller_may_see(api, trip, olga, ada
     copy(spend(other, 100, paid_by=ada, among=[ada], description="Far"))
     mine = spend(trip, 100, paid_by=olga, among=[olga], description="Boat w7x")
     analyse()
-    index = next(name for name, text in wanted_indexes().items() if '"splits_expense"' in text)
+    index = next(
+        name for name, (table, _text) in wanted_indexes().items() if table == Expense._meta.db_table
+    )
     answers = {}
     for user, q in ((olga, "boat"), (olga, "w7x bo"), (ada, "w7x bo"), (ada, "zebra")):
         path = f"/api/search?q={q}&type=expense"

@@ -49,7 +49,8 @@ def fill_world(world: Any) -> None:
 
 
 def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, int]:
-    return {"identity_id": [linked(olga, str(at)) for at in range(len(people))][0].pk}
+    first, *_others = [linked(olga, str(at)) for at in range(len(people))]
+    return {"identity_id": first.pk}
 
 
 def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
