@@ -1,10 +1,11 @@
-"""Migrations do not stop a version that is in use: two linters read the SQL of each.
+"""Migrations do not stop a version that is in use: linters read the SQL of each.
 
 The first migrations of an app are exempt, because their tables are empty. Those of a release keep
 their names, because databases have recorded them; what was squashed is in a `replaces`.
 """
 
 import json
+import re
 import subprocess
 import sysconfig
 from collections.abc import Mapping
@@ -24,6 +25,9 @@ SQUAWK = Path(sysconfig.get_path("scripts"), "squawk")
 
 #: Rules of django-migration-linter that squawk has too.
 _TWICE = ("CREATE_INDEX", "CREATE_INDEX_EXCLUSIVE", "DROP_INDEX")
+
+#: The first tables that commands lock, in their order.
+COMMANDS_LOCK = ("trips_trip", "trips_member", "splits_expense", "splits_settlement")
 
 #: What is accepted, with the reason: by migration and by the linter's name of the rule.
 EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
@@ -80,11 +84,21 @@ def by_squawk(migration):
         yield issue["rule_name"]
 
 
+def out_of_order(migration):
+    """Whether one transaction locks tables in another order than commands: each would wait."""
+    if migration.atomic:
+        altered = re.findall(r'^ALTER TABLE "(\w+)"', "\n".join(sql_of(migration)), re.MULTILINE)
+        places = [COMMANDS_LOCK.index(table) for table in altered if table in COMMANDS_LOCK]
+        if places != sorted(places):
+            yield "order-of-locks"
+
+
 @pytest.mark.postgresql  # whose SQL it is
 @pytest.mark.django_db
 @pytest.mark.parametrize("migration", linted(), ids=name_of)
 def test_a_migration_stops_nobody_or_has_a_reason(migration):
-    found = {*by_django_migration_linter(migration), *by_squawk(migration)}
+    by_linters = (by_django_migration_linter, by_squawk, out_of_order)
+    found = {code for linter in by_linters for code in linter(migration)}
     assert found == set(EXCEPTIONS.get(name_of(migration), ()))
 
 

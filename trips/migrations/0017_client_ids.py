@@ -11,13 +11,14 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        # Trips first, as commands do; otherwise one of them and this would wait for each other.
         migrations.AddField(
-            model_name='member',
+            model_name='trip',
             name='client_id',
             field=models.UUIDField(default=None, editable=False, null=True, verbose_name='client id'),
         ),
         migrations.AddField(
-            model_name='trip',
+            model_name='member',
             name='client_id',
             field=models.UUIDField(default=None, editable=False, null=True, verbose_name='client id'),
         ),
