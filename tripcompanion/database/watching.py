@@ -6,13 +6,11 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import Any, ClassVar
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.db import InternalError as DatabaseState
-
-from tripcompanion.database.turns import Turns
 
 logger = logging.getLogger(__name__)
 
@@ -94,46 +92,3 @@ class WatchCommand(BaseCommand):
 
     def work_once(self) -> None:
         raise NotImplementedError
-
-
-class DueCommand(WatchCommand):
-    """Works on rows that are due, one after the other. Accounts take turns.
-
-    Several instances may run at once, so each row is locked and asked again whether it is due.
-    """
-
-    #: What to say of so many rows.
-    summary: ClassVar[str]
-
-    def due(self) -> Any:
-        """The rows that are due now, as a queryset; each has `created_by` and `postpone`."""
-        raise NotImplementedError
-
-    def work_on(self, row: Any) -> bool:
-        """Do what is due; returns whether it was still to be done."""
-        raise NotImplementedError
-
-    def work(self, is_ended: Callable[[], bool]) -> bool:
-        self._work_on_all(is_ended)
-        return True
-
-    def work_once(self) -> None:
-        done, postponed = self._work_on_all(lambda: False)
-        self.stdout.write(self.summary % done)
-        if postponed:
-            raise CommandError(f"{postponed} were postponed after an error; see the log.")
-
-    def _work_on_all(self, is_ended: Callable[[], bool]) -> tuple[int, int]:
-        """Work until nothing is due; returns how many rows were done, and how many postponed."""
-        done, postponed, turns = 0, 0, Turns("created_by_id")
-        while not is_ended() and (row := turns.next(self.due())) is not None:
-            try:
-                done += self.work_on(row)
-            except DATABASE_AWAY:
-                raise
-            except Exception:
-                # No row may stop the others.
-                logger.exception("The %s %s is postponed", row._meta.verbose_name, row.pk)
-                row.postpone()
-                postponed += 1
-        return done, postponed

@@ -3,7 +3,7 @@
 from typing import Any
 
 from plugins.documents.models import Document
-from tripcompanion.database.watching import DueCommand
+from plugins.due import DueCommand
 
 
 class Command(DueCommand):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from plugins.due import DueCommand
 from plugins.recurring.models import Recurrence
-from tripcompanion.database.watching import DueCommand
 
 
 class Command(DueCommand):
