@@ -224,6 +224,41 @@ def test_after_a_savepoint_is_rolled_back_they_are_too(database):
     assert kept(database) == 1
 
 
+@pytest.mark.parametrize("kind", ["cursor", "prepared_cursor"])
+def test_foreign_keys_of_many_rows_are_checked_without_reading_all_of_a_table(
+    database, kind, monkeypatch
+):
+    """Also if the check was planned when all of the table was one page."""
+    read = []
+
+    def commit(own):
+        # Whatever is still to check; then what the transaction has read in whole tables.
+        own.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        counted = "SELECT seq_tup_read FROM pg_stat_xact_all_tables WHERE relid = 'stop'::regclass"
+        read.append(own.execute(counted).fetchone()[0])
+        psycopg_commit(own)
+
+    psycopg_commit = psycopg.Connection.commit
+    monkeypatch.setattr(psycopg.Connection, "commit", commit)
+    with database.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMPORARY TABLE visit "
+            "(stop_id integer REFERENCES stop DEFERRABLE INITIALLY DEFERRED)"
+        )
+        cursor.execute("ANALYZE stop, visit")
+    for most in (2, 2, 2, 2, 2, 2, 2000):
+        database.set_autocommit(False)
+        for statement in (
+            "INSERT INTO stop SELECT n, '' FROM generate_series(3, %s::integer) AS n",
+            "INSERT INTO visit SELECT n FROM generate_series(2, %s::integer) AS n",
+        ):
+            with getattr(database, kind)() as cursor:
+                cursor.execute(statement, [most])
+        database.commit()
+        database.set_autocommit(True)
+    assert read[-1] < 10_000
+
+
 def test_what_is_logged_goes_through_the_cursor_of_django():
     with CaptureQueriesContext(connection) as queries, connection.prepared_cursor() as cursor:
         cursor.execute("SELECT %s::bigint = ANY(%s)", [2**40, [1, 2**40]])

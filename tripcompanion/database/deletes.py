@@ -4,12 +4,10 @@ Django reads the rows that it deletes to find what references them. Here each ta
 deleted by a subquery, those without references to them first. No signals are sent.
 
 Every statement of `delete_unread` is bounded: it deletes at most one batch of rows and checks their
-foreign keys immediately. PostgreSQL would defer the checks to the COMMIT, which would then take as
-long as all of them together, and to which no statement time-out applies.
+foreign keys immediately, also on PostgreSQL, where a COMMIT would take as long as all checks.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from django.db import connections, models, transaction
@@ -43,26 +41,18 @@ def delete_unread(rows: models.QuerySet[Any]) -> None:
     Rows that reference them with `DO_NOTHING` stay. Raises `TypeError` for a reference with
     another `on_delete`, which would need to be read.
     """
-    with transaction.atomic(), _checked_at_once(rows.db):
+    connection = connections[rows.db]
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("DISCARD PLANS; SET CONSTRAINTS ALL IMMEDIATE")
         _delete_from_the_leaves(rows)
+        if connection.vendor == "postgresql":
+            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
 def delete_leaves(rows: models.QuerySet[Any]) -> None:
     """Delete `rows` that no others reference any more: at most those of an expense or a closing."""
     rows._raw_delete(rows.db)
-
-
-@contextmanager
-def _checked_at_once(database: str) -> Iterator[None]:
-    """Check foreign keys in each statement; SQLite always does."""
-    connection = connections[database]
-    if connection.vendor != "postgresql":
-        yield
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        yield
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
 def _delete_from_the_leaves(rows: Any) -> None:

@@ -52,6 +52,8 @@ class BoundedConnection(psycopg.Connection[Any]):
     local_settings: Mapping[str, str] = MappingProxyType({})
     #: Whether that includes the transaction of a statement outside of a transaction block.
     bounds_single_statements = False
+    #: Whether a statement since the last COMMIT has written many rows.
+    has_written_many = False
 
     def wait(
         self, gen: PQGen[Answer], interval: float = 0.1, timeout: float | None = None
@@ -80,7 +82,14 @@ class BoundedConnection(psycopg.Connection[Any]):
         self.close()
 
     def commit(self) -> None:
-        """Commit; raises `OutcomeUnknown` if the connection ends before the server's answer."""
+        """Commit; raises `OutcomeUnknown` if the connection ends before the server's answer.
+
+        The foreign keys of many rows are checked before, as a statement with a time-out, and with
+        new plans: those from when the tables were small read all of a table for each row.
+        """
+        if self.has_written_many:
+            self.has_written_many = False
+            self.execute("DISCARD PLANS; SET CONSTRAINTS ALL IMMEDIATE")
         try:
             super().commit()
         except psycopg.OperationalError as error:

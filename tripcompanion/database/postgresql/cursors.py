@@ -21,6 +21,8 @@ from tripcompanion.database.snapshots import StatementChanged
 _REFUSES_CHANGED_COLUMNS = "RevalidateCachedQuery"
 #: A cursor keeps its result until its next statement; of more rows, it is closed instead.
 _MANY_ROWS = 50
+#: The foreign keys of more written rows are checked before COMMIT.
+_MANY_WRITTEN = 500
 
 
 class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
@@ -28,12 +30,13 @@ class LocalSettingsCursor(base.Cursor, psycopg.ClientCursor[Any]):
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
         local = _settings_due(self.connection)
-        if not local:
-            return super().execute(query, params, **options)
-        begin = "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
-        super().execute(begin + self.mogrify(query, params), **options)
+        if local:
+            begin = "".join(f"SET LOCAL {name} = '{value}'; " for name, value in local.items())
+            query, params = begin + self.mogrify(query, params), None
+        super().execute(query, params, **options)
         for _setting in local:
             self.nextset()
+        _note_written(self)
         return self
 
 
@@ -61,6 +64,7 @@ class PreparingCursor(psycopg.Cursor[Any]):
     def __exit__(self, *error: Any) -> None:
         self._is_in_use = False
         if self.rowcount > _MANY_ROWS:
+            _note_written(self)
             self.close()
         self.database.wrap_database_errors.__exit__(*error)
 
@@ -101,6 +105,12 @@ class PreparingCursor(psycopg.Cursor[Any]):
         with self.connection.pipeline():
             psycopg.Cursor(self.connection).execute(f"SELECT {settings}", pairs, prepare=True)
             super().execute(query, values, prepare=True, binary=True)
+
+
+def _note_written(cursor: Any) -> None:
+    """Let the connection know if the last statement has written many rows."""
+    if cursor.rowcount > _MANY_WRITTEN and not cursor.statusmessage.startswith("SELECT"):
+        cursor.connection.has_written_many = True
 
 
 def _without_types(values: Sequence[Any]) -> list[Any]:
