@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 from django.db.models import F
 from django.utils.translation import gettext_lazy
 
+from plugins.recording import NewExpense, Recording
 from splits.models.conflicts import DividedByHand
 from splits.models.debt import Debt
 from splits.models.expense import Expense
 from splits.models.posting import amounts
-from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip
 from trips.models.journal import plain_fields

@@ -16,6 +16,7 @@ from rest_framework.exceptions import PermissionDenied
 
 from plugins.exchange.columns import MODELS, carried
 from plugins.exchange.description import UnreadableFile
+from plugins.exchange.erasing import erase
 from plugins.exchange.models import (
     TAKEN,
     AlreadyImported,
@@ -33,13 +34,12 @@ from plugins.exchange.restoring import trip_from
 from plugins.exchange.source import SourceFile, as_json
 from plugins.exchange.tables import TABLES
 from plugins.merging.models import Merge
+from plugins.recording import NewExpense, Recording
 from splits.models import Allocation, Division, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS
 from splits.models.division import Payment
-from splits.models.erasing import erase
 from splits.models.in_trip import added_rows
 from splits.models.items import Items
-from splits.models.recording import NewExpense, Recording
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import JournalEntry, Member, Trip, get_visible_or_404, locked_trip
 from trips.models.conflicts import AlreadyMember

@@ -26,13 +26,13 @@ from plugins.exchange.description import (
 )
 from plugins.exchange.formats.entries import apportioned
 from plugins.exchange.formats.reading import RowError, TripDescription, plain
+from plugins.recording import KEPT_TYPES
 from splits.models import Rate
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
 from splits.models.in_trip import added_rows
 from splits.models.items import EXTRAS, Items
 from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
-from splits.models.recording import KEPT_TYPES
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from splits.serializers.expense import ExpenseRequest, items_of
 from tripcompanion.api.serializers import MAX_URL_CHARS

@@ -338,20 +338,6 @@ class Settlement(ClientNamed):
         if closings_in(self.trip_id).close(self):
             self.credit_minor = 0
 
-    def offset(self, debtor_id: int, creditor_id: int, amount_minor: int) -> "Settlement":
-        """An unsaved offset of this closing, all of which is allocated."""
-        return Settlement(
-            trip_id=self.trip_id,
-            closing=self,
-            sender_id=debtor_id,
-            receiver_id=creditor_id,
-            amount_minor=amount_minor,
-            credit_minor=0,
-            settled_on=self.settled_on,
-            created_by_id=self.created_by_id,
-            created_at=self.created_at,
-        )
-
     def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` recorded it or, when it is recorded, is one of the two people."""
         if can is Can.SETTLE:

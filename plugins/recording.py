@@ -234,7 +234,7 @@ class Recording:
         for pair, debts in self._open.items():
             if not debts:
                 continue
-            offset = cause.offset(*pair, sum(debt.open_minor for debt in debts))
+            offset = _offset(cause, pair, sum(debt.open_minor for debt in debts))
             self._offsets.append(offset)
             for debt in debts:
                 sides = {"settlement": offset, "debt": debt}
@@ -282,6 +282,22 @@ class Recording:
                 yield from entries_between(Event.EXPENSE_CREATED, pk, {}, fields, pk)
             else:
                 yield from settlement_entries(Event.SETTLEMENT_CREATED, [row], self.trip.currency)
+
+
+def _offset(closing: Settlement, pair: Pair, amount_minor: int) -> Settlement:
+    """An unsaved offset of a closing, all of which is allocated."""
+    debtor_id, creditor_id = pair
+    return Settlement(
+        trip_id=closing.trip_id,
+        closing=closing,
+        sender_id=debtor_id,
+        receiver_id=creditor_id,
+        amount_minor=amount_minor,
+        credit_minor=0,
+        settled_on=closing.settled_on,
+        created_by_id=closing.created_by_id,
+        created_at=closing.created_at,
+    )
 
 
 def _exactly(new: NewExpense, expense: Expense) -> Division:

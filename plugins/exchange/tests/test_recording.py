@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plugins.exchange.erasing import erase
+from plugins.recording import NewExpense, Recording
 from splits.models import Allocation, Debt, Division, Expense, Settlement, Split
-from splits.models.erasing import erase
-from splits.models.recording import NewExpense, Recording
 from splits.reports.audit import differences
 from tests.cast import trip_of
 from tests.compiled_only import compiled_only
