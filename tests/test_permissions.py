@@ -18,9 +18,10 @@ from tests.trips.scopes import AREAS, SCOPES_OF, scope_of, scopes_of
 from tests.users.logins import bearer
 from tests.walked import merged
 from tripcompanion.urls import API
-from trips.roles import TABLE, TripRole, may_grant
+from trips.roles import TABLE, Can, TripRole, may_grant
 from trips.views import TripViewSet
 from trips.viewsets import InTripViewSet
+from users.models import User
 
 pytestmark = pytest.mark.once
 
@@ -95,6 +96,15 @@ def answer_to(request, client, expected=403):
     response = call(client, *request)
     assert response.status_code not in REFUSED or not before or everything_stored() == before
     return response
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.can], ids=str)
+def test_whoever_reads_or_writes_in_a_trip_has_answered(api, trip, olga, row):
+    request = request_in(Scene(trip, olga, own=True), row)
+    olga.memberships.filter(trip=trip).update(introduced_by=0)
+    User.objects.filter(pk=olga.pk).update(is_unanswered=True)
+    assert call(api(olga), *request).status_code == row.expected("owner", own=True)
+    assert row.can is Can.LEAVE or not olga.memberships.filter(trip=trip, introduced_by=0)
 
 
 def test_every_endpoint_of_the_url_map_has_a_row_and_no_row_is_stale():

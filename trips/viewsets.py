@@ -61,10 +61,16 @@ class PeopleViewSet(ApiViewSet):
         user: Any = request.user
         show_addresses_to(user if user.is_authenticated else None)
 
-    def note_answer_in(self, trip_id: int) -> None:
-        """If the request succeeds, note that the caller has read or written in the trip."""
+    def note_answer_in(self, *trip_ids: int) -> None:
+        """If the request succeeds, note that the caller has read or written in these trips."""
         if self.caller.is_unanswered:
-            self.after_success = partial(_note_answer, self.caller, trip_id)
+            self.after_success = partial(_note_answers, self.caller, trip_ids)
+
+    def get_visible_trip(self, trip_id: int) -> Any:
+        """The trip, if the caller may see it; the view checks what they may do in it."""
+        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
+        self.note_answer_in(trip_id)
+        return trip
 
 
 class InTripViewSet(PeopleViewSet):
@@ -208,7 +214,8 @@ class InTripViewSet(PeopleViewSet):
         return rows
 
 
-def _note_answer(user: User, trip_id: int) -> None:
+def _note_answers(user: User, trip_ids: Iterable[int]) -> None:
     # If the database is away, the next request is the answer.
     with suppress(*DATABASE_AWAY):
-        note_answer(user, trip_id)
+        for trip_id in trip_ids:
+            note_answer(user, trip_id)

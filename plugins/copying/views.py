@@ -79,6 +79,7 @@ class OtherTripViewSet(InTripViewSet):
         if other_id == trip_id:
             raise ValidationError({"tripId": [_("Must be another trip.")]})
         get_visible_or_404(Trip.objects.all, self.caller, pk=other_id)
+        self.note_answer_in(trip_id, other_id)
         # Nobody can take the other trip from the caller before the answer is read.
         with transaction.atomic():
             made_id = command(expense, self.caller, other_id)

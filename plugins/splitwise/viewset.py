@@ -15,7 +15,7 @@ from plugins.splitwise.parsing import Fields, FormBody, JsonBody, MultipartBody
 from plugins.splitwise.people import Circle
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import WindowThrottle, count_against_limit
-from trips.models import Member, Trip, get_visible_or_404
+from trips.models import Member, Trip
 from trips.viewsets import PeopleViewSet
 from users.throttles import account_key
 from users.tokens import BearerAuthentication
@@ -68,12 +68,6 @@ class SplitwiseViewSet(PeopleViewSet):
     def sent_body(self) -> Any:
         return [row.values for row in self.fields.rows()] or self.fields.values
 
-    def trip(self, trip_id: int) -> Trip:
-        """The trip with this id, if the caller may see it; raises `NotFound`."""
-        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
-        self.note_answer_in(trip.pk)
-        return trip
-
     def validated(
         self, shape: type[BaseSerializer], body: Mapping[str, Any], **context: Any
     ) -> dict[str, Any]:
@@ -102,4 +96,4 @@ class SplitwiseViewSet(PeopleViewSet):
 
     def require_replayable(self, location: str) -> None:
         if location:
-            self.trip(resolve(location).kwargs["group_id"])
+            self.get_visible_trip(resolve(location).kwargs["group_id"])

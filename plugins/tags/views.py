@@ -11,7 +11,6 @@ from plugins.tags.models import is_tag_of_own, rename_tag, tag_or_404, tags_of
 from splits.models.tag import MAX_TAG_CHARS
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
-from trips.models import Trip, get_visible_or_404
 from trips.roles import Can, may
 from trips.viewsets import InTripViewSet
 
@@ -51,7 +50,7 @@ class TagViewSet(InTripViewSet):
         If the new name exists already, the two tags become one. Whoever may change only their own
         expenses may rename a tag that no other expense has.
         """
-        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
+        trip = self.get_visible_trip(trip_id)
         tag = tag_or_404(trip, tag_name)
         # Before anybody waits for the lock, under which it is asked again.
         are_own = partial(is_tag_of_own, trip, self.caller, tag_name)

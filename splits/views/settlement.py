@@ -23,7 +23,6 @@ from splits.serializers.settlement import (
 )
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import CreatedQuery
-from trips.models import Trip, get_visible_or_404
 from trips.models.conflicts import CurrencyChanged, NotRestorable
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -65,7 +64,7 @@ class SettlementViewSet(InTripViewSet):
 
         It covers the sender's open splits owed to the receiver, oldest first; the rest is `credit`.
         """
-        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
+        trip = self.get_visible_trip(trip_id)
         body = self.body(currency=trip.currency)
         entered = [body.pop("amount"), body.pop("exchange_rate", None)]
         draft = Settlement(trip=trip, created_by=self.caller, **body)
@@ -156,7 +155,7 @@ class BalanceViewSet(InTripViewSet):
         It takes the `ETag` of the plan that was read, as `tag` or in `If-Match`. If the plan has
         changed since, nothing is recorded.
         """
-        trip = get_visible_or_404(Trip.objects.all, self.caller, pk=trip_id)
+        trip = self.get_visible_trip(trip_id)
         plan = Plan(trip)
         plan.caller_role = trip.caller_role
         self.check_object_permissions(request, plan)

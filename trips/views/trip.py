@@ -122,6 +122,7 @@ class TripViewSet(InTripViewSet):
         with self.restoring(Trip.objects.all, pk=trip_id):
             deleted = get_object_or_404(Trip.objects.restorable_to(self.caller), pk=trip_id)
             self.check_object_permissions(request, deleted)
+            self.note_answer_in(trip_id)
             return self.answer(self._after(deleted, lambda: deleted.restore(by=self.caller)))
 
     def _after(self, trip: Trip, command: Callable[[], None]) -> Trip:

@@ -123,7 +123,7 @@ class ExpenseViewSet(SplitwiseViewSet):
     def _trip_ids(self, query: Fields, friend_id: int | None) -> list[int]:
         """The trips in which entries are looked for."""
         if group_id := query.id("group_id"):
-            return [self.trip(group_id).pk]
+            return [self.get_visible_trip(group_id).pk]
         if "group_id" in query:
             return list(Group.objects.friendships(self.caller).values_list("pk", flat=True))
         trips = Trip.objects.of_member(self.caller)
@@ -158,7 +158,7 @@ class ExpenseViewSet(SplitwiseViewSet):
     ) -> tuple[Trip, list[int]]:
         """The trip of the expense, and the ids of the people in its rows."""
         if other is None:
-            trip = self.trip(fields.required_id("group_id"))
+            trip = self.get_visible_trip(fields.required_id("group_id"))
             return trip, [_member(trip, row) for row in rows]
         currency = fields.text("currency_code") or self.caller.currency
         if currency not in CODES:
@@ -218,7 +218,7 @@ class ExpenseViewSet(SplitwiseViewSet):
         _refuse_unknown(fields)
         if fields.flag("split_equally"):
             raise refused(_("Send the shares."), "split_equally")
-        trip = self.trip(entry.trip.pk)
+        trip = self.get_visible_trip(entry.trip.pk)
         _refuse_currency(fields, trip)
         outside = Group.objects.friendships(self.caller).filter(pk=trip.pk).exists()
         if "group_id" in fields and fields.id("group_id") != (None if outside else trip.pk):

@@ -61,7 +61,7 @@ class GroupViewSet(SplitwiseViewSet):
             kept = Group.objects.friendships(self.caller)
             circle = Circle(self.caller, self.trips.filter(pk__in=kept.values("trip")))
             return Response({"group": circle.outside()})
-        return Response({"group": self._group(self.trip(group_id))})
+        return Response({"group": self._group(self.get_visible_trip(group_id))})
 
     def create_group(self, request: Request) -> Response:
         fields = self.fields
@@ -90,7 +90,7 @@ class GroupViewSet(SplitwiseViewSet):
         return {name: body[name] for name in ("title", "description")} | {"currency": currency}
 
     def delete_group(self, request: Request, group_id: int) -> Response:
-        self.trip(group_id).remove(by=self.caller)
+        self.get_visible_trip(group_id).remove(by=self.caller)
         return Response({"success": True, "errors": {}})
 
     def undelete_group(self, request: Request, group_id: int) -> Response:
@@ -99,7 +99,7 @@ class GroupViewSet(SplitwiseViewSet):
         return Response({"success": True, "errors": {}})
 
     def add_user_to_group(self, request: Request) -> Response:
-        trip = self.trip(self.fields.required_id("group_id"))
+        trip = self.get_visible_trip(self.fields.required_id("group_id"))
         person = Person(self, self.fields)
         with accounts_locked(self.caller, [person]):
             user = person.add_to(trip)
@@ -107,7 +107,7 @@ class GroupViewSet(SplitwiseViewSet):
         return self.done({"success": True, "user": shown, "errors": {}}, trip.pk)
 
     def remove_user_from_group(self, request: Request) -> Response:
-        trip = self.trip(self.fields.required_id("group_id"))
+        trip = self.get_visible_trip(self.fields.required_id("group_id"))
         rows, user_id = Member.objects.with_details, self.fields.required_id("user_id")
         member = get_visible_or_404(rows, self.caller, trip_id=trip.pk, user_id=user_id)
         if user_id == self.caller.pk:
