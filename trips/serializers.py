@@ -40,7 +40,6 @@ from trips.models.default_division import (
     division_text,
     load_division,
 )
-from trips.models.events import all_events, object_type_of
 from trips.roles import DEFAULT_ROLE, JOIN_ROLE_CHOICES, TripRole
 from users.serializers.account import EmailAddress, UserSummary, user_name
 
@@ -331,30 +330,3 @@ class ChangeMemberRoleRequest(CamelCaseSerializer):
     """
 
     role = StrictChoice(choices=TripRole.choices, help_text="The new role.")
-
-
-#: The types of objects.
-OBJECT_TYPES = sorted({object_type_of(event) for event, _label in all_events()})
-
-
-class ObjectSerializer(CamelCaseSerializer):
-    """What an event happened to."""
-
-    type = serializers.ChoiceField(choices=OBJECT_TYPES, help_text="A guest is a member.")
-    id = serializers.IntegerField(
-        help_text="The id that its path ends with: for a member, that of the user."
-    )
-
-
-@extend_schema_field(
-    {
-        "type": "object",
-        "additionalProperties": {
-            "type": "object",
-            "required": ["old", "new"],
-            "properties": {"old": {}, "new": {}},
-        },
-    }
-)
-class ChangesField(serializers.ReadOnlyField):
-    """`{field: {"old", "new"}}`; read-only."""

@@ -12,9 +12,6 @@ author_replaced = Signal()
 #: Asks whether an entry of `trip` names the person `user_id`; each receiver answers.
 person_sought = Signal()
 
-#: `by` moved `expense` to another `trip`, where it is `moved_id`. It is sent under both locks.
-expense_moved = Signal()
-
 #: `by` changed `trip`, whose fields were `old`, by their names in the API; `options` has what was
 #: sent for `Plugin.trip_options`. It is sent under the trip's lock.
 trip_changed = Signal()

@@ -20,15 +20,14 @@ from plugins.attachments.parents import PARENTS
 from plugins.attachments.recognition import Kind, extension_of
 from plugins.attachments.rights import CanAttach
 from plugins.attachments.storage import copy, discard
+from plugins.moving import QuotaExceeded, expense_moved
 from splits.models import DeletedEntry, Expense
-from splits.models.conflicts import QuotaExceeded
 from tripcompanion.api.problems import Conflict
 from tripcompanion.plugin import WriteFile
 from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.roles import Capability
-from trips.signals import expense_moved
 from users.models import User, summary_of
 
 MEBIBYTE = 1024 * 1024

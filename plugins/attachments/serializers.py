@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from plugins.attachments.models import MAX_FILE_BYTES, State
 from plugins.attachments.recognition import Kind
-from tripcompanion.api.forms import SentFile
+from plugins.forms import SentFile
 from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.api.serializers import CamelCaseSerializer, example
 from users.serializers.account import UserSummary

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
-from tripcompanion.api.forms import FileFormParser
+from plugins.forms import FileFormParser
 from tripcompanion.api.url_map import KEPT, LIST
 
 ATTACHMENT = [

@@ -28,9 +28,9 @@ from plugins.attachments.recognition import (
 from plugins.attachments.rights import CanAttach
 from plugins.attachments.serializers import AttachmentRequest, AttachmentSerializer
 from plugins.attachments.storage import StorageUnavailable, discard, keep, link_to, opened
+from plugins.forms import FileFormParser, SentFile
+from plugins.moving import QuotaExceeded
 from splits.models import Expense
-from splits.models.conflicts import QuotaExceeded
-from tripcompanion.api.forms import FileFormParser, SentFile
 from tripcompanion.api.idempotency import REPLAYED
 from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import PayloadTooLarge

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 from plugins.comments.rights import CanComment
+from plugins.moving import expense_moved
 from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense
 from splits.models.in_trip import InTrip
@@ -23,7 +24,7 @@ from trips.models import InTripQuerySet, Trip, locked_row
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Capability
-from trips.signals import author_replaced, expense_moved, person_sought
+from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500

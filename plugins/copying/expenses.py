@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db.models import F
 from django.utils.translation import gettext_lazy
 
+from plugins.moving import expense_moved
 from plugins.recording import NewExpense, Recording
 from splits.models.conflicts import DividedByHand
 from splits.models.debt import Debt
@@ -16,7 +17,6 @@ from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip
 from trips.models.journal import plain_fields
 from trips.roles import Can, Capability
-from trips.signals import expense_moved
 from users.models import User
 
 #: The columns that are copied. The split type is copied with the division.

@@ -9,8 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from plugins.copying.expenses import OtherCurrency, PaidAlready, copy_expense, move_expense
+from plugins.moving import QuotaExceeded
 from splits.models import Expense
-from splits.models.conflicts import ClosesTrip, DividedByHand, QuotaExceeded
+from splits.models.conflicts import ClosesTrip, DividedByHand
 from splits.models.debt import TooManyDebts
 from splits.serializers.expense_response import ExpenseSerializer
 from tripcompanion.api.operations import operation

@@ -7,8 +7,8 @@ from rest_framework import serializers
 
 from plugins.attachments.serializers import ATTACHMENT, AttachmentRequest, AttachmentSerializer
 from plugins.documents.models import MAX_NAME_CHARS, MAX_WANTED, MEMBERS
+from plugins.fields import BoundedNumber
 from tripcompanion.api.serializers import (
-    BoundedNumber,
     CamelCaseSerializer,
     IdField,
     StrictDate,

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from plugins.documents.views import DocumentAttachmentViewSet, DocumentViewSet
-from tripcompanion.api.forms import FileFormParser
+from plugins.forms import FileFormParser
 from tripcompanion.api.url_map import CHANGED, LIST
 
 _FILES = DocumentAttachmentViewSet.as_view({"post": "create"}, parser_classes=[FileFormParser])

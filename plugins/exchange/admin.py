@@ -7,8 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import StateFilter
 from plugins.exchange.models import EntryKind, Import, Outcome
-from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter
+from tripcompanion.adminsite.base import ReadOnlyAdmin
 from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 

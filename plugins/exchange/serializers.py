@@ -12,11 +12,11 @@ from rest_framework import serializers
 
 from plugins.exchange.models import MAX_SHOWN_ROWS, STATES, EntryKind, Outcome
 from plugins.exchange.notes import text_of
+from plugins.fields import QueryId
 from tripcompanion.api.parsing import MalformedJSON, read_object
 from tripcompanion.api.serializers import (
     CamelCaseSerializer,
     IdField,
-    QueryId,
     StrictBoolean,
     StrictChoice,
     StrictText,

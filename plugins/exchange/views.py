@@ -36,8 +36,8 @@ from plugins.exchange.serializers import (
 )
 from plugins.exchange.sheet import csv_file, xlsx_file
 from plugins.exchange.trip_file import TripFile, json_file
+from plugins.forms import FileFormParser, SentFile
 from splits.models.debt import TooManyDebts
-from tripcompanion.api.forms import FileFormParser, SentFile
 from tripcompanion.api.idempotency import HEADER as KEY_HEADER
 from tripcompanion.api.operations import operation
 from tripcompanion.api.parsing import PayloadTooLarge, StrictJSONParser, require_json

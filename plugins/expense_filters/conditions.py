@@ -12,9 +12,12 @@ from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet,
 
 from plugins.words import HasWords, Lines
 from splits.models import Debt, Expense, Split
-from splits.models.in_trip import OF_EXPENSE, added_rows, is_among
+from splits.models.in_trip import added_rows, is_among
 from splits.models.tag import tag_key
 from tripcompanion.currency.amounts import EXPONENTS
+
+#: The rows of an expense in a subquery. By the trip, too, so that Citus joins them where they are.
+_OF_EXPENSE = {"trip": OuterRef("trip"), "expense": OuterRef("pk")}
 
 
 class HasOneOf(models.Func):
@@ -45,7 +48,7 @@ def with_words(words: Sequence[str], **narrowed: Any) -> Q:
     """
     found = Q(HasWords(words, "description", "notes", Lines("tags")))
     for rows in added_rows().values():
-        those = rows.model.objects.filter(HasWords(words, rows.text), **OF_EXPENSE)
+        those = rows.model.objects.filter(HasWords(words, rows.text), **_OF_EXPENSE)
         found |= Q(Exists(those.filter(**narrowed)))
     return found
 
@@ -53,7 +56,7 @@ def with_words(words: Sequence[str], **narrowed: Any) -> Q:
 def is_open() -> Exists:
     """Condition on expenses: something of one of their splits is still owed."""
     debts = Debt.objects.open().filter(trip=OuterRef("trip"), split=OuterRef("pk"))
-    return Exists(Split.objects.filter(Exists(debts), **OF_EXPENSE))
+    return Exists(Split.objects.filter(Exists(debts), **_OF_EXPENSE))
 
 
 def is_open_in(trip_id: int) -> Case:

@@ -2,9 +2,9 @@
 
 from rest_framework import serializers
 
-from tripcompanion.api.serializers import CamelCaseSerializer, QueryId, StrictChoice, StrictInstant
+from plugins.fields import ChangesField, ObjectSerializer, QueryId
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictChoice, StrictInstant
 from trips.models.events import all_events
-from trips.serializers import ChangesField, ObjectSerializer
 from users.models import Via
 from users.serializers.account import UserSummary
 

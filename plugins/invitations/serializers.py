@@ -5,9 +5,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from plugins.fields import BoundedNumber
 from plugins.invitations.models import MAX_NOTE_CHARS, MAX_USES, InvitationState
 from tripcompanion.api.serializers import (
-    BoundedNumber,
     CamelCaseSerializer,
     IdField,
     StrictChoice,

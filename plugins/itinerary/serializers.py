@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
+from plugins.fields import BoundedNumber
 from plugins.itinerary.models.activity import (
     MAX_ACTIVITIES,
     MAX_MINUTES,
@@ -15,7 +16,6 @@ from plugins.itinerary.models.activity import (
     ActivityType,
 )
 from tripcompanion.api.serializers import (
-    BoundedNumber,
     CamelCaseSerializer,
     CreatedQuery,
     IdField,

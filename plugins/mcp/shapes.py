@@ -6,8 +6,9 @@ from typing import Any
 from drf_spectacular.drainage import get_override
 from rest_framework import serializers
 
+from plugins.fields import BoundedNumber
 from plugins.mcp.names import names_people
-from tripcompanion.api.serializers import BoundedNumber, camel_case
+from tripcompanion.api.serializers import camel_case
 
 _TYPES: tuple[tuple[Any, dict[str, Any]], ...] = (
     ((serializers.BooleanField,), {"type": "boolean"}),

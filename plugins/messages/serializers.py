@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from plugins.fields import BoundedNumber
 from plugins.messages.models import MAX_MESSAGE_CHARS
 from tripcompanion.api.serializers import (
     MAX_ID,
-    BoundedNumber,
     CamelCaseSerializer,
     CreatedQuery,
     IdField,

@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from rest_framework import serializers
 
+from plugins.fields import ChangesField, ObjectSerializer
 from splits.models import Debt, Expense, Payer, Settlement, Split
 from splits.models.plugin_fields import with_plugin_fields
 from splits.serializers.expense_response import ExpenseSerializer
@@ -15,7 +16,6 @@ from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.plugin import PersonalList
 from trips.models import JournalEntry
 from trips.models.events import all_events
-from trips.serializers import ChangesField, ObjectSerializer
 
 
 class ExportedPerson(CamelCaseSerializer):

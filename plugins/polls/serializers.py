@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
+from plugins.fields import BoundedNumber
 from plugins.polls.models import (
     MAX_OPTION_CHARS,
     MAX_OPTIONS,
@@ -17,7 +18,6 @@ from plugins.polls.models import (
     ShowsVotes,
 )
 from tripcompanion.api.serializers import (
-    BoundedNumber,
     CamelCaseSerializer,
     IdField,
     StrictBoolean,

@@ -3,8 +3,9 @@
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from plugins.fields import QueryId
 from plugins.search.words import MAX_SNIPPET_CHARS, words_of
-from tripcompanion.api.serializers import CamelCaseSerializer, QueryId, StrictChoice, StrictText
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictChoice, StrictText
 from trips.models.events import trip_objects
 
 #: How many words a search has.

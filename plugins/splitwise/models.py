@@ -8,9 +8,9 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.dispatch import receiver
 from django.utils.translation import gettext_lazy
 
+from plugins.moving import expense_moved
 from splits.models import Expense
 from trips.models import InTripQuerySet, Member, Trip
-from trips.signals import expense_moved
 from users.models import User
 from users.signals import sessions_ended
 

@@ -18,7 +18,7 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser, DataAndFiles, MultiPartParser
 
 from plugins.dates import require_no_week
-from tripcompanion.api.forms import SentFile, SentFiles
+from plugins.forms import SentFile, SentFiles
 from tripcompanion.api.parsing import StrictJSONParser
 from tripcompanion.api.problems import Unavailable
 from tripcompanion.api.serializers import parse_id

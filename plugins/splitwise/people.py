@@ -103,7 +103,9 @@ class Circle:
         debts = Debt.objects.filter(**here, open_minor__gt=0)
         credit = Settlement.with_offsets.filter(**here, credit_minor__gt=0)
         if friends is None:
-            return Member.objects.present_or_unsettled().filter(**here), debts, credit
+            unsettled = Member.objects.unsettled().filter(**here).order_by()
+            known = Q(left_at=None) | Q(pk__in=unsettled.values("pk"))
+            return Member.objects.filter(known, **here), debts, credit
         own = self.user
         return (
             Member.objects.present().filter(friends, **here),

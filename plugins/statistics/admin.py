@@ -10,9 +10,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import SHOWN_ROWS, Columns, formatted, table
 from plugins.statistics.files import balances_chart, chart_of
 from plugins.statistics.report import Statistics
-from tripcompanion.adminsite.base import SHOWN_ROWS, Columns, formatted, table
 from trips.admin import money_column
 from trips.models import Trip
 from users.models import User

@@ -5,13 +5,9 @@ from datetime import MAXYEAR
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from plugins.fields import BoundedNumber
 from plugins.statistics.report import KINDS
-from tripcompanion.api.serializers import (
-    BoundedNumber,
-    CamelCaseSerializer,
-    StrictChoice,
-    StrictDate,
-)
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictChoice, StrictDate
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from users.serializers.account import UserSummary
 

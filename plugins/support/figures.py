@@ -19,14 +19,16 @@ otherwise; SQLite, which has to sort for them, takes up to 2 s and 0.2 s.
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
+from django.core.cache import cache
 from django.db.models import Count, F, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
 from splits.models import Expense
-from tripcompanion.api.caching import remember
+from tripcompanion.api.caching import redis_error
 from trips.models import Trip
 from users.models import User
 
@@ -61,9 +63,7 @@ def recorded_by_month() -> tuple[list[date], dict[str, list[int]], int]:
     currency, and how many other currencies there are.
     """
     starts = _month_starts(timezone.now())
-    finished = remember(
-        f"recorded-before-{starts[-1].date()}", _REMEMBERED_SECONDS, lambda: _finished(starts)
-    )
+    finished = _remembered(starts)
     counts: Counter[str] = Counter()
     sums: defaultdict[str, list[int]] = defaultdict(lambda: [0] * MONTHS)
     for currency, at, count, billions, rest in [*finished, *_sums(MONTHS - 1, starts[-1], None)]:
@@ -71,6 +71,15 @@ def recorded_by_month() -> tuple[list[date], dict[str, list[int]], int]:
         sums[currency][at] = int(billions) * _BILLION + int(rest)
     shown = {currency: sums[currency] for currency, _n in counts.most_common(MAX_CURRENCIES)}
     return [start.date() for start in starts], shown, len(counts) - len(shown)
+
+
+def _remembered(starts: list[datetime]) -> Any:
+    """The sums of all months but the current one, computed every time without the cache."""
+    key, compute = f"recorded-before-{starts[-1].date()}", partial(_finished, starts)
+    try:
+        return cache.get_or_set(key, compute, _REMEMBERED_SECONDS)
+    except redis_error():
+        return compute()
 
 
 def _finished(starts: list[datetime]) -> list[Any]:

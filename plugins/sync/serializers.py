@@ -3,9 +3,9 @@
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
-from tripcompanion.api.serializers import BoundedNumber, CamelCaseSerializer, StrictText
+from plugins.fields import BoundedNumber, ObjectSerializer
+from tripcompanion.api.serializers import CamelCaseSerializer, StrictText
 from trips.models.events import all_events, trip_objects
-from trips.serializers import ObjectSerializer
 
 MAX_CHANGES = 100
 DEFAULT_CHANGES = 50

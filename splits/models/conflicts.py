@@ -61,11 +61,3 @@ class ClosesTrip(Conflict):
     def __init__(self, settlement_id: int) -> None:
         super().__init__()
         self.extensions = {"settlementId": settlement_id}
-
-
-class QuotaExceeded(Conflict):
-    """409 `quota_exceeded`: the trip or the account has too many files, or too large ones."""
-
-    default_code = "quota_exceeded"
-    default_detail = gettext_lazy("At most %(count)s files are stored, of %(size)s MB in all.")
-    example_values: ClassVar = {"count": 1000, "size": 500}

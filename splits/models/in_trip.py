@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Case, OuterRef, Value, When
+from django.db.models import Case, Value, When
 
 from tripcompanion.plugin import ExpenseRows, plugins
 from trips.models import Trip
@@ -32,10 +32,6 @@ class InTrip(models.Model):
 
     class Meta:
         abstract = True
-
-
-#: The rows of an expense in a subquery. By the trip, too, so that Citus joins them where they are.
-OF_EXPENSE = {"trip": OuterRef("trip"), "expense": OuterRef("pk")}
 
 
 def is_among(keys: models.QuerySet[Any, Any]) -> Case:

@@ -93,12 +93,6 @@ def _await_split(entry: DeletedEntry, settlement: Settlement) -> None:
             other.save_rows()
 
 
-def restore_entry(entry: DeletedEntry, by: User) -> Expense | Settlement:
-    """Restore a deleted expense or settlement."""
-    is_expense = entry.kind == DeletedKind.EXPENSE
-    return restore_expense(entry, by) if is_expense else restore_settlement(entry, by)
-
-
 class Deleted:
     """The deleted expenses or settlements of a trip as they were, the last deleted first."""
 

@@ -1,19 +1,18 @@
 """Base classes and helpers of the admin site, which writes only through commands of the models."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.utils import display_for_value, quote, unquote
+from django.contrib.admin.utils import quote, unquote
 from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 from django.http import (
     FileResponse,
     Http404,
@@ -24,18 +23,14 @@ from django.http import (
 )
 from django.urls import path, reverse
 from django.utils import timezone, translation
-from django.utils.formats import date_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
 from tripcompanion.adminsite.csv_export import CsvColumns, csv_file
 from tripcompanion.api.problems import flatten
 from tripcompanion.database.snapshots import snapshot
 
-#: How many related rows of each kind a page shows; a link leads to the rest.
-SHOWN_ROWS = 20
 #: A longer list must be narrowed before it is exported, which thus occupies a thread for seconds.
 MAX_ROWS = 100_000
 
@@ -51,50 +46,6 @@ def page_url(model: type[Model], page: str, *args: Any, **query: Any) -> str:
     opts = model._meta
     name = f"admin:{opts.app_label}_{opts.model_name}_{page}"
     return reverse(name, args=[quote(args[0]), *args[1:]] if args else [], query=query)
-
-
-Columns = Mapping[Any, Callable[[Any], Any]]
-
-
-def table(rows: Iterable[Any], columns: Columns) -> str:
-    """A read-only table of rows. `columns` maps each heading to a function of a row.
-
-    A function with the attribute `is_amount` is a column of amounts.
-    """
-    kinds = ["amount" if getattr(of, "is_amount", False) else "" for of in columns.values()]
-    lines = []
-    for row in rows:
-        values = [question(row) for question in columns.values()]
-        cells = zip(kinds, map(formatted, values), strict=True)
-        lines.append((format_html_join("", '<td class="{}">{}</td>', cells),))
-    heads = zip(kinds, columns, strict=True)
-    return format_html(
-        '<div class="rows"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>',
-        format_html_join("", '<th scope="col" class="{}">{}</th>', heads),
-        format_html_join("", "<tr>{}</tr>", lines),
-    )
-
-
-def formatted(value: Any) -> Any:
-    """A value in a table of rows; dates are short, because such a table is narrow."""
-    if isinstance(value, datetime):
-        return date_format(timezone.localtime(value), "SHORT_DATETIME_FORMAT")
-    if isinstance(value, date):
-        return date_format(value, "SHORT_DATE_FORMAT")
-    return display_for_value(value, "-", isinstance(value, bool))
-
-
-def first_rows(rows: QuerySet, columns: Columns, **narrowed: Any) -> str:
-    """A table of the first of `rows`, and a link to their list, filtered by `narrowed`."""
-    label = _("all %(count)d") % {"count": rows.count()}
-    first = table(rows[:SHOWN_ROWS], columns)
-    return format_html("<div>{}<p>{}</p></div>", first, list_link(rows.model, label, **narrowed))
-
-
-def list_link(model: type[Model], label: Any, **rows: Any) -> str:
-    """A link to the list of `model`, filtered by `rows`."""
-    url = page_url(model, "changelist", **rows)
-    return format_html('<a href="{}">{}</a>', url, label)
 
 
 def in_reader_language(message: str) -> str:
@@ -322,18 +273,3 @@ class ReadOnlyAdmin(RulesAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
-
-
-class StateFilter(admin.SimpleListFilter):
-    """Filters rows by state: `states` maps the URL's value to a label and to conditions."""
-
-    title = gettext_lazy("state")
-    parameter_name = "state"
-    states: ClassVar[dict[str, tuple[Any, dict[str, Any]]]]
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [(word, label) for word, (label, _conditions) in self.states.items()]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
-        _label, conditions = self.states.get(self.value() or "", ("", {}))
-        return queryset.filter(**conditions)

@@ -1,7 +1,4 @@
-"""Values that are kept for a while in the cache of the service."""
-
-from collections.abc import Callable
-from typing import Any
+"""The cache of the service, and whether it can be reached."""
 
 from django.core.cache import cache
 
@@ -20,11 +17,3 @@ def answers() -> bool:
     except redis_error():
         return False
     return True
-
-
-def remember(key: str, seconds: int, compute: Callable[[], Any]) -> Any:
-    """The value of `compute`, at most `seconds` old; computed every time without the cache."""
-    try:
-        return cache.get_or_set(key, compute, seconds)
-    except redis_error():
-        return compute()

@@ -327,31 +327,6 @@ class IdField(PlainField):
             self.fail("invalid")
 
 
-@extend_schema_field(NUMBER_SCHEMA)
-class QueryId(IdField):
-    """An identifier in a query or a form, where a number is its digits."""
-
-
-class BoundedNumber(IdField):
-    """A whole number from 1 to `maximum`."""
-
-    default_error_messages = {
-        "invalid": gettext_lazy("Must be a whole number of at least 1."),
-        "too_large": gettext_lazy("Must be at most {maximum}."),
-    }
-
-    def __init__(self, *, maximum: int, **options: Any) -> None:
-        super().__init__(**options)
-        self.maximum = maximum
-        describe(self, {"type": "integer", "minimum": 1, "maximum": maximum})
-
-    def to_internal_value(self, data: Any) -> int:
-        number = super().to_internal_value(data)
-        if number > self.maximum:
-            self.fail("too_large", maximum=self.maximum)
-        return number
-
-
 #: How people write numbers in much of the world, also with separators between thousands.
 _WITH_COMMA = re.compile(r"-?[0-9][0-9.,' ]{0,40}")
 

@@ -9,7 +9,6 @@ from trips.models.member import (
     require_membership,
     revoked_by_plugins,
     show_addresses_to,
-    trips_led_alone_by,
     trips_with_members,
     with_companionship,
 )

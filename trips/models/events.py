@@ -54,6 +54,10 @@ def object_type_of(event: str) -> str:
     return "member" if kind == "guest" else kind
 
 
+#: The types of objects of all events.
+OBJECT_TYPES = sorted({object_type_of(event) for event, _label in all_events()})
+
+
 @cache
 def trip_objects() -> Mapping[str, TripObject]:
     """The types of objects of all apps, by their names in events."""

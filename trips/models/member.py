@@ -69,7 +69,6 @@ _CHANGES = {
         ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in _NAMES)
     ),
 }
-_SETTLED = Q(put_in_minor=F("received_minor") - F("sent_minor"))
 _COLUMNS = ("trip", "client_id", "user", "role", "joined_at", "left_at")
 
 
@@ -99,15 +98,9 @@ class MemberQuerySet(InTripQuerySet["Member"]):
 
     def unsettled(self) -> "MemberQuerySet":
         """Present and former members whose balance is not zero."""
-        return self._with_put_in().exclude(_SETTLED)
-
-    def present_or_unsettled(self) -> "MemberQuerySet":
-        """Present members, and former ones whose balance is not zero."""
-        return self._with_put_in().filter(Q(left_at=None) | ~_SETTLED)
-
-    def _with_put_in(self) -> "MemberQuerySet":
         # A difference of two sums fits into 64 bits, but their sum may not.
-        return self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
+        rows = self.alias(put_in_minor=F("paid_minor") - F("share_minor"))
+        return rows.exclude(put_in_minor=F("received_minor") - F("sent_minor"))
 
     def known_to(self, reader: User) -> "MemberQuerySet":
         """Those who have answered, or whose address `reader` entered when adding them."""
@@ -466,14 +459,6 @@ def revoked_by_plugins(trip_id: int, user_id: int, *, is_deleted: bool = False) 
 def members_of(trip: Param) -> MemberQuerySet:
     """The present members of a trip, in the order in which they joined."""
     return Member.objects.with_details().filter(trip=trip)
-
-
-def trips_led_alone_by(user: User) -> list[int]:
-    """The ids of the trips in which no OWNER but `user` can log in."""
-    others = Member.objects.owners().exclude(user=user)
-    own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
-    alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
-    return list(alone.values_list("trip", flat=True))
 
 
 class _DetailedTrips(TripQuerySet):

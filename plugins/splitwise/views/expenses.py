@@ -18,6 +18,7 @@ from plugins.attachments.models import Attachment, UnsupportedType
 from plugins.attachments.serializers import AttachmentRequest
 from plugins.attachments.storage import discard
 from plugins.attachments.views import UploadThrottle, store_file
+from plugins.forms import SentFile
 from plugins.splitwise.adding import Person, accounts_locked, friendship, invited_as
 from plugins.splitwise.categories import our_category
 from plugins.splitwise.entries import MAX_ROWS, Filters, comments_on, find, find_one, shown
@@ -32,7 +33,6 @@ from splits.models.restoring import restore_expense, restore_settlement
 from splits.models.settlement import today
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.settlement import SettlementRequest
-from tripcompanion.api.forms import SentFile
 from tripcompanion.api.parsing import PayloadTooLarge
 from tripcompanion.currency.amounts import CODES, MAX_AMOUNT, to_minor
 from trips.models import Trip, get_visible_or_404

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import table
 from plugins.expense_filters.conditions import with_words
 from plugins.history.report import History
 from plugins.support import csv_columns
@@ -22,7 +23,6 @@ from plugins.support.admin.filters import (
 )
 from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
 from splits.models import Expense, Split
-from tripcompanion.adminsite.base import table
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
 from trips.models.journal import plain_fields

@@ -8,13 +8,15 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import list_link
 from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import TripFilter
 from plugins.support.admin.ledger import LedgerAdmin
 from splits.models import AuditRun, DeletedEntry
-from splits.models.restoring import restore_entry
-from tripcompanion.adminsite.base import ReadOnlyAdmin, link, list_link
+from splits.models.deleted import DeletedKind
+from splits.models.restoring import restore_expense, restore_settlement
+from tripcompanion.adminsite.base import ReadOnlyAdmin, link
 from trips.admin import caller_of, money_column
 from trips.models import JournalEntry, Trip
 
@@ -54,7 +56,8 @@ class DeletedEntryAdmin(LedgerAdmin):
     def restore(self, request: HttpRequest, queryset: QuerySet[DeletedEntry]) -> None:
         entries = list(queryset.order_by("trip_id", "pk"))
         for entry in entries:
-            restore_entry(entry, by=caller_of(request))
+            is_expense = entry.kind == DeletedKind.EXPENSE
+            (restore_expense if is_expense else restore_settlement)(entry, caller_of(request))
             self.log_change(request, entry, gettext_lazy("Restored."))
         self.tell_count(request, _("Entries restored: %(count)d."), len(entries))
 

@@ -12,18 +12,11 @@ from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import SHOWN_ROWS, Columns, formatted, list_link, table
 from plugins.expense_filters.conditions import amount_between
 from plugins.history.report import History
 from plugins.support.admin.filters import typed_amount
-from tripcompanion.adminsite.base import (
-    SHOWN_ROWS,
-    Columns,
-    ReadOnlyAdmin,
-    formatted,
-    link,
-    list_link,
-    table,
-)
+from tripcompanion.adminsite.base import ReadOnlyAdmin, link
 from trips.admin import money_column, person
 from trips.models import JournalEntry
 

@@ -12,7 +12,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from tripcompanion.adminsite.base import ReadOnlyAdmin, StateFilter, in_reader_language, link
+from plugins.admin_tables import StateFilter
+from tripcompanion.adminsite.base import ReadOnlyAdmin, in_reader_language, link
 from tripcompanion.adminsite.csv_export import CsvColumns, named
 from users.models import Mail, ScopedToken, Session, User
 

@@ -7,12 +7,13 @@ from django.db.models import OuterRef, Subquery
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import StateFilter, formatted
 from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.filters import AmountFilter, TripFilter
 from plugins.support.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_table, numbered_link
 from splits.models import Allocation, Debt, Expense, Settlement
-from tripcompanion.adminsite.base import StateFilter, formatted, link
+from tripcompanion.adminsite.base import link
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
 from trips.models.journal import plain_fields

@@ -17,6 +17,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_tables import Columns, StateFilter, first_rows, formatted, list_link, table
 from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.fields import as_the_api
@@ -26,17 +27,7 @@ from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
-from tripcompanion.adminsite.base import (
-    Columns,
-    RulesAdmin,
-    StateFilter,
-    first_rows,
-    formatted,
-    link,
-    list_link,
-    page_url,
-    table,
-)
+from tripcompanion.adminsite.base import RulesAdmin, link, page_url
 from tripcompanion.api.serializers import UrlOrPath
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField

@@ -17,25 +17,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
+from plugins.admin_tables import StateFilter, first_rows, list_link
 from plugins.personal_data.export import archive_of
 from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS, with_adder
 from plugins.support.admin.session import accounts_locked
-from tripcompanion.adminsite.base import (
-    RulesAdmin,
-    StateFilter,
-    first_rows,
-    link,
-    list_link,
-    page_url,
-)
+from tripcompanion.adminsite.base import RulesAdmin, link, page_url
 from tripcompanion.adminsite.csv_export import named
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot
 from trips.admin import caller_of
 from trips.deletion import delete_account
-from trips.models import Member, show_addresses_to, trips_led_alone_by
+from trips.models import Member, show_addresses_to
+from trips.roles import OWNER_ROLES
 from users.emails import email_key
 from users.models import EmailTaken, Session, User
 from users.serializers.account import EmailAddress, NewPassword
@@ -267,8 +262,10 @@ class UserAdmin(RulesAdmin):
 
     def _tell_of_trips(self, request: HttpRequest, user: User) -> None:
         """Warn if no OWNER of a trip is left who can log in."""
-        if trip_ids := trips_led_alone_by(user):
-            ids = ", ".join(map(str, trip_ids))
+        others = Member.objects.owners().exclude(user=user)
+        own = Member.objects.present().filter(user=user, role__in=OWNER_ROLES)
+        alone = own.exclude(trip__in=others.values("trip")).order_by("trip")
+        if ids := ", ".join(map(str, alone.values_list("trip", flat=True))):
             text = _("These trips have no owner any more who can log in: %(ids)s.")
             self.message_user(request, text % {"ids": ids}, messages.WARNING)
 

@@ -9,9 +9,10 @@ from django.utils import timezone
 from django.utils.formats import date_format, number_format
 from django.utils.translation import gettext as _
 
+from plugins.admin_tables import formatted
 from plugins.support import figures
 from splits.models import AuditRun
-from tripcompanion.adminsite.base import formatted, page_url
+from tripcompanion.adminsite.base import page_url
 from tripcompanion.currency.formats import format_amount
 from trips.models import Trip
 from users.models import Mail, User
