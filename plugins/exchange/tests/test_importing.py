@@ -10,11 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from plugins import recording
 from plugins.exchange import confirming
 from plugins.exchange.models import MAX_PLANS, Import
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
-from splits.models import Expense, recording
+from splits.models import Expense
 from splits.reports.audit import differences
 from tests.document import problem_of
 from tests.factories import TripFactory, add_guest, join, spend
