@@ -51,6 +51,8 @@ class Api:
         self._environ = {
             name: value for name, value in request.META.items() if name not in _OWN_HEADERS
         }
+        #: The idempotency key of every POST; empty for none.
+        self.key = ""
         #: Whether an answer is that of an earlier request with the same key.
         self.was_replayed = False
         #: The tag of the last answer, without its quotes.
@@ -66,7 +68,6 @@ class Api:
         path: str,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        key: str = "",
         form: Mapping[str, str] | None = None,
         accept: str = "application/json",
     ) -> Any:
@@ -91,8 +92,8 @@ class Api:
             "wsgi.input": io.BytesIO(content),
             "HTTP_ACCEPT": accept,
         }
-        if key:
-            environ["HTTP_IDEMPOTENCY_KEY"] = key
+        if self.key and method == "POST":
+            environ["HTTP_IDEMPOTENCY_KEY"] = self.key
         request: Any = WSGIRequest(environ)
         request.resolver_match = found = resolve(path)
         response = found.func(request, *found.args, **found.kwargs)

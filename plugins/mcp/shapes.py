@@ -52,9 +52,7 @@ def _type(name: str, field: Any) -> dict[str, Any]:
     if isinstance(field, BoundedNumber) and "oneOf" in get_override(field, "field"):
         # A number, or a word for one, which the description names.
         return {"type": ["integer", "string"]}
-    if isinstance(field, serializers.ListField):
-        return {"type": "array", "items": _type(name, field.child)}
-    if isinstance(field, serializers.ListSerializer):
+    if isinstance(field, serializers.ListField | serializers.ListSerializer):
         return {"type": "array", "items": _type(name, field.child)}
     if isinstance(field, serializers.Serializer):
         parts = {camel_case(one): part for one, part in field.fields.items()}

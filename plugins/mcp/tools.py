@@ -148,15 +148,14 @@ class Tool(NamedTuple):
             )
         if missing := [one for one in schemas()[name]["required"] if arguments.get(one) is None]:
             raise ToolFailed(f"Give {' and '.join(missing)}.")
-        if self.run is not None:
-            return self.run(self, api, dict(arguments))
-        return self.call(api, name, dict(arguments))
-
-    def call(self, api: Api, name: str, arguments: dict[str, Any]) -> Any:
-        """The answers to its calls."""
-        key = arguments.pop(KEY, None) or self._default_key(name, arguments)
-        if not isinstance(key, str):
+        sent = dict(arguments)
+        api.key = sent.pop(KEY, None) or self._default_key(name, sent)
+        if not isinstance(api.key, str):
             raise ToolFailed(f"{KEY} must be text.")
+        return self.run(self, api, sent) if self.run else self._call(api, name, sent)
+
+    def _call(self, api: Api, name: str, arguments: dict[str, Any]) -> Any:
+        """The answers to its calls."""
         ids = self._ids(api, arguments)
         if "pageSize" in schemas()[name]["properties"]:
             arguments.setdefault("pageSize", PAGE_SIZE)
@@ -166,7 +165,6 @@ class Tool(NamedTuple):
                 call.path.format(**ids),
                 query=arguments if call.method == "GET" else None,
                 body=arguments if self.takes and call.method != "GET" else None,
-                key=key if self.takes_key else "",
             )
             for label, call in self.calls.items()
         }
@@ -177,7 +175,7 @@ class Tool(NamedTuple):
 
         A tool without a body restores something, and an equal call may do so after each deletion.
         """
-        if not self.takes:
+        if not (self.takes and self.takes_key):
             return ""
         text = json.dumps([name, arguments], sort_keys=True, default=str)
         return f"mcp-{hashlib.sha256(text.encode()).hexdigest()}"

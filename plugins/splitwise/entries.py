@@ -181,9 +181,9 @@ def _complete(entries: list[Entry]) -> None:
     """Add what other tables know: comments, given categories, and who changed or deleted them."""
     by_id = {entry.id: entry for entry in entries}
     expense_ids = [entry.id for entry in entries if not entry.is_payment]
-    counts = Comment.objects.filter(expense__in=expense_ids).values_list("expense")
-    for expense_id in counts.values_list("expense", flat=True):
-        by_id[expense_id].comments += 1
+    written = Comment.objects.filter(expense__in=expense_ids).order_by().values_list("expense")
+    for expense_id, count in written.annotate(models.Count("pk")):
+        by_id[expense_id].comments = count
     files = Attachment.objects.filter(expense__in=expense_ids).exclude(state=State.REFUSED)
     for expense_id, pk in files.order_by("pk").values_list("expense", "pk"):
         entry, file = by_id[expense_id], Attachment(pk=pk)

@@ -69,7 +69,7 @@ def answer_error(
         if is_missing and "expense_id" in context["kwargs"]:
             # Clients look for it there.
             errors = {"expense": [problem["detail"]]}
-        response.status_code = 200
+        response.status_code, context["view"].after_success = 200, None
         is_list = stub is not None and "errors" in stub
         listed = [text for texts in errors.values() for text in texts]
         response.data = {**(stub or {}), "errors": listed if is_list else errors}

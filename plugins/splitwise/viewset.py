@@ -90,9 +90,10 @@ class SplitwiseViewSet(PeopleViewSet):
         if state is not None and state.is_over:
             self.throttled(self.request, state.seconds_left)
 
-    def done(self, answer: Mapping[str, Any], trip_id: int) -> Response:
-        """The answer to a write in a trip: a repeat gets it again only in that trip."""
-        return Response(answer, headers={"Location": f"{PREFIX}/get_group/{trip_id}"})
+    def done(self, answer: Mapping[str, Any], *trip_ids: int) -> Response:
+        """The answer to a write in these trips: a repeat gets it again only in the first."""
+        self.note_answer_in(*trip_ids)
+        return Response(answer, headers={"Location": f"{PREFIX}/get_group/{trip_ids[0]}"})
 
     def require_replayable(self, location: str) -> None:
         if location:

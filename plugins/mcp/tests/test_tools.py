@@ -18,6 +18,7 @@ from tests.trips.unanswered import add, new_trip
 from tripcompanion.plugin import plugins
 from trips.models import Trip
 from trips.roles import TripRole
+from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -106,6 +107,17 @@ def test_an_equal_call_records_once_until_it_takes_another_key(assistant, trip, 
             "record_settlement", trip=trip.pk, fromUserId="Vera", toUserId="me", amount="1.50"
         )
     assert (Comment.objects.count(), Settlement.objects.count()) == (1, 1)
+
+
+def test_each_tool_that_takes_a_key_acts_once_with_it(assistant, trip, olga):
+    client, where = assistant(olga), {"trip": trip.pk, "idempotencyKey": "first"}
+    made = client.call("add_person", **where, name="Grandma")
+    assert client.call("add_person", **where, name="Grandma") == made
+    assert User.objects.filter(name="Grandma").count() == 1
+    file = client.call("export_trip", trip=trip.pk, format="json")["content"]
+    plan = {"content": file, "title": "Copy", "idempotencyKey": "second"}
+    planned = client.call("import_file", **plan)
+    assert client.call("import_file", **plan) == planned
 
 
 def test_each_deletion_can_be_undone(assistant, trip, olga, ed):

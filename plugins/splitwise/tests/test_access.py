@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 
 from plugins.comments.models import Comment
 from plugins.invitations.models import Invitation
+from plugins.splitwise.objects import PAYMENTS_FROM
 from plugins.splitwise.tests.conftest import BASE, DOCUMENT, FORM, Caller, shares, urlencode
 from splits.models import DeletedEntry, Expense, Settlement
 from tests.factories import TripFactory, join, settle, spend
@@ -19,6 +20,7 @@ from tests.scoped import ALL
 from tests.test_costs import inserted
 from trips.models import Trip
 from trips.roles import TripRole
+from users.models import User
 
 pytestmark = pytest.mark.either
 
@@ -461,3 +463,49 @@ def test_notifications_have_the_limit_of_exports(olga, limits):
     client = Caller(olga).http
     statuses = [client.get("/api/v3.0/get_notifications").status_code for _time in range(3)]
     assert statuses == [200, 200, 429]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("create_comment", {"expense_id": "{expense}", "content": "Good"}),
+        ("delete_comment/{comment}", {}),
+        ("create_expense", {"cost": "5", "description": "Bus", "split_equally": True}),
+        ("update_expense/{expense}", {"description": "Ferry"}),
+        ("delete_expense/{expense}", {}),
+        ("undelete_expense/{deleted}", {}),
+        ("delete_expense/{payment}", {}),
+        ("add_user_to_group", {"first_name": "Grandma"}),
+    ],
+)
+def test_whoever_writes_in_a_trip_has_answered(calling, trip, olga, ed, path, body):
+    expense, deleted = (spend(trip, 1000, paid_by=olga, among=[olga, ed]) for _time in range(2))
+    deleted_id = deleted.pk
+    deleted.remove(by=olga)
+    ids = {
+        "expense": expense.pk,
+        "deleted": deleted_id,
+        "comment": Comment.write(expense, olga, text="Windy").pk,
+        "payment": PAYMENTS_FROM + settle(trip, ed, olga, 500).pk,
+    }
+    unanswered = olga.memberships.filter(trip=trip)
+    unanswered.update(introduced_by=0)
+    User.objects.filter(pk=olga.pk).update(is_unanswered=True)
+    caller = calling(User.objects.get(pk=olga.pk))
+    caller.refused("create_expense", group_id=trip.pk, cost="x", split_equally=True)
+    assert unanswered.filter(introduced_by=0)
+    body = {name: str(value).format(**ids) for name, value in body.items()}
+    caller.done(path.format(**ids), **body, group_id=trip.pk)
+    assert not unanswered.filter(introduced_by=0)
+
+
+def test_naming_a_friend_or_restoring_a_group_is_an_answer(calling, trip, olga, ed):
+    calling(ed).done("create_friend", user_email=olga.email)
+    assert User.objects.get(pk=olga.pk).is_unanswered
+    calling(olga).done("create_friend", user_email=ed.email)
+    assert not User.objects.get(pk=olga.pk).is_unanswered
+    trip.remove(by=olga)
+    olga.memberships.filter(trip=trip).update(introduced_by=0)
+    User.objects.filter(pk=olga.pk).update(is_unanswered=True)
+    calling(User.objects.get(pk=olga.pk)).done(f"undelete_group/{trip.pk}")
+    assert not User.objects.get(pk=olga.pk).is_unanswered

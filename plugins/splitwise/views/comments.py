@@ -37,7 +37,6 @@ class CommentViewSet(SplitwiseViewSet):
             find_one(self.caller, expense_id)
             raise refused(_("A payment has no comments."), "expense_id")
         expense = get_visible_or_404(Expense.objects.all, self.caller, pk=expense_id)
-        self.note_answer_in(expense.trip_id)
         body = self.validated(CommentRequest, {"text": self.fields.text("content")})
         comment = Comment.write(expense, self.caller, **body)
         return self.done({"comment": objects.comment(comment), "errors": {}}, expense.trip_id)

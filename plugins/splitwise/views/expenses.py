@@ -275,8 +275,9 @@ class ExpenseViewSet(SplitwiseViewSet):
     def delete_expense(self, request: Request, expense_id: int) -> Response:
         is_payment, pk = row_id(expense_id)
         kind: Any = Settlement if is_payment else Expense
-        get_visible_or_404(kind.objects.all, self.caller, pk=pk).remove(by=self.caller)
-        return Response({"success": True, "errors": {}})
+        entry = get_visible_or_404(kind.objects.all, self.caller, pk=pk)
+        entry.remove(by=self.caller)
+        return self.done({"success": True, "errors": {}}, entry.trip_id)
 
     def undelete_expense(self, request: Request, expense_id: int) -> Response:
         is_payment, pk = row_id(expense_id)
@@ -285,7 +286,7 @@ class ExpenseViewSet(SplitwiseViewSet):
         kept = get_visible_or_404(rows, self.caller, object_id=pk)
         restore: Any = restore_settlement if is_payment else restore_expense
         restore(kept, self.caller)
-        return Response({"success": True, "errors": {}})
+        return self.done({"success": True, "errors": {}}, kept.trip_id)
 
     def _shown(self, entries: list[Entry]) -> list[dict[str, Any]]:
         return shown(entries, self.request.build_absolute_uri)

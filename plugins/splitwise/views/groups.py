@@ -96,7 +96,7 @@ class GroupViewSet(SplitwiseViewSet):
     def undelete_group(self, request: Request, group_id: int) -> Response:
         trip = get_object_or_404(Trip.objects.restorable_to(self.caller), pk=group_id)
         trip.restore(by=self.caller)
-        return Response({"success": True, "errors": {}})
+        return self.done({"success": True, "errors": {}}, trip.pk)
 
     def add_user_to_group(self, request: Request) -> Response:
         trip = self.get_visible_trip(self.fields.required_id("group_id"))
@@ -157,7 +157,7 @@ class FriendViewSet(SplitwiseViewSet):
             made = [friendship(self.caller, one, self.caller.currency) for one in people]
         circle = self.friends(*(user.pk for _trip, user in made))
         shown = [circle.friend(user.pk) for _trip, user in made]
-        return self.done({"users": shown, "errors": {}}, made[0][0].pk)
+        return self.done({"users": shown, "errors": {}}, *(trip.pk for trip, _user in made))
 
     def delete_friend(self, request: Request, user_id: int) -> Response:
         """Leave the trips of the two; those with a guest end."""
@@ -170,7 +170,6 @@ class FriendViewSet(SplitwiseViewSet):
         with transaction.atomic():
             for trip_id in sorted(ours):
                 self._end(trip_id, has_account=not circle.people[user_id].is_guest)
-        self.after_success = None
         return Response({"success": True, "error": None, "errors": []})
 
     def _end(self, trip_id: int, *, has_account: bool) -> None:
