@@ -58,12 +58,11 @@ def add_split(
 def remove_split(split: Split, by: User) -> None:
     """Delete one split; the payers bear what it covered."""
     with split.expense.locked(by, Can.DELETE_SPLITS) as stored:
-        found = stored.splits.filter(trip=stored.trip_id, pk=split.pk)
-        participant_ids = found.values_list("participant", flat=True)
-        user_id = participant_ids.first()
+        posting = stored.posting()
+        # Not its own column: a guest may have been merged since it was read.
+        user_id = {row.pk: row.participant_id for row in posting.splits}.get(split.pk)
         if user_id is None:
             raise NotFound
-        posting = stored.posting()
         rest = {u: part for u, part in posting.parts.items() if u != user_id}
         posting.rewrite(posting.paid_by_user, rest)
         stored.divided_by_hand()

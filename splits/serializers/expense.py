@@ -80,14 +80,19 @@ class ItemSharesField(NumbersById):
         return {user_id: int(weight * SCALE) for user_id, weight in weights.items()}
 
 
+def _require(body: CamelCaseSerializer, is_given: Mapping[str, bool]) -> None:
+    """Raise if one of these fields is not given."""
+    missing = [name for name, given in is_given.items() if not given]
+    if missing:
+        text = body.fields[missing[0]].error_messages["required"]
+        raise serializers.ValidationError({name: [text] for name in missing})
+
+
 class RowRequest(CamelCaseSerializer):
     """A row of an expense, in which a PATCH may omit no field."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        missing = [name for name, field in self.fields.items() if field.source not in attrs]
-        if missing:
-            text = self.fields[missing[0]].error_messages["required"]
-            raise serializers.ValidationError({name: [text] for name in missing})
+        _require(self, {name: field.source in attrs for name, field in self.fields.items()})
         return attrs
 
 
@@ -305,15 +310,8 @@ class ExpenseRequest(CamelCaseSerializer):
         }
         if attrs.get("split_type") == SplitType.ITEMIZED:
             is_given = {"items": items is not None}
-        self._require(is_given)
+        _require(self, is_given)
         return False
-
-    def _require(self, is_given: Mapping[str, bool]) -> None:
-        """Raise if one of these fields is not given."""
-        missing = [name for name, given in is_given.items() if not given]
-        if missing:
-            text = self.fields[missing[0]].error_messages["required"]
-            raise serializers.ValidationError({name: [text] for name in missing})
 
     def _currency(self, attrs: dict[str, Any], expense: Any) -> str:
         """The currency of the amounts; a rate is allowed only if it is not the trip's."""
@@ -378,7 +376,7 @@ class ExpenseRequest(CamelCaseSerializer):
         split_type = attrs.get("split_type", expense and expense.split_type)
         if not self.partial:
             is_complete = rows is not None or split_type != SplitType.ITEMIZED
-            self._require({"splitType": "split_type" in attrs, "items": is_complete})
+            _require(self, {"splitType": "split_type" in attrs, "items": is_complete})
         first = next(iter(entered), "items") if rows is None else "items"
         if split_type != SplitType.ITEMIZED:
             text = _("Only an ITEMIZED expense has it.")

@@ -19,8 +19,6 @@ from tripcompanion.currency.amounts import Amount
 from tripcompanion.currency.fields import AmountField, CurrencyField, MoneyField, RateField
 from users.serializers.account import UserSummary
 
-#: What an entry of a balance may be.
-
 
 def require_other_currency(attrs: Mapping[str, Any], currency: str, trip_currency: str) -> None:
     """Raise `ValidationError` if a rate was sent for an amount in the trip's currency."""

@@ -228,20 +228,20 @@ LOCKS: Guards = {
     "trips/views/user.py": [
         (
             "replacing an account checked only under the lock",
-            '"update": IsSelfOrAdmin,',
-            '"update": IsUser,',
+            '"replaceUser",\n        permission=IsSelfOrAdmin,',
+            '"replaceUser",',
             "tests/security/test_waiting.py",
         ),
         (
             "changing a profile checked only under the lock",
-            '"profile": IsSelfOrAdmin,',
-            '"profile": IsUser,',
+            '"updateProfile",\n        permission=IsSelfOrAdmin,',
+            '"updateProfile",',
             "tests/security/test_waiting.py",
         ),
         (
             "deleting an account checked only under the lock",
-            '"destroy": IsAdmin,',
-            '"destroy": IsSelfOrAdmin,',
+            "permission=IsAdmin",
+            "permission=IsSelfOrAdmin",
             "tests/security/test_waiting.py",
         ),
     ],
