@@ -155,8 +155,7 @@ def _own_file(import_id: int, by: User) -> OwnFile | None:
 def _require_new_rows(stored: Import, trip: Trip) -> None:
     """Raise `ImportedMeanwhile` if another import has recorded some of the rows since."""
     later = Import.objects.rows_in(trip.pk)
-    # The plans of the release before do not say what was recorded then.
-    if until := getattr(stored.plan, "recorded_until", None):
+    if until := stored.plan.recorded_until:
         later = later.filter(plan__confirmed_at__gt=until)
     rows = stored.rows.filter(outcome__in=TAKEN)
     if rows.filter(Q(key__in=later.values("key")) | Q(match__in=later.values("match"))).exists():
@@ -250,12 +249,11 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
     entry, day = orjson.loads(row.entry), row.entry_date or date.min
     columns = carried(MODELS.get(row.kind, Expense)).values()
     fields = {c.name: c.to_python(entry[c.name]) for c in columns if c.name in entry}
-    # The plans of the release before have no rates of payments, which they converted.
-    rate, rate_day = entry.get("rate"), entry.get("rate_day")
+    rate, rate_day = entry["rate"], entry["rate_day"]
     amounts = {
         "amount_minor": entry["amount"],
         "exchange_rate": None if rate is None else Decimal(rate),
-        "rate_source": entry.get("rate_source", ""),
+        "rate_source": entry["rate_source"],
         "rate_day": None if rate_day is None else date.fromisoformat(rate_day),
     }
     if row.kind == EntryKind.SETTLEMENT:
@@ -272,10 +270,10 @@ def _new(row: ImportedRow, people: Mapping[str, int]) -> NewExpense | Settlement
     amounts |= {"entered_minor": entry["entered_amount"], "currency": entry["currency"]}
     participants = tuple(people[key] for key, _value in entry["entered"])
     entered = {people[key]: value for key, value in entry["entered"] if value is not None}
-    items = Items.of(entry.get("items"), entry["currency"])
+    items = Items.of(entry["items"], entry["currency"])
     if items is not None:
         items = items.renamed({int(key): people[key] for key, _value in entry["entered"]})
-    exact, paid = entry["parts"], entry.get("paid") or ()
+    exact, paid = entry["parts"], entry["paid"] or ()
     pairs = zip(entry["payers"], paid, strict=False)
     in_trip = {people[key]: Payment(minor, entered) for (key, entered), minor in pairs}
     return NewExpense(

@@ -287,14 +287,13 @@ class ImportedRow(models.Model):
         if not self.entry:
             return None
         ids, entry = self.plan.people, orjson.loads(self.entry)
-        # The plans of the release before have payments in the trip's currency only.
-        code, rate = entry.get("currency", self.plan.plan.currency), entry.get("rate")
+        code, rate = entry["currency"], entry["rate"]
         body = {
             name: entry.get(column.name, column.get_default())
             for name, column in carried(MODELS.get(self.kind, Expense)).items()
         }
         body |= {
-            "amount": to_major(entry.get("entered_amount", entry["amount"]), code),
+            "amount": to_major(entry["entered_amount"], code),
             "currency": code,
             "exchangeRate": None if rate is None else Decimal(rate),
         }
@@ -320,7 +319,7 @@ def _division_of(entry: Mapping[str, Any], ids: Any, code: str) -> dict[str, Any
         "splitType": split_type,
         "participantUserIds": [ids[key] for key, _value in entered],
     }
-    items = Items.of(entry.get("items"), code)
+    items = Items.of(entry["items"], code)
     if items is not None:
         named = items.renamed({int(key): ids[key] for key, _value in entered})
         return division | load_items(named.text(code))

@@ -154,8 +154,6 @@ _TEXTS: Mapping[str, Any] = {
     ),
     "rate_not_applied": gettext_lazy("The rate was applied, which the balances there do not do."),
     "rates_of_today": gettext_lazy("The file has rates of today, which are not applied."),
-    # Of plans of the release before.
-    "recurring_in_new_trip": gettext_lazy("Recurring expenses are imported into a new trip only."),
     "repeats": gettext_lazy("It is repeated there; that is not imported."),
     "rest_in_copy": gettext_lazy(
         "It has more than people, expenses, comments and payments. Only a new trip in the currency "
