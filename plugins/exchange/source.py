@@ -132,14 +132,12 @@ class SourceFile:
         """The values of JSON at `path`, such as `expenses.item`, one after the other.
 
         `inside` has the path of an object above, and which of those with that path it is, from 1.
+        That all of it is JSON, the head has shown.
         """
         source: Any = _AsUTF8(self.text())
-        try:
-            if inside is not None:
-                source = _inside(ijson.parse(source), *inside)
-            yield from ijson.items(source, path)
-        except (ijson.JSONError, ValueError) as error:
-            raise UnreadableFile("malformed_json") from error
+        if inside is not None:
+            source = _inside(ijson.parse(source), *inside)
+        yield from ijson.items(source, path)
 
     def objects(self, path: str, names: Collection[str]) -> list[dict[str, Any]]:
         """The texts and numbers with these names of each object of JSON at `path`."""
@@ -155,13 +153,8 @@ class SourceFile:
     def filled(self, names: Collection[str]) -> set[str]:
         """Which of these lists of JSON have an object; one pass through the file."""
         places = {f"{name}.item": name for name in names}
-        try:
-            events = ijson.parse(_AsUTF8(self.text()))
-            return {
-                places[at] for at, what, _value in events if at in places and what == "start_map"
-            }
-        except (ijson.JSONError, ValueError) as error:
-            raise UnreadableFile("malformed_json") from error
+        events = ijson.parse(_AsUTF8(self.text()))
+        return {places[at] for at, what, _value in events if at in places and what == "start_map"}
 
     def first(self, path: str) -> Any:
         """The first value of JSON at `path`, or None."""
