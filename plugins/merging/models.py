@@ -133,8 +133,8 @@ def claim(trip: Trip, guest_id: int, account: User, role: str) -> list[Entry]:
         trip.require_owner_besides(role)
         require_trip_quota(account)
     if member is None:
-        revoked = revoked_by_plugins(trip.pk, guest_id, is_deleted=True)
         trip.replace_person(guest_id, account.pk, role)
+        revoked = revoked_by_plugins(trip.pk, guest_id, is_deleted=True)
         User.objects.filter(pk=guest_id, is_guest=True).delete()
         guest = {"userId": guest_id, "role": DEFAULT_ROLE}
         now = {"userId": account.pk, "role": role}

@@ -1,6 +1,7 @@
 """An account that accepts an invitation takes the place of a guest, to the cent."""
 
 import pytest
+from django.apps import apps
 
 from plugins.invitations.models import Invitation
 from plugins.invitations.tests.claims import accept, invite
@@ -12,6 +13,7 @@ from tests.scoped import script_of
 from tests.users.logins import bearer
 from trips.models import JournalEntry
 from trips.roles import TripRole
+from trips.signals import author_replaced
 from users.models import Mail, User
 
 
@@ -88,6 +90,31 @@ def test_other_invitations_of_the_guest_are_revoked(api, trip, olga, ed, sam, gr
     rows = JournalEntry.objects.filter(trip=trip.pk, event="invitation.revoked")
     assert list(rows.order_by("number").values_list("object_id", flat=True)) == left
     assert not Invitation.objects.filter(pk__in=left).exists()
+
+
+@pytest.mark.parametrize("way", ["claimed", "claimed by a member", "merged"])
+def test_plugins_give_what_is_of_the_guest_before_they_revoke(
+    api, trip, olga, ed, sam, grandma, way, monkeypatch
+):
+    steps = []
+
+    def give(**_about):
+        steps.append("given")
+
+    def revoke(_trip_id, user_id, *, is_deleted):
+        steps.append("revoked")
+        return ()
+
+    author_replaced.connect(give)
+    monkeypatch.setattr(apps.get_app_config("invitations"), "revoked", revoke)
+    if way == "merged":
+        path = f"/api/trips/{trip.pk}/guests/{grandma.pk}/merge"
+        assert api(olga).post(path, {"userId": ed.pk}).status_code == 200
+    else:
+        invitation = invite(api, trip, olga, grandma)
+        assert accept(api, sam if way == "claimed" else ed, invitation).status_code == 201
+    author_replaced.disconnect(give)
+    assert steps == ["given", "revoked"]
 
 
 def test_a_claim_counts_as_a_trip(api, trip, olga, sam, grandma, settings):
