@@ -70,7 +70,7 @@ class ScopedToken(models.Model):
     #: SHA-256 of the token, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)
     #: Of `all_scopes`, in that order, separated by spaces.
-    scope_words = models.CharField(gettext_lazy("scopes"), max_length=200)
+    scope_words = models.TextField(gettext_lazy("scopes"))
     #: The only trip it gives access to. The token ends with it: null would give access to all.
     trip_id = models.BigIntegerField(gettext_lazy("trip"), null=True, blank=True, db_index=True)
     #: A hash of the password hash; a new password changes it and revokes the token.

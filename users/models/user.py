@@ -151,9 +151,7 @@ class User(AbstractBaseUser):
         db_default=NoticeMode.OFF,
     )
     #: Keys of `Plugin.notices`, separated by spaces.
-    notice_events = models.CharField(
-        max_length=200, default=first_notices, blank=True, editable=False
-    )
+    notice_events = models.TextField(default=first_notices, blank=True, editable=False)
     #: The language of the request that last set the above.
     notice_language = models.CharField(max_length=7, default="en", db_default="en", editable=False)
     #: When notices were last written into a mail.
