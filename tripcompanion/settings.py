@@ -234,7 +234,6 @@ DEFAULT_FROM_EMAIL = env.sender("EMAIL_FROM", "Trip Companion <noreply@localhost
 FRONTEND_URL = env.origin("FRONTEND_URL", "http://localhost:4200")
 # Where this service is reached; mails contain links to unsubscribe.
 PUBLIC_URL = env.origin("PUBLIC_URL", "http://localhost:8000")
-REQUIRE_VERIFIED_EMAIL = env.boolean("REQUIRE_VERIFIED_EMAIL", False)
 
 # -- The API ----------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from rest_framework.exceptions import NotFound
 
+from plugins.invitations.conflicts import EmailUnverified
 from trips.models import Member, Trip, lock_trip
 from trips.roles import OWNER_ROLES
 from users.models import User
@@ -30,7 +31,7 @@ def join(trip: Trip, user: User, code: str) -> Member:
     """
     with transaction.atomic():
         account = User.objects.active().locked(user.pk)
-        account.require_verified_email()
+        EmailUnverified.require(account)
         locked = lock_trip(trip.pk)
         if locked.code != code.upper():
             raise NotFound

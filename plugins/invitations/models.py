@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 
-from plugins.invitations.conflicts import AlreadyInvited, InvitedByAddress
+from plugins.invitations.conflicts import AlreadyInvited, EmailUnverified, InvitedByAddress
 from plugins.invitations.mails import LETTER
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.deletes import delete_in_batches
@@ -26,7 +26,7 @@ from trips.models.trip import Trip, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.visibility import InTripQuerySet
 from trips.roles import ANY, MAX_ROLE_LENGTH, TABLE, Can, TripRole, may_grant
 from users.emails import MAX_EMAIL_CHARS, email_key
-from users.models import EmailUnverified, Mail, Role, User, summary_of
+from users.models import Mail, Role, User, summary_of
 from users.random_tokens import digest_of, new_token, require_lifetime
 from users.signals import admin_ended, sessions_ended
 
@@ -299,7 +299,7 @@ class Invitation(models.Model):
 
     def _require_addressee(self, account: User) -> None:
         if self.email_key is None:
-            account.require_verified_email()
+            EmailUnverified.require(account)
         elif self.email_key != account.email_key:
             raise InvitedByAddress
         elif account.email_verified_at is None:

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from plugins.invitations.accepting import accept
 from plugins.invitations.codes import join, with_code
-from plugins.invitations.conflicts import AlreadyInvited, InvitedByAddress
+from plugins.invitations.conflicts import AlreadyInvited, EmailUnverified, InvitedByAddress
 from plugins.invitations.models import Invitation, invitations_of
 from plugins.invitations.serializers import (
     InvitationPreview,
@@ -31,7 +31,6 @@ from trips.serializers import TripMemberSerializer
 from trips.throttles import LookupThrottle
 from trips.views import TripViewSet
 from trips.viewsets import InTripViewSet
-from users.models import EmailUnverified
 
 
 class InvitationViewSet(InTripViewSet):

@@ -1,6 +1,6 @@
 """Accounts, their sessions and tokens, and the outbox."""
 
-from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin
+from users.models.conflicts import EmailTaken, LastAdmin
 from users.models.email_token import EmailToken, EmailTokenInvalid
 from users.models.notices import NoticeMode, current_language
 from users.models.outbox import Mail

@@ -34,10 +34,3 @@ class LogInAgain(PermissionDenied):
 
     default_code = "log_in_again"
     default_detail = gettext_lazy("Please send currentPassword, or log in again first.")
-
-
-class EmailUnverified(PermissionDenied):
-    """403 `email_unverified`: the account's address must be confirmed first."""
-
-    default_code = "email_unverified"
-    default_detail = gettext_lazy("Please confirm your e-mail address first.")

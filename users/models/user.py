@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.core.exceptions import ValidationError
@@ -25,7 +24,7 @@ from tripcompanion.currency.amounts import CODES
 from tripcompanion.database.models import IdempotencyRecord
 from users.emails import MAX_EMAIL_CHARS, email_key
 from users.mail_templates import MailTemplate, first_notices
-from users.models.conflicts import EmailTaken, EmailUnverified, LastAdmin, WrongPassword
+from users.models.conflicts import EmailTaken, LastAdmin, WrongPassword
 from users.models.notices import NoticeMode
 from users.passwords import HashedPassword, MaximumLengthValidator
 from users.signals import admin_ended, sessions_ended
@@ -433,11 +432,6 @@ class User(AbstractBaseUser):
             if account.email_verified_at is None:
                 account.email_verified_at = timezone.now()
                 account.save(update_fields=["email_verified_at"])
-
-    def require_verified_email(self) -> None:
-        """Raise `EmailUnverified` if the settings require a confirmed address and it is not."""
-        if settings.REQUIRE_VERIFIED_EMAIL and self.email_verified_at is None:
-            raise EmailUnverified
 
     def ask_for_reset(self, *, by: "User | None") -> None:
         """Send the link that resets the password, if the account can be used."""

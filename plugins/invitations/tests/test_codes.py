@@ -123,6 +123,11 @@ def test_joining_by_code_takes_a_confirmed_address_if_the_settings_say_so(
     assert client.post("/api/trips/join", {"tripCode": trip.code}).status_code == 201
 
 
+def test_an_owner_adds_whom_they_like(api, trip, olga, sam, settings):
+    settings.REQUIRE_VERIFIED_EMAIL = True
+    assert api(olga).post(f"/api/trips/{trip.pk}/members", {"email": sam.email}).status_code == 201
+
+
 def test_joining_by_code_counts_as_a_look_up(api, limits, trip, sam):
     limits(lookup="2/hour")
     client = api(sam)
