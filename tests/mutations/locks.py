@@ -32,8 +32,8 @@ LOCKS: Guards = {
     "splits/models/individual_splits.py": [
         (
             "split removed of whom it was before the lock",
-            "        user_id = participant_ids.first()\n",
-            "        user_id = participant_ids.first() and split.participant_id\n",
+            "{row.pk: row.participant_id for row in",
+            "{row.pk: split.participant_id for row in",
             "tests/trips/test_behind_the_lock.py -k by_then",
         )
     ],
