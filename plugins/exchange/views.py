@@ -123,7 +123,7 @@ class ImportViewSet(InTripViewSet):
     def _get(self, import_id: int) -> Import:
         return get_object_or_404(Import.objects.of(self.caller), pk=import_id)
 
-    def _planned(self, stored: Import, location: str = "") -> Response:
+    def _about_trip(self, stored: Import, location: str = "") -> Response:
         if stored.trip_id is not None:
             self.note_answer_in(stored.trip_id)
         return self.answer(stored, location=location)
@@ -156,7 +156,7 @@ class ImportViewSet(InTripViewSet):
         choices = Choices(file_name=sent.name).changed(self.choices)
         _read_patiently(request)
         stored = plan_import(self.caller, sent.file, choices)
-        return self._planned(stored, f"/api/imports/{stored.pk}")
+        return self._about_trip(stored, f"/api/imports/{stored.pk}")
 
     @operation("getImport", needs=None)
     def retrieve(self, request: Request, import_id: int) -> Response:
@@ -175,7 +175,7 @@ class ImportViewSet(InTripViewSet):
 
         Those that are not sent stay; people and rates are added to those of before.
         """
-        return self._planned(plan_again(import_id, self.caller, self.choices))
+        return self._about_trip(plan_again(import_id, self.caller, self.choices))
 
     @operation(
         "listImportedRows", needs=None, query=RowsQuery, answers=ImportedRowSerializer, many=True
@@ -209,7 +209,7 @@ class ImportViewSet(InTripViewSet):
         become VIEWERs.
         """
         _read_patiently(request)
-        return self.answer(confirm(import_id, self.caller))
+        return self._about_trip(confirm(import_id, self.caller))
 
     @operation("undoImport", needs=None, problems=[ChangedSince, NotImported, PermissionDenied])
     def undo(self, request: Request, import_id: int) -> Response:
@@ -217,7 +217,7 @@ class ImportViewSet(InTripViewSet):
 
         In a trip that it made, nothing at all may have happened; the trip is deleted.
         """
-        return self.answer(undo(import_id, self.caller))
+        return self._about_trip(undo(import_id, self.caller))
 
     @operation("deleteImport", needs=None, problems=[AlreadyImported])
     def destroy(self, request: Request, import_id: int) -> Response:

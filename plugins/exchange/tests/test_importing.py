@@ -73,14 +73,21 @@ def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(plan, api, olga
     assert row["notes"][-1] == "The weight of a person is above 1,000,000."
 
 
-def test_a_plan_for_a_trip_is_an_answer_to_who_added_one_there(plan, api, olga, sam):
+def test_an_import_into_a_trip_is_an_answer_to_who_added_one_there(plan, api, olga, sam):
     trip = TripFactory()
     join(trip, sam, TripRole.OWNER)
     body = {"userId": olga.pk, "role": "OWNER"}
     assert api(sam).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
     assert User.objects.get(pk=olga.pk).is_unanswered
-    assert plan(samples.SPLITWISE_CSV, tripId=trip.pk).status_code == 201
+    planned = plan(samples.SPLITWISE_CSV, tripId=trip.pk)
+    assert planned.status_code == 201
     assert not User.objects.get(pk=olga.pk).is_unanswered
+    for step in ("confirm", "undo"):
+        trip.members.filter(user=olga).update(introduced_by=0)
+        User.objects.filter(pk=olga.pk).update(is_unanswered=True)
+        done = api(User.objects.get(pk=olga.pk)).post(f"{planned['Location']}/{step}")
+        assert done.status_code == 200, done.content
+        assert not User.objects.get(pk=olga.pk).is_unanswered
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite needs no statistics")
