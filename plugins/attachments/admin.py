@@ -8,15 +8,16 @@ from django.urls import path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.attachments.models import Attachment
 from plugins.attachments.storage import opened
-from tripcompanion.adminsite.base import ReadOnlyAdmin, page_url
-from tripcompanion.adminsite.csv_export import named
+from plugins.csv_export import named
+from tripcompanion.adminsite.base import page_url
 from trips.admin import person
 
 
 @admin.register(Attachment)
-class AttachmentAdmin(ReadOnlyAdmin):
+class AttachmentAdmin(ExportedAdmin):
     """What was attached to expenses and trips. Of the files, only thumbnails are displayed."""
 
     csv_columns = {

@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.calendar.models import CalendarLink
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import CsvColumns, named
+from plugins.csv_export import CsvColumns, named
 from trips.admin import person
 
 CSV_COLUMNS: CsvColumns = {
@@ -21,7 +21,7 @@ CSV_COLUMNS: CsvColumns = {
 
 
 @admin.register(CalendarLink)
-class CalendarLinkAdmin(ReadOnlyAdmin):
+class CalendarLinkAdmin(ExportedAdmin):
     """Links, which an administrator can revoke. Their digests are not displayed."""
 
     csv_columns = CSV_COLUMNS

@@ -6,14 +6,14 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.comments.models import Comment
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
+from plugins.csv_export import named
 from trips.admin import person
 
 
 @admin.register(Comment)
-class CommentAdmin(ReadOnlyAdmin):
+class CommentAdmin(ExportedAdmin):
     csv_columns = {
         **named("id", "expense_id"),
         "expense": "expense__description",

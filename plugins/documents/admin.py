@@ -5,14 +5,14 @@ from typing import ClassVar
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import named
 from plugins.documents.models import Document
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 
 @admin.register(Document)
-class DocumentAdmin(ReadOnlyAdmin):
+class DocumentAdmin(ExportedAdmin):
     """What trips need, until when, and whether people are still to be reminded."""
 
     csv_columns = named(

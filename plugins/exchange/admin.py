@@ -7,10 +7,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.admin_tables import StateFilter
+from plugins.csv_export import named
 from plugins.exchange.models import EntryKind, Import, Outcome
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 
@@ -36,7 +36,7 @@ def _count(name: str, label: Any) -> Any:
 
 
 @admin.register(Import)
-class ImportAdmin(ReadOnlyAdmin):
+class ImportAdmin(ExportedAdmin):
     """Who imported what into which trip. The files and their rows are not displayed."""
 
     csv_columns = {

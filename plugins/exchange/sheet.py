@@ -15,9 +15,9 @@ from typing import IO, Any, NamedTuple
 
 from django.utils.translation import gettext as _
 
+from plugins.csv_export import csv_of
 from splits import money
 from splits.models import Expense, Settlement
-from tripcompanion.adminsite.csv_export import csv_of
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.api.rendering import written_file
 from tripcompanion.currency.amounts import to_major

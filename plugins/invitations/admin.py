@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import CsvColumns, named
 from plugins.invitations.models import Invitation
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import CsvColumns, named
 from trips.admin import caller_of, person
 
 INVITATIONS: CsvColumns = {
@@ -23,7 +23,7 @@ INVITATIONS: CsvColumns = {
 
 
 @admin.register(Invitation)
-class InvitationAdmin(ReadOnlyAdmin):
+class InvitationAdmin(ExportedAdmin):
     """Invitations, which an administrator can revoke. Their digests are not displayed."""
 
     csv_columns = INVITATIONS

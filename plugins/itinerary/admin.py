@@ -5,9 +5,9 @@ from typing import ClassVar
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import named
 from plugins.itinerary.models import Activity, ItineraryDay
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 _WHAT = ("title", "type", "category", "date", "start_time", "duration_minutes", "completed")
@@ -15,7 +15,7 @@ _WHEN = ("order", "created_at", "updated_at", "deleted_at")
 
 
 @admin.register(Activity)
-class ActivityAdmin(ReadOnlyAdmin):
+class ActivityAdmin(ExportedAdmin):
     """What is planned, and what was deleted."""
 
     csv_columns = named("id", "trip_id", "created_by_id", *_WHAT, *_WHEN)
@@ -31,7 +31,7 @@ class ActivityAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ItineraryDay)
-class ItineraryDayAdmin(ReadOnlyAdmin):
+class ItineraryDayAdmin(ExportedAdmin):
     """What days are called, and which were ticked."""
 
     csv_columns = named("id", "trip_id", "date", "title", "is_ticked")

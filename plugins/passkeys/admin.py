@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import named
 from plugins.passkeys.models import Passkey
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 
 @admin.register(Passkey)
-class PasskeyAdmin(ReadOnlyAdmin):
+class PasskeyAdmin(ExportedAdmin):
     """Who has passkeys, and which were blocked."""
 
     csv_columns = named("id", "user_id", "name", "created_at", "used_at", "blocked_at")

@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import named
 from plugins.polls.models import Poll
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 
 @admin.register(Poll)
-class PollAdmin(ReadOnlyAdmin):
+class PollAdmin(ExportedAdmin):
     """What was asked in a trip, and whether people can vote."""
 
     csv_columns = named(

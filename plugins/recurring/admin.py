@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import named
 from plugins.recurring.models import Recurrence
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 
 @admin.register(Recurrence)
-class RecurrenceAdmin(ReadOnlyAdmin):
+class RecurrenceAdmin(ExportedAdmin):
     """What is recorded again and again, and why it is not."""
 
     csv_columns = named(

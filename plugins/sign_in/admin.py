@@ -3,14 +3,14 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import named
 from plugins.sign_in.models import Identity
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import named
 from trips.admin import person
 
 
 @admin.register(Identity)
-class IdentityAdmin(ReadOnlyAdmin):
+class IdentityAdmin(ExportedAdmin):
     """Who logs in with which provider. What the provider calls them is theirs."""
 
     csv_columns = named("id", "user_id", "issuer", "created_at", "used_at")

@@ -7,10 +7,10 @@ from typing import IO, Any
 from django.utils.translation import gettext as _
 
 from plugins.admin_tables import formatted
+from plugins.csv_export import csv_of
 from plugins.statistics.personal import PersonalStatistics
 from plugins.statistics.pictures import Bar, Mark, bars, lines
 from plugins.statistics.report import Group, Statistics
-from tripcompanion.adminsite.csv_export import csv_of
 from tripcompanion.currency.amounts import to_major
 from tripcompanion.currency.formats import format_amount
 from trips.models import Member

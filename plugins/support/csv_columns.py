@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db.models import Aggregate, JSONField, Model, OuterRef, Subquery
 
+from plugins.csv_export import Column, CsvColumns, named
 from splits.models import Expense, Payer, Settlement
-from tripcompanion.adminsite.csv_export import Column, CsvColumns, named
 from tripcompanion.currency.amounts import to_major
 from trips.models import Trip
 from trips.models.journal import plain_fields

@@ -3,9 +3,9 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
+from plugins.csv_export import CsvColumns, named
 from plugins.webhooks.models import Webhook
-from tripcompanion.adminsite.base import ReadOnlyAdmin
-from tripcompanion.adminsite.csv_export import CsvColumns, named
 from trips.admin import person
 
 CSV_COLUMNS: CsvColumns = {
@@ -16,7 +16,7 @@ CSV_COLUMNS: CsvColumns = {
 
 
 @admin.register(Webhook)
-class WebhookAdmin(ReadOnlyAdmin):
+class WebhookAdmin(ExportedAdmin):
     """Webhooks and the results of their last messages. Only the hosts of the URLs are displayed."""
 
     csv_columns = CSV_COLUMNS

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.admin_tables import list_link
 from plugins.history.report import History
 from plugins.support import csv_columns
@@ -16,7 +17,7 @@ from plugins.support.admin.ledger import LedgerAdmin
 from splits.models import AuditRun, DeletedEntry
 from splits.models.deleted import DeletedKind
 from splits.models.restoring import restore_expense, restore_settlement
-from tripcompanion.adminsite.base import ReadOnlyAdmin, link
+from tripcompanion.adminsite.base import link
 from trips.admin import caller_of, money_column
 from trips.models import JournalEntry, Trip
 
@@ -63,7 +64,7 @@ class DeletedEntryAdmin(LedgerAdmin):
 
 
 @admin.register(AuditRun)
-class AuditRunAdmin(ReadOnlyAdmin):
+class AuditRunAdmin(ExportedAdmin):
     csv_columns = csv_columns.AUDITS
     list_display = ("finished_at", "is_clean", "difference_count", "trip_count", "started_at")
     fields = (*list_display, "report")
@@ -74,7 +75,7 @@ class AuditRunAdmin(ReadOnlyAdmin):
 
 
 @admin.register(JournalEntry)
-class JournalAdmin(ReadOnlyAdmin):
+class JournalAdmin(ExportedAdmin):
     """The journal of all trips, including deleted ones."""
 
     csv_columns = csv_columns.JOURNAL

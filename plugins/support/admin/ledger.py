@@ -12,11 +12,12 @@ from django.utils.text import smart_split, unescape_string_literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.admin_tables import SHOWN_ROWS, Columns, formatted, list_link, table
 from plugins.expense_filters.conditions import amount_between
 from plugins.history.report import History
 from plugins.support.admin.filters import typed_amount
-from tripcompanion.adminsite.base import ReadOnlyAdmin, link
+from tripcompanion.adminsite.base import link
 from trips.admin import money_column, person
 from trips.models import JournalEntry
 
@@ -25,7 +26,7 @@ OPEN = money_column("open_minor", gettext_lazy("open"))
 RECORDED_BY = person("created_by", gettext_lazy("recorded by"))
 
 
-class LedgerAdmin(ReadOnlyAdmin):
+class LedgerAdmin(ExportedAdmin):
     """Rows of the ledger, which belong to a trip; amounts are in its currency."""
 
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")

@@ -9,9 +9,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import RulesAdmin
 from plugins.admin_tables import Columns, StateFilter
 from plugins.support import csv_columns
-from tripcompanion.adminsite.base import RulesAdmin, link
+from tripcompanion.adminsite.base import link
 from trips.admin import caller_of, money_column, person
 from trips.models import JournalEntry, Member
 from trips.models.events import Event

@@ -2,13 +2,13 @@
 
 from django.contrib import admin
 
+from plugins.admin_pages import ExportedAdmin
 from plugins.support import csv_columns
 from splits.models import DailyRate, Rate
-from tripcompanion.adminsite.base import ReadOnlyAdmin
 
 
 @admin.register(Rate)
-class RateAdmin(ReadOnlyAdmin):
+class RateAdmin(ExportedAdmin):
     csv_columns = csv_columns.RATES
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)
@@ -16,7 +16,7 @@ class RateAdmin(ReadOnlyAdmin):
 
 
 @admin.register(DailyRate)
-class DailyRateAdmin(ReadOnlyAdmin):
+class DailyRateAdmin(ExportedAdmin):
     csv_columns = csv_columns.RATES
     list_display = ("currency", "per_euro", "day")
     search_fields = ("currency",)

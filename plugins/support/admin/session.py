@@ -12,9 +12,10 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from plugins.admin_pages import ExportedAdmin, in_reader_language
 from plugins.admin_tables import StateFilter
-from tripcompanion.adminsite.base import ReadOnlyAdmin, in_reader_language, link
-from tripcompanion.adminsite.csv_export import CsvColumns, named
+from plugins.csv_export import CsvColumns, named
+from tripcompanion.adminsite.base import link
 from users.models import Mail, ScopedToken, Session, User
 
 #: In CSV files. Passwords, digests and whatever else authenticates somebody are never exported.
@@ -49,7 +50,7 @@ class MailState(StateFilter):
 
 
 @admin.register(Session)
-class SessionAdmin(ReadOnlyAdmin):
+class SessionAdmin(ExportedAdmin):
     """API sessions, which an administrator can end. Their secrets are not displayed."""
 
     csv_columns: ClassVar = {
@@ -86,7 +87,7 @@ class SessionAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Mail)
-class MailAdmin(ReadOnlyAdmin):
+class MailAdmin(ExportedAdmin):
     """The outbox: mails that wait to be sent, and mails that were given up."""
 
     csv_columns = named(
@@ -115,7 +116,7 @@ class MailAdmin(ReadOnlyAdmin):
 
 
 @admin.register(ScopedToken)
-class ScopedTokenAdmin(ReadOnlyAdmin):
+class ScopedTokenAdmin(ExportedAdmin):
     """Scoped tokens, which an administrator can revoke. Their digests are not displayed."""
 
     csv_columns: ClassVar = {
@@ -145,7 +146,7 @@ class ScopedTokenAdmin(ReadOnlyAdmin):
 
 
 @admin.register(LogEntry)
-class LogEntryAdmin(ReadOnlyAdmin):
+class LogEntryAdmin(ExportedAdmin):
     """What administrators did in this site. An action on several rows has an entry for each."""
 
     csv_columns: ClassVar = {

@@ -17,6 +17,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from plugins.admin_pages import RulesAdmin
 from plugins.admin_tables import Columns, StateFilter, first_rows, formatted, list_link, table
 from plugins.history.report import History
 from plugins.support import csv_columns
@@ -27,7 +28,7 @@ from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
-from tripcompanion.adminsite.base import RulesAdmin, link, page_url
+from tripcompanion.adminsite.base import link, page_url
 from tripcompanion.api.serializers import UrlOrPath
 from tripcompanion.currency.amounts import Amount, to_major
 from tripcompanion.currency.fields import AmountField

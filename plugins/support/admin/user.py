@@ -17,13 +17,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException
 
+from plugins.admin_pages import RulesAdmin
 from plugins.admin_tables import StateFilter, first_rows, list_link
+from plugins.csv_export import named
 from plugins.personal_data.export import archive_of
 from plugins.support.admin.fields import as_the_api
 from plugins.support.admin.member import BALANCE, MEMBER_COLUMNS, with_adder
 from plugins.support.admin.session import accounts_locked
-from tripcompanion.adminsite.base import RulesAdmin, link, page_url
-from tripcompanion.adminsite.csv_export import named
+from tripcompanion.adminsite.base import link, page_url
 from tripcompanion.api.problems import Conflict
 from tripcompanion.api.serializers import StrictText, UrlOrPath
 from tripcompanion.database.snapshots import snapshot

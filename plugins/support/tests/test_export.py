@@ -14,14 +14,14 @@ from django.db.models import Model, Subquery
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from plugins import admin_pages
+from plugins.csv_export import Column, CsvColumns, defused
 from plugins.support import csv_columns
 from plugins.support.tests.rows import one_of_each
 from splits.models import Allocation, Debt, Expense, Settlement
 from tests.admin_client import told
 from tests.factories import TripFactory, join, settle, spend
 from tests.walked import merged
-from tripcompanion.adminsite import base
-from tripcompanion.adminsite.csv_export import Column, CsvColumns, defused
 from trips.models import Member, Trip
 from users.models import ScopedToken, Session, User
 
@@ -156,7 +156,7 @@ def test_an_export_is_logged_without_what_was_searched_for(admin_client, trip, a
 
 
 def test_a_list_that_is_too_long_is_not_exported(admin_client, trip, monkeypatch):
-    monkeypatch.setattr(base, "MAX_ROWS", 2)
+    monkeypatch.setattr(admin_pages, "MAX_ROWS", 2)
     page = admin_client.client.get(admin_client.url(Member, "export") + "?q=example", follow=True)
     assert page.redirect_chain == [("../?q=example", 302)]
     assert told(page) == ["A list of more than 2 rows cannot be exported. Please filter it."]
