@@ -21,6 +21,7 @@ from plugins.support.tests.rows import one_of_each
 from splits.models import Allocation, Debt, Expense, Settlement
 from tests.admin_client import told
 from tests.factories import TripFactory, join, settle, spend
+from tests.test_linear_time import WORST, require_linear
 from tests.walked import merged
 from trips.models import Member, Trip
 from users.models import ScopedToken, Session, User
@@ -218,3 +219,9 @@ def test_every_column_is_in_the_file_or_left_out_on_purpose(model):
     shown, left_out = FILES[model]
     names = {field.name: {field.name, field.attname} for field in model._meta.concrete_fields}
     assert {name for name, both in names.items() if not both & lookups_of(shown)} == left_out
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("piece", WORST)
+def test_formulas_are_defused_in_linear_time(piece):
+    require_linear(defused, piece)
