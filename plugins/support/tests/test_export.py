@@ -221,7 +221,6 @@ def test_every_column_is_in_the_file_or_left_out_on_purpose(model):
     assert {name for name, both in names.items() if not both & lookups_of(shown)} == left_out
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("piece", WORST)
 def test_formulas_are_defused_in_linear_time(piece):
     require_linear(defused, piece)
