@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import QuerySet, Subquery
 
-from tripcompanion.api.rendering import written_file
+from plugins.written_files import written_file
 
 #: How many rows are in memory at a time.
 CHUNK_ROWS = 2000

@@ -16,10 +16,10 @@ from typing import IO, Any, NamedTuple
 from django.utils.translation import gettext as _
 
 from plugins.csv_export import csv_of
+from plugins.written_files import written_file
 from splits import money
 from splits.models import Expense, Settlement
 from tripcompanion.api.problems import LimitReached
-from tripcompanion.api.rendering import written_file
 from tripcompanion.currency.amounts import to_major
 from trips.models import Member, Trip
 from trips.models.journal import plain_fields, plain_values

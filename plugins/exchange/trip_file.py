@@ -13,7 +13,8 @@ from rest_framework import serializers
 
 from plugins.exchange.formats.trip_companion import FORMAT, VERSION
 from plugins.exchange.tables import TABLES, TRIP, WRITTEN, Column, trip_row
-from tripcompanion.api.rendering import ExactJSONRenderer, written_file
+from plugins.written_files import written_file
+from tripcompanion.api.rendering import ExactJSONRenderer
 from trips.models import JournalEntry, Member, Trip
 from users.models import User
 

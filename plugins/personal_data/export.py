@@ -7,7 +7,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
-from tripcompanion.api.rendering import ExactJSONRenderer, written_file
+from plugins.written_files import written_file
+from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import CamelCaseSerializer, camel_case
 from tripcompanion.compiled import serialize
 from tripcompanion.plugin import PersonalList, plugins

@@ -1,11 +1,9 @@
 """Writes response bodies as JSON with exact numbers; chooses between JSON and HTML pages."""
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
-from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
 import orjson
 from django.http import Http404
@@ -61,20 +59,6 @@ class FileRenderer(BaseRenderer):
 
     def __init__(self, format: str, media_type: str) -> None:  # noqa: A002 -- DRF's name
         self.format, self.media_type = format, media_type
-
-
-def written_file(write: Callable[[IO[bytes]], object]) -> IO[bytes]:
-    """A temporary file with what `write` writes into it, ready to be read; a response closes it.
-
-    It is complete before it is sent, so an error cannot truncate it, and a slow client does not
-    keep a database connection.
-    """
-    with ExitStack() as stack:
-        file = stack.enter_context(TemporaryFile())
-        write(file)
-        file.seek(0)
-        stack.pop_all()
-        return file
 
 
 def render_rows(shape: Any, rows: Iterable[Any], context: Mapping[str, Any]) -> bytes:
