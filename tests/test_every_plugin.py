@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.urls import get_resolver
 
+from tests.factories import purge
 from tests.scoped import ALL, script_of
 from tests.users.logins import bearer
 from tripcompanion.api.url_map import routes_of
@@ -88,6 +89,12 @@ def test_a_role_may_do_what_the_table_says(api, trip, vera):
         has_only_the_trip = action.route.count("<") == 1
         if has_only_the_trip and TABLE[can][TripRole.VIEWER] is Access.NONE:
             assert action.answer(client, trip).status_code in {400, 403, 415, 428}, action
+
+
+def test_a_trip_ends_with_what_plugins_keep_of_it(api, trip, olga):
+    """A reference to its rows is `CASCADE`, or `DO_NOTHING` without a constraint."""
+    assert api(olga).delete(f"/api/trips/{trip.pk}").status_code == 204
+    purge(trip)
 
 
 def test_what_a_plugin_adds_has_words():
