@@ -4,8 +4,10 @@ from decimal import Decimal
 
 import pytest
 
+from splits.models import Expense
 from tests.splits.ledger import exact
 from tests.trips.bodies import summary
+from trips.models.journal import plain_fields
 
 pytestmark = pytest.mark.either
 
@@ -21,6 +23,7 @@ def test_an_expense_is_recorded_as_it_was_sent(ledger, trip, olga, ed, vera):
         tags=["Lisbon by night", "fish"],
         paidByUserId=olga.pk,
     )
+    assert plain_fields(Expense).keys() <= body.keys()
     response = ledger.answer(ed, "post", "expenses", body)
     assert response.status_code == 201
     expense = response.json()

@@ -13,11 +13,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 from django.conf import settings
 
 from tests.document import usual_plugins
+from tests.releases import PREVIOUS_RELEASE
 from tests.server import ROOT, running_server
 from tests.trips.scopes import SCOPES_OF
+from tripcompanion.plugin import read_yaml
+from trips.models.events import Event
 from trips.roles import TABLE, Access, TripRole
 from users.scopes import all_scopes
 
@@ -376,3 +380,36 @@ def test_the_newest_version_of_the_changelog_is_the_one_of_the_project():
     newest = re.search(r"^## \[([0-9.]+)\]", (ROOT / "CHANGELOG.md").read_text(), re.M)[1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert newest == project["version"] == settings.SPECTACULAR_SETTINGS["VERSION"]
+
+
+def test_what_is_new_in_the_core_is_in_the_changelog():
+    """Fields, roles and events since the last release; of a plugin, its entry tells more."""
+    last = subprocess.run(
+        ["git", "show", f"{PREVIOUS_RELEASE}:openapi.yaml"],
+        cwd=ROOT, capture_output=True, check=False,
+    )  # fmt: skip
+    if last.returncode:
+        pytest.skip("The history lacks the previous release.")
+    kinds = re.compile(
+        "(New)?(User|TripDetail|TripMember|TripRole|Expense|Settlement|Trip)(Request|Enum)?"
+    )
+
+    def names(document):
+        for kind, schema in document["components"]["schemas"].items():
+            if kinds.fullmatch(kind):
+                yield from schema.get("properties", ())
+
+    # It is as large as the current one.
+    old = yaml.load(last.stdout, yaml.CSafeLoader)  # noqa: S506 -- a safe one
+    schemas = old["components"]["schemas"]
+    known = {*names(old), *schemas["EventEnum"]["enum"], *schemas["TripRoleEnum"]["enum"]}
+    new = {*names(read_yaml(ROOT / "openapi.yaml")), *Event, *TripRole} - known
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    told = {word for code in code_of(changelog) for word in re.findall(r"[\w.]+", code)}
+    assert new - told == set()
+
+
+def test_every_format_of_imports_is_in_the_changelog():
+    table = rows("Coming from another service", (ROOT / "plugins/exchange/README.md").read_text())
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    assert [name for name, *_cells in table if name not in changelog] == []
