@@ -34,6 +34,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'document',
                 'verbose_name_plural': 'documents',
+                'indexes': [models.Index(condition=models.Q(('deleted_at', None), ('remind_at__isnull', False)), fields=['remind_at'], name='document_to_remind')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('wanted', None), ('wanted__range', (1, 1000)), _connector='OR'), name='document_wanted_positive')],
             },
         ),
         migrations.CreateModel(
@@ -48,13 +50,5 @@ class Migration(migrations.Migration):
             options={
                 'abstract': False,
             },
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(condition=models.Q(('deleted_at', None), ('remind_at__isnull', False)), fields=['remind_at'], name='document_to_remind'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(('wanted', None), ('wanted__range', (1, 1000)), _connector='OR'), name='document_wanted_positive'),
         ),
     ]

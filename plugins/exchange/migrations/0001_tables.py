@@ -39,6 +39,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'import',
                 'verbose_name_plural': 'imports',
+                'indexes': [models.Index(condition=models.Q(('confirmed_at', None)), fields=['created_at'], name='import_unconfirmed')],
             },
         ),
         migrations.CreateModel(
@@ -62,18 +63,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'imported row',
                 'verbose_name_plural': 'imported rows',
+                'indexes': [models.Index(fields=['key'], name='imported_row_by_key')],
+                'constraints': [models.UniqueConstraint(fields=('plan', 'position'), name='imported_row_in_order')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='import',
-            index=models.Index(condition=models.Q(('confirmed_at', None)), fields=['created_at'], name='import_unconfirmed'),
-        ),
-        migrations.AddIndex(
-            model_name='importedrow',
-            index=models.Index(fields=['key'], name='imported_row_by_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='importedrow',
-            constraint=models.UniqueConstraint(fields=('plan', 'position'), name='imported_row_in_order'),
         ),
     ]

@@ -47,6 +47,8 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'activity',
                 'verbose_name_plural': 'activities',
+                'indexes': [models.Index(fields=['trip', 'date', 'order', 'id'], name='activity_planned')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('duration_minutes', None), ('duration_minutes__range', (1, 1440)), _connector='OR'), name='activity_within_a_day')],
             },
         ),
         migrations.CreateModel(
@@ -60,6 +62,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'expense of an activity',
                 'verbose_name_plural': 'expenses of activities',
+                'constraints': [models.UniqueConstraint(fields=('expense',), name='expense_of_one_activity')],
             },
         ),
         migrations.CreateModel(
@@ -74,22 +77,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'day of an itinerary',
                 'verbose_name_plural': 'days of itineraries',
+                'constraints': [models.UniqueConstraint(fields=('trip', 'date'), name='itinerary_day_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='activity',
-            index=models.Index(fields=['trip', 'date', 'order', 'id'], name='activity_planned'),
-        ),
-        migrations.AddConstraint(
-            model_name='activity',
-            constraint=models.CheckConstraint(condition=models.Q(('duration_minutes', None), ('duration_minutes__range', (1, 1440)), _connector='OR'), name='activity_within_a_day'),
-        ),
-        migrations.AddConstraint(
-            model_name='activityexpense',
-            constraint=models.UniqueConstraint(fields=('expense',), name='expense_of_one_activity'),
-        ),
-        migrations.AddConstraint(
-            model_name='itineraryday',
-            constraint=models.UniqueConstraint(fields=('trip', 'date'), name='itinerary_day_once'),
         ),
     ]

@@ -38,6 +38,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'recurring expense',
                 'verbose_name_plural': 'recurring expenses',
+                'indexes': [models.Index(condition=models.Q(('state', 'on')), fields=['due_at'], name='recurrence_due')],
             },
         ),
         migrations.CreateModel(
@@ -49,13 +50,8 @@ class Migration(migrations.Migration):
                 ('trip', models.ForeignKey(db_constraint=False, db_index=False, editable=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='trips.trip')),
                 ('recurrence', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='occurrences', to='recurring.recurrence')),
             ],
-        ),
-        migrations.AddIndex(
-            model_name='recurrence',
-            index=models.Index(condition=models.Q(('state', 'on')), fields=['due_at'], name='recurrence_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='occurrence',
-            constraint=models.UniqueConstraint(fields=('recurrence', 'day'), name='occurrence_once'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('recurrence', 'day'), name='occurrence_once')],
+            },
         ),
     ]

@@ -2,6 +2,7 @@
 
 import django.db.models.deletion
 import django.utils.timezone
+import plugins.webhooks.models.delivery
 import users.models.notices
 from django.conf import settings
 from django.db import migrations, models
@@ -47,6 +48,7 @@ class Migration(migrations.Migration):
                         'verbose_name': 'webhook',
                         'verbose_name_plural': 'webhooks',
                         'db_table': 'splits_webhook',
+                        'indexes': [models.Index(fields=['state', 'due_at'], name='webhook_due')],
                     },
                 ),
                 migrations.CreateModel(
@@ -54,7 +56,7 @@ class Migration(migrations.Migration):
                     fields=[
                         ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                         ('message_id', models.CharField(max_length=40, verbose_name='message')),
-                        ('event', models.CharField(choices=[('trip.created', 'trip created'), ('trip.changed', 'trip changed'), ('trip.deleted', 'trip deleted'), ('trip.restored', 'trip restored'), ('trip.code_renewed', 'trip code renewed'), ('member.added', 'member added'), ('member.joined', 'member joined'), ('member.role_changed', 'role changed'), ('member.left', 'member left'), ('member.removed', 'member removed'), ('guest.added', 'guest added'), ('guest.renamed', 'guest renamed'), ('guest.claimed', 'guest claimed'), ('guest.merged', 'guest merged'), ('invitation.created', 'invitation created'), ('invitation.revoked', 'invitation revoked'), ('invitation.accepted', 'invitation accepted'), ('expense.created', 'expense created'), ('expense.changed', 'expense changed'), ('expense.deleted', 'expense deleted'), ('expense.restored', 'expense restored'), ('split.added', 'split added'), ('split.deleted', 'split deleted'), ('split.paid', 'split paid'), ('split.unpaid', 'split unpaid'), ('settlement.created', 'settlement created'), ('settlement.deleted', 'settlement deleted'), ('settlement.restored', 'settlement restored'), ('comment.created', 'comment created'), ('comment.changed', 'comment changed'), ('comment.deleted', 'comment deleted'), ('webhook.test', 'test')], max_length=24, verbose_name='event')),
+                        ('event', models.CharField(choices=plugins.webhooks.models.delivery.event_choices, max_length=24, verbose_name='event')),
                         ('journal_trip_id', models.BigIntegerField(null=True)),
                         ('number', models.BigIntegerField(null=True, verbose_name='number')),
                         ('state', models.CharField(choices=[('waiting', 'waiting'), ('delivered', 'delivered'), ('failed', 'failed')], default='waiting', max_length=9, verbose_name='state')),
@@ -71,6 +73,8 @@ class Migration(migrations.Migration):
                         'verbose_name': 'delivery',
                         'verbose_name_plural': 'deliveries',
                         'db_table': 'splits_webhookdelivery',
+                        'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['webhook', 'id'], name='webhook_waiting')],
+                        'constraints': [models.UniqueConstraint(fields=('webhook', 'journal_trip_id', 'number'), name='webhook_delivery_unique')],
                     },
                 ),
                 migrations.CreateModel(
@@ -83,23 +87,8 @@ class Migration(migrations.Migration):
                     ],
                     options={
                         'db_table': 'splits_webhookposition',
+                        'constraints': [models.UniqueConstraint(fields=('webhook', 'trip'), name='webhook_position_unique')],
                     },
-                ),
-                migrations.AddIndex(
-                    model_name='webhook',
-                    index=models.Index(fields=['state', 'due_at'], name='webhook_due'),
-                ),
-                migrations.AddIndex(
-                    model_name='webhookdelivery',
-                    index=models.Index(condition=models.Q(('state', 'waiting')), fields=['webhook', 'id'], name='webhook_waiting'),
-                ),
-                migrations.AddConstraint(
-                    model_name='webhookdelivery',
-                    constraint=models.UniqueConstraint(fields=('webhook', 'journal_trip_id', 'number'), name='webhook_delivery_unique'),
-                ),
-                migrations.AddConstraint(
-                    model_name='webhookposition',
-                    constraint=models.UniqueConstraint(fields=('webhook', 'trip'), name='webhook_position_unique'),
                 ),
             ]
         ),
