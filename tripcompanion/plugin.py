@@ -45,8 +45,8 @@ class TripTable(NamedTuple):
 
     name: str
     model: type["Model"]
-    #: The columns that mean nothing outside of the service, or are for it alone.
-    left_out: frozenset[str]
+    #: Columns that mean nothing outside of the service, besides `trip_id`, or are for it alone.
+    left_out: tuple[str, ...] = ()
     #: Where the currency of `entered_minor` and `foreign_minor` is; the trip's without it.
     entered_in: str = ""
     order: str = "pk"

@@ -22,7 +22,7 @@ class AttachmentsConfig(Plugin):
         """What is known of the files; they are not in the file, so nothing is made of it."""
         from plugins.attachments.models import Attachment, shown
 
-        left_out = frozenset({"trip_id", "file", "thumbnail", "attempts", "claimed_until"})
+        left_out = ("file", "thumbnail", "attempts", "claimed_until")
         yield TripTable("attachments", Attachment, left_out, only=shown, is_restored=False)
 
     def outdated(self, now: datetime, month_ago: datetime) -> Outdated:

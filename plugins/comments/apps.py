@@ -88,5 +88,4 @@ class CommentsConfig(Plugin):
         from plugins.comments.models import Comment, shown
         from plugins.comments.serializers import CommentRequest
 
-        left_out = frozenset({"trip_id"})
-        yield TripTable("comments", Comment, left_out, only=shown, request=CommentRequest)
+        yield TripTable("comments", Comment, only=shown, request=CommentRequest)

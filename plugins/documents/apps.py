@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 from zipfile import ZipInfo
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import (
@@ -81,20 +81,9 @@ class DocumentsConfig(Plugin):
         from plugins.documents.serializers import FiledDocument
 
         yield TripTable(
-            "documents",
-            Document,
-            frozenset({"trip_id", "remind_at", "deleted_at"}),
-            only=lambda: Q(deleted_at=None),
-            request=FiledDocument,
-            finish=plan_imported,
+            "documents", Document, ("remind_at",), request=FiledDocument, finish=plan_imported
         )
-        yield TripTable(
-            "documentFiles",
-            DocumentFile,
-            frozenset({"trip_id", "id"}),
-            only=of_kept,
-            is_restored=False,
-        )
+        yield TripTable("documentFiles", DocumentFile, ("id",), only=of_kept, is_restored=False)
 
     def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
         from plugins.documents.models import Document

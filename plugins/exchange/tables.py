@@ -13,6 +13,7 @@ import orjson
 from django.db.models import DecimalField, F, Field, Q, Value
 from django.db.models.functions import Coalesce, NullIf
 
+from plugins.restorable import Restorable
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.settlement import SettlementRequest
@@ -26,8 +27,9 @@ CHUNK_ROWS = 2000
 #: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
 _MINOR, _E4 = "_minor", "_e4"
 _AS_TEXT = "stored_"
-#: It names what a client created in the very trip, not in another one that a file becomes.
-_OF_CLIENT = "client_id"
+#: The trip is another one, and `client_id` names what a client created in this very trip. What is
+#: deleted is not in a file.
+_LEFT_OUT = ("trip_id", "client_id", "deleted_at")
 #: The amounts that are in the currency in which they were entered.
 AS_ENTERED = frozenset({"entered_minor", "foreign_minor"})
 
@@ -85,7 +87,7 @@ class Table(TripTable):
 
     @property
     def columns(self) -> list[Column]:
-        left_out = self.left_out | {_OF_CLIENT}
+        left_out = {*self.left_out, *_LEFT_OUT}
         fields = self.model._meta.concrete_fields
         return [Column.of(field) for field in fields if field.attname not in left_out]
 
@@ -93,6 +95,8 @@ class Table(TripTable):
         """The rows of `trip`, read in chunks. Call it in a snapshot."""
         columns = self.columns
         found = self.model._base_manager.filter(trip=trip.pk).order_by(self.order)
+        if issubclass(self.model, Restorable):
+            found = found.filter(deleted_at=None)
         if self.only:
             found = found.filter(self.only())
         if "__" in self.entered_in:
@@ -117,25 +121,23 @@ class Table(TripTable):
             yield dict(zip(names_in_file, row.values(), strict=True))
 
 
-_TRIP = frozenset({"trip_id"})
-_TRIP_AND_ID = _TRIP | {"id"}
-_OFFSET = _TRIP | {
+_NOT_OF_OFFSETS = (
     *("split_id", "note", "foreign_minor", "foreign_currency"),
     *("exchange_rate", "rate_source", "rate_day"),
-}
+)
 #: The tables of plugins.
 _ADDED = [Table(*row) for app in plugins() for row in app.trip_tables()]
 #: Each table comes after those that its rows refer to.
 TABLES = (
-    Table("members", Member, _TRIP_AND_ID | {"introduced_by"}),
-    Table("expenses", Expense, _TRIP, entered_in="currency", request=ExpenseRequest),
-    Table("payers", Payer, _TRIP_AND_ID, entered_in="expense__currency"),
-    Table("splits", Split, _TRIP, entered_in="expense__currency"),
-    Table("debts", Debt, _TRIP),
+    Table("members", Member, ("id", "introduced_by")),
+    Table("expenses", Expense, entered_in="currency", request=ExpenseRequest),
+    Table("payers", Payer, ("id",), entered_in="expense__currency"),
+    Table("splits", Split, entered_in="expense__currency"),
+    Table("debts", Debt),
     Table(
         "settlements",
         Settlement,
-        _TRIP | {"closing_id"},
+        ("closing_id",),
         entered_in="foreign_currency",
         request=SettlementRequest,
         only=lambda: Q(closing=None),
@@ -143,23 +145,18 @@ TABLES = (
     Table(
         "offsets",
         Settlement,
-        _OFFSET,
+        _NOT_OF_OFFSETS,
         only=lambda: Q(closing__isnull=False),
         request=SettlementRequest,
     ),
-    Table("allocations", Allocation, _TRIP_AND_ID),
+    Table("allocations", Allocation, ("id",)),
     *(table for table in _ADDED if table.is_restored),
-    Table("history", JournalEntry, _TRIP_AND_ID, order="number"),
+    Table("history", JournalEntry, ("id",), order="number"),
 )
 #: Tables that are written only; nothing is made of them.
 WRITTEN = tuple(table for table in _ADDED if not table.is_restored)
 #: The trip itself. Its code would let everybody join who gets the file.
-TRIP = Table(
-    "trip",
-    Trip,
-    frozenset({"code", "deleted_at", "expenses_that_day", "counted_on"}),
-    request=TripRequest,
-)
+TRIP = Table("trip", Trip, ("code", "expenses_that_day", "counted_on"), request=TripRequest)
 
 
 def trip_row(trip: Trip) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,18 +113,13 @@ class ItineraryConfig(Plugin):
         yield "deleted activities", [Activity.objects.outdated(now)]
 
     def trip_tables(self) -> Iterable[TripTable]:
-        from django.db.models import Q
-
         from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
         from plugins.itinerary.models.cost import of_recorded
         from plugins.itinerary.serializers import DayRequest, FiledActivity
 
-        left_out = frozenset({"trip_id", "deleted_at", "restored_at"})
-        unnamed = frozenset({"trip_id", "id"})
-        kept = partial(Q, deleted_at=None)
-        yield TripTable("activities", Activity, left_out, only=kept, request=FiledActivity)
-        yield TripTable("itineraryDays", ItineraryDay, unnamed, request=DayRequest)
-        yield TripTable("activityExpenses", ActivityExpense, unnamed, only=of_recorded)
+        yield TripTable("activities", Activity, ("restored_at",), request=FiledActivity)
+        yield TripTable("itineraryDays", ItineraryDay, ("id",), request=DayRequest)
+        yield TripTable("activityExpenses", ActivityExpense, ("id",), only=of_recorded)
 
     def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
         from plugins.itinerary.models import Activity

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
@@ -68,9 +68,7 @@ class MessagesConfig(Plugin):
         from plugins.messages.models import Message, finish_imported
         from plugins.messages.serializers import MessageChange
 
-        left_out = frozenset({"trip_id", "deleted_at"})
-        rules: Any = {"request": MessageChange, "finish": finish_imported}
-        yield TripTable("messages", Message, left_out, only=lambda: Q(deleted_at=None), **rules)
+        yield TripTable("messages", Message, request=MessageChange, finish=finish_imported)
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.messages.models import Message, ReadMark

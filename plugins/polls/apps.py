@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from tripcompanion.plugin import (
@@ -69,15 +68,12 @@ class PollsConfig(Plugin):
         yield TripTable(
             "polls",
             Poll,
-            frozenset({"trip_id", "next_option", "deleted_at"}),
+            ("next_option",),
             request=PollRequest,
-            only=lambda: Q(deleted_at=None),
             stored=stored_options,
             written=hide_votes,
         )
-        yield TripTable(
-            "votes", Vote, frozenset({"trip_id", "id"}), only=of_shown_polls, finish=count_imported
-        )
+        yield TripTable("votes", Vote, ("id",), only=of_shown_polls, finish=count_imported)
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.polls.models import Poll, Vote

@@ -23,14 +23,12 @@ class RecurringConfig(Plugin):
             "recurring",
             Recurrence,
             # The next dates follow from the others.
-            frozenset({"trip_id", "left_out", "next", "due_at"}),
+            ("left_out", "next", "due_at"),
             request=RecurrenceRequest,
             stored=stored_text,
             finish=Recurrence.resume_imported,
         )
-        yield TripTable(
-            "occurrences", Occurrence, frozenset({"trip_id", "id"}), fit=Occurrence.take_new_ids
-        )
+        yield TripTable("occurrences", Occurrence, ("id",), fit=Occurrence.take_new_ids)
 
     def personal_data(self) -> Iterable[PersonalList]:
         from plugins.recurring.models import Recurrence
