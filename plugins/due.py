@@ -21,13 +21,10 @@ class DueCommand(WatchCommand):
     #: What to say of so many rows.
     summary: ClassVar[str]
 
-    def due(self) -> Any:
-        """The rows that are due now, as a queryset; each has `created_by` and `postpone`."""
-        raise NotImplementedError
-
-    def work_on(self, row: Any) -> bool:
-        """Do what is due; returns whether it was still to be done."""
-        raise NotImplementedError
+    #: Finds the rows that are due now; each has `created_by` and `postpone`.
+    due: Callable[[], Any]
+    #: Does what is due of a row; returns whether it was still to be done.
+    work_on: Callable[[Any], bool]
 
     def work(self, is_ended: Callable[[], bool]) -> bool:
         self._work_on_all(is_ended)

@@ -1,7 +1,5 @@
 """Reminds people of documents that are due soon, once or continuously."""
 
-from typing import Any
-
 from plugins.documents.models import Document
 from plugins.due import DueCommand
 
@@ -11,9 +9,5 @@ class Command(DueCommand):
 
     help = "Queue mails to those who have not attached a document that is due in three days."
     summary = "%d documents done."
-
-    def due(self) -> Any:
-        return Document.objects.to_remind()
-
-    def work_on(self, row: Document) -> bool:
-        return row.remind()
+    due = Document.objects.to_remind
+    work_on = staticmethod(Document.remind)

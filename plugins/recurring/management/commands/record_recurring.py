@@ -1,7 +1,5 @@
 """Records the recurring expenses that are due, once or continuously."""
 
-from typing import Any
-
 from plugins.due import DueCommand
 from plugins.recurring.models import Recurrence
 
@@ -11,9 +9,5 @@ class Command(DueCommand):
 
     help = "Record the recurring expenses whose dates have come, also those of a time offline."
     summary = "%d expenses recorded."
-
-    def due(self) -> Any:
-        return Recurrence.objects.due()
-
-    def work_on(self, row: Recurrence) -> bool:
-        return row.record_next()
+    due = Recurrence.objects.due
+    work_on = staticmethod(Recurrence.record_next)
