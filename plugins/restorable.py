@@ -32,6 +32,14 @@ class RestorableQuerySet(InTripQuerySet[Row]):
         """Those that are not deleted."""
         return self.filter(deleted_at=None)
 
+    def with_details(self) -> Self:
+        """With what a response contains."""
+        return self
+
+    def shown(self) -> Self:
+        """Those that are not deleted, with what a response contains."""
+        return self.kept().with_details()
+
     def deleted(self) -> Self:
         return self.filter(deleted_at__isnull=False)
 

@@ -17,6 +17,13 @@ class RestorableViewSet(InTripViewSet):
         """The row that is not deleted. Raises what `get_permitted_object` raises."""
         return self.get_permitted_object(self.model.objects.kept, trip_id=trip_id, pk=pk)
 
+    def page_of_query(self, rows: Any) -> Response:
+        """The rows that the query chooses, in their order, or what can be restored."""
+        chosen = self.query()
+        if chosen.pop("deleted"):
+            return self.page(rows.restorable())
+        return self.page(rows.kept().filter(**chosen))
+
     def remove(self, trip_id: int, pk: int) -> Response:
         """Delete the row."""
         self.get_kept(trip_id, pk).remove(self.caller)

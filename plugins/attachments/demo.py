@@ -1,7 +1,6 @@
 """A receipt for the demo, and other files of one page."""
 
 import io
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -21,23 +20,16 @@ def attach_receipt(trip: Any, by: Any) -> None:
     """Attach a receipt to the dinner of a trip, two hours after it was recorded."""
     expense = trip.expenses.get(description__startswith="Dinner in Alfama")
     at = expense.created_at + timedelta(hours=2)
-    attach_page(trip, by, "Dinner in Alfama", _TEXT, expense=expense, created_at=at)
+    page_of(trip, by, "Dinner in Alfama", _TEXT, expense=expense, created_at=at).add()
 
 
-def attach_page(
-    trip: Any,
-    by: Any,
-    name: str,
-    text: str,
-    prepare: Callable[[Attachment], object] = id,
-    **fields: Any,
-) -> None:
-    """Attach a PDF with a text; `prepare` gets the file before it has a row."""
+def page_of(trip: Any, by: Any, name: str, text: str, **fields: Any) -> Attachment:
+    """A PDF with a text, which has no row yet."""
     page = Image.new("L", (360, 240), "white")
     ImageDraw.Draw(page).multiline_text((24, 24), text, fill="black", spacing=8)
     file = io.BytesIO()
     page.save(file, "PDF")
-    draft = Attachment(
+    return Attachment(
         trip=trip,
         created_by=by,
         name=f"{name}.pdf",
@@ -46,5 +38,3 @@ def attach_page(
         file=keep(file),
         **fields,
     )
-    prepare(draft)
-    draft.add()

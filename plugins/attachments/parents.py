@@ -1,4 +1,4 @@
-"""Objects of other apps that have files; such an app adds its type to `PARENTS` when it is ready.
+"""Objects of other apps that have files; the models of such an app add its type to `PARENTS`.
 
 The app has a table that says which file belongs to which object. A file names the type alone.
 """

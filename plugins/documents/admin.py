@@ -15,10 +15,8 @@ from trips.admin import person
 class DocumentAdmin(ExportedAdmin):
     """What trips need, until when, and whether people are still to be reminded."""
 
-    csv_columns = named(
-        *("id", "trip_id", "created_by_id", "name", "wanted", "due_on"),
-        *("remind_at", "created_at", "updated_at", "deleted_at"),
-    )
+    _columns = ("name", "wanted", "due_on", "remind_at", "created_at", "updated_at", "deleted_at")
+    csv_columns = named("id", "trip_id", "created_by_id", *_columns)
     list_display = (
         *("id", "trip", "name", person("created_by", gettext_lazy("asked for by"))),
         *("wanted", "due_on", "remind_at", "deleted_at"),
@@ -30,7 +28,4 @@ class DocumentAdmin(ExportedAdmin):
     list_select_related = ("trip", "created_by")
     search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A document, a trip's title, or a person's e-mail or name")
-    fields = (
-        *("trip", "created_by", "name", "wanted", "due_on"),
-        *("remind_at", "created_at", "updated_at", "deleted_at"),
-    )
+    fields = ("trip", "created_by", *_columns)

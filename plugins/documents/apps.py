@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from zipfile import ZipInfo
 
@@ -61,18 +60,11 @@ class DocumentsConfig(Plugin):
         ),
     }
 
-    def ready(self) -> None:
-        super().ready()
-        from plugins.attachments.parents import PARENTS
-        from plugins.documents.models import PARENT, Document
-
-        PARENTS[Document.kind] = PARENT
-
     def objects(self) -> Mapping[str, TripObject]:
         from plugins.documents.models import Document
         from plugins.documents.serializers import DocumentSerializer
 
-        rows = Document.objects.with_details
+        rows = Document.objects.shown
         searched = Searched(("name",), "name")
         return {"document": TripObject("documents", rows, DocumentSerializer, searched=searched)}
 
@@ -135,7 +127,7 @@ class DocumentsConfig(Plugin):
 
     def demo(self, trip: Any, people: Mapping[str, Any]) -> None:
         """What everybody has to bring to Lisbon."""
-        from plugins.attachments.demo import attach_page
+        from plugins.attachments.demo import page_of
         from plugins.documents.models import Document, DocumentFile
 
         at = {"created_at": trip.created_at, "updated_at": trip.created_at}
@@ -147,10 +139,7 @@ class DocumentsConfig(Plugin):
         Document.add(trip, olga, name="Rental agreement of the flat", **at)
         for name in ("olga", "ed"):
             by = people[name]
-            file = DocumentFile(trip=trip, document=passports, person=by)
-            attach_page(
-                *(trip, by, "Passport", f"Passport of\n{by.name}"),
-                prepare=partial(setattr, file, "attachment"),
-                parent_type=Document.kind,
-                created_at=trip.created_at,
-            )
+            about = {"parent_type": Document.kind, "created_at": trip.created_at}
+            page = page_of(trip, by, "Passport", f"Passport of\n{by.name}", **about)
+            DocumentFile(trip=trip, document=passports, person=by, attachment=page)
+            page.add()

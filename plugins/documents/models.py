@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound, PermissionDenied
 
 from plugins.attachments.models import Attachment, State, columns_of
-from plugins.attachments.parents import Parent
+from plugins.attachments.parents import PARENTS, Parent
 from plugins.documents.rights import CanDocument
 from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
@@ -24,8 +24,6 @@ from trips.roles import may
 from trips.signals import author_replaced, happened, person_sought
 from users.models import User, summary_of
 
-#: How many a trip may have, besides deleted ones.
-MAX_DOCUMENTS = 200
 MAX_NAME_CHARS = 100
 MAX_WANTED = 1000
 #: How the API and the history call it that each member is to bring one.
@@ -35,15 +33,10 @@ MEMBERS = "members"
 REMIND_BEFORE = datetime.timedelta(days=3)
 REMIND_AT = datetime.time(8, tzinfo=datetime.UTC)
 RETRY_AFTER = datetime.timedelta(minutes=10)
-CHANGED, DUE = "document.changed", "document.due"
 
 
 class DocumentQuerySet(RestorableQuerySet["Document"]):
     def with_details(self) -> Self:
-        """Those that are not deleted, with what a response contains."""
-        return self.kept().with_files()
-
-    def with_files(self) -> Self:
         """With their files, and with the members of their trips."""
         people = summary_of("person")
         files = DocumentFile.objects.select_related("person", "attachment__created_by")
@@ -66,7 +59,7 @@ class Document(Restorable):
     """Something that a trip needs, once or several times, or once from each member."""
 
     kind = "document"
-    limit = MAX_DOCUMENTS
+    limit = 200
     added_by = CanDocument.CREATE
     changed_by = deleted_by = CanDocument.CHANGE
 
@@ -85,7 +78,7 @@ class Document(Restorable):
 
     objects = DocumentQuerySet.as_manager()
 
-    #: Set by `with_files`.
+    #: Set by `with_details`.
     loaded_files: "list[DocumentFile]"
 
     class Meta:
@@ -119,7 +112,7 @@ class Document(Restorable):
             "dtstamp": self.updated_at,
         }
 
-    # -- What a response contains; `with_files` has read it ----------------------------------------
+    # -- What a response contains; `with_details` has read it --------------------------------------
 
     @property
     def per_member(self) -> bool:
@@ -189,7 +182,7 @@ class Document(Restorable):
 
         Not in the statement that checks who may see it, which reads no members beside the files.
         """
-        rows: Any = Document.objects.with_details()
+        rows: Any = Document.objects.shown()
         found: Any = rows.filter(trip=self.trip_id, pk=self.pk).first()
         if found is None:
             raise NotFound
@@ -204,15 +197,16 @@ class Document(Restorable):
         """
         with suppress(NotFound), transaction.atomic():
             trip = lock_trip(self.trip_id)
-            stored = Document.objects.to_remind().with_files().filter(trip=trip, pk=self.pk).first()
+            rows = Document.objects.to_remind().filter(trip=trip, pk=self.pk)
+            stored = rows.with_details().first()
             if stored is None:
                 return False
             people = stored.missing
             if not (stored.per_member or stored.complete):
                 people = [stored.created_by]
             if people and stored.due_on >= timezone.now().date():
-                who = Q(pk__in=[user.pk for user in people])
-                happened.send(Document, event=DUE, people=who, by=User(), trip_id=trip.pk)
+                who = {"people": Q(pk__in=[user.pk for user in people]), "by": User()}
+                happened.send(Document, event="document.due", trip_id=trip.pk, **who)
             stored.remind_at = None
             stored.save(update_fields=["remind_at"])
             return True
@@ -249,11 +243,6 @@ class DocumentFile(InTrip):
     def __str__(self) -> str:
         return f"#{self.attachment_id}"
 
-    @classmethod
-    def changed(cls, attachment: Attachment, ids: tuple[int | None, int | None]) -> Entry:
-        document_id = attachment.document_file.document_id
-        return Entry(CHANGED, document_id, {"attachments": ids})
-
 
 @contextmanager
 def attaching(attachment: Attachment, by: User) -> Iterator[None]:
@@ -277,17 +266,15 @@ def _of_document(**where: Any) -> Q:
     return Q(Exists(rows))
 
 
-def _is_of(attachment: Attachment, user: User) -> bool:
-    """Whose passport it is may delete it, whoever uploaded it."""
-    return attachment.document_file.person_id == user.pk
-
-
-PARENT = Parent(
+PARENTS[Document.kind] = Parent(
     "documents",
     lambda: _of_document(document__deleted_at=None),
     attaching,
-    DocumentFile.changed,
-    _is_of,
+    lambda attachment, ids: Entry(
+        "document.changed", attachment.document_file.document_id, {"attachments": ids}
+    ),
+    # Whose passport it is may delete it, whoever uploaded it.
+    lambda attachment, user: attachment.document_file.person_id == user.pk,
 )
 
 
@@ -299,8 +286,7 @@ def files_without_document() -> Any:
 
 def of_kept() -> Q:
     """Condition on `DocumentFile`: neither the document nor the file is deleted."""
-    files = Attachment.objects.filter(pk=OuterRef("attachment"), trip=OuterRef("trip"))
-    return Q(Exists(files), document__deleted_at=None)
+    return Q(attachment__trip=F("trip"), document__deleted_at=None)
 
 
 def plan_imported(trip: Trip) -> None:

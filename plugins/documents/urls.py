@@ -1,6 +1,6 @@
 """The routes of documents."""
 
-from django.urls import include, path
+from django.urls import path
 
 from plugins.documents.views import DocumentAttachmentViewSet, DocumentViewSet
 from plugins.forms import FileFormParser
@@ -8,11 +8,9 @@ from tripcompanion.api.url_map import CHANGED, LIST
 
 _FILES = DocumentAttachmentViewSet.as_view({"post": "create"}, parser_classes=[FileFormParser])
 
-DOCUMENTS = [
-    path("", DocumentViewSet.as_view(LIST)),
-    path("/<id:document_id>", DocumentViewSet.as_view(CHANGED)),
-    path("/<id:document_id>/restore", DocumentViewSet.as_view({"post": "restore"})),
-    path("/<id:document_id>/attachments", _FILES),
+TRIP = [
+    path("/documents", DocumentViewSet.as_view(LIST)),
+    path("/documents/<id:document_id>", DocumentViewSet.as_view(CHANGED)),
+    path("/documents/<id:document_id>/restore", DocumentViewSet.as_view({"post": "restore"})),
+    path("/documents/<id:document_id>/attachments", _FILES),
 ]
-
-TRIP = [path("/documents", include(DOCUMENTS))]

@@ -39,10 +39,8 @@ class DocumentViewSet(RestorableViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """What a trip needs: by due date, then what has none."""
         trip = self.get_permitted_trip(trip_id)
-        documents = Document.objects.filter(trip=trip).with_files()
-        if self.query()["deleted"]:
-            return self.page(documents.restorable())
-        return self.page(documents.kept().order_by(F("due_on").asc(nulls_last=True), "pk"))
+        by_due_date = F("due_on").asc(nulls_last=True), "pk"
+        return self.page_of_query(trip.documents.with_details().order_by(*by_due_date))
 
     @operation("createDocument", needs=CanDocument.CREATE, takes=DocumentRequest)
     def create(self, request: Request, trip_id: int) -> Response:

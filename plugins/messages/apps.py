@@ -53,7 +53,7 @@ class MessagesConfig(Plugin):
         from plugins.messages.models import Message
         from plugins.messages.serializers import MessageSerializer
 
-        rows, searched = Message.objects.with_details, Searched(("text",))
+        rows, searched = Message.objects.shown, Searched(("text",))
         return {"message": TripObject("messages", rows, MessageSerializer, searched=searched)}
 
     def trip_fields(self) -> Mapping[str, TripField]:

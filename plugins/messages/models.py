@@ -20,29 +20,22 @@ from trips.models.journal import Entry, JournalEntry, as_text, write
 from trips.signals import author_replaced
 from users.models import User, summary_of
 
-#: How many a trip may have, without deleted ones.
-MAX_MESSAGES = 20_000
 MAX_MESSAGE_CHARS = 2000
 EVENTS = [f"message.{word}" for word in ("created", "changed", "deleted", "restored")]
 CREATED, CHANGED, *_ENDINGS = EVENTS
 
 
 class MessageQuerySet(RestorableQuerySet["Message"]):
-    def with_author(self) -> Self:
-        """With the columns that a response contains."""
+    def with_details(self) -> Self:
         columns = ("trip", "client_id", "text", "reply_to", "created_at", "updated_at")
         return self.select_related("created_by").only(*columns, *summary_of("created_by"))
-
-    def with_details(self) -> Self:
-        """Those that are not deleted, with the columns that a response contains."""
-        return self.kept().with_author()
 
 
 class Message(ClientNamed, Restorable):
     """What a member wrote to the others. The text is empty once the account is deleted."""
 
     kind = "message"
-    limit = MAX_MESSAGES
+    limit = 20_000
     added_by, changed_by = CanMessage.WRITE, CanMessage.CHANGE
     deleted_by = CanMessage.DELETE
 

@@ -33,10 +33,7 @@ class MessageViewSet(RestorableViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The messages of a trip, newest first."""
         trip = self.get_permitted_trip(trip_id)
-        chosen, rows = self.query(), trip.messages.with_author()
-        if chosen.pop("deleted"):
-            return self.page(rows.restorable())
-        return self.page(rows.kept().filter(**chosen).order_by("-pk"))
+        return self.page_of_query(trip.messages.with_details().order_by("-pk"))
 
     @operation("sendMessage", needs=CanMessage.WRITE, takes=MessageRequest)
     def create(self, request: Request, trip_id: int) -> Response:
@@ -46,9 +43,7 @@ class MessageViewSet(RestorableViewSet):
         """
         trip = self.get_permitted_trip(trip_id)
         message = self.created_once(
-            trip_id,
-            trip.messages.with_details,
-            lambda: Message.add(trip, self.caller, **self.body()),
+            trip_id, trip.messages.shown, lambda: Message.add(trip, self.caller, **self.body())
         )
         return self.answer(message, location=f"/api/trips/{trip_id}/messages/{message.pk}")
 

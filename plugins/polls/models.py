@@ -23,8 +23,6 @@ from trips.roles import Capability
 from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
-#: How many a trip may have, deleted ones included.
-MAX_POLLS = 500
 MIN_OPTIONS, MAX_OPTIONS = 2, 20
 MAX_QUESTION_CHARS, MAX_OPTION_CHARS = 255, 100
 
@@ -69,10 +67,6 @@ class PollQuerySet(RestorableQuerySet["Poll"]):
         return super().visible_to(user).annotate(my_words=Subquery(own.values("option_words")[:1]))
 
     def with_details(self) -> Self:
-        """Those that are not deleted, with the votes in them."""
-        return self.kept().with_votes()
-
-    def with_votes(self) -> Self:
         people = summary_of("created_by")
         votes = Vote.objects.select_related("created_by").order_by("pk")
         votes = votes.only("trip", "poll", "option_words", *people)
@@ -89,7 +83,7 @@ class Poll(Restorable):
     """
 
     kind = "poll"
-    limit = MAX_POLLS
+    limit = 500
     added_by = CanPoll.CREATE
     changed_by = deleted_by = CanPoll.CHANGE
 
@@ -117,7 +111,7 @@ class Poll(Restorable):
 
     #: The vote of the reader, as `Vote.option_words` has it.
     my_words: str | None = None
-    #: Set by `with_votes`.
+    #: Set by `with_details`.
     loaded_votes: list["Vote"]
 
     class Meta:
@@ -173,16 +167,13 @@ class Poll(Restorable):
     def counted(self, options: Mapping[int, Mapping[str, Any]]) -> None:
         self.stored_options = json.dumps(options, ensure_ascii=False)
 
-    @property
-    def has_votes(self) -> bool:
-        return any(option["votes"] for option in self.counted.values())
-
     # -- Commands ----------------------------------------------------------------------------------
 
     def assign(self, *, options: Any = None, **fields: Any) -> None:
         """Set these fields. Raises `HasVotes`, and `ValidationError` on `options`."""
         terms = _TERMS & fields.keys()
-        if self.has_votes and any(getattr(self, name) != fields[name] for name in terms):
+        has_votes = any(option["votes"] for option in self.counted.values())
+        if has_votes and any(getattr(self, name) != fields[name] for name in terms):
             raise HasVotes
         if self._state.adding:
             self.loaded_votes = []
@@ -204,7 +195,10 @@ class Poll(Restorable):
         with self.locked(by, CanPoll.VOTE) as stored:
             if stored.is_closed:
                 raise PollClosed
-            stored._require_choice(option_ids)
+            if not {*option_ids} <= stored.counted.keys():
+                raise ValidationError({"optionIds": [_("Choose options of this poll.")]})
+            if len(option_ids) > 1 and not stored.multiple:
+                raise ValidationError({"optionIds": [_("Choose one option.")]})
             had = stored.my_option_ids
             if {*had} == {*option_ids}:
                 return stored
@@ -222,7 +216,7 @@ class Poll(Restorable):
             # Nothing tells who voted in an anonymous poll, not even its history.
             entry = Entry("poll.counted" if stored.anonymous else "poll.voted", stored.pk)
             write(stored.trip_id, None if stored.anonymous else by, entry)
-            return get_visible_or_404(Poll.objects.with_details, by, pk=stored.pk)
+            return get_visible_or_404(Poll.objects.shown, by, pk=stored.pk)
 
     def close(self, by: User) -> Self:
         """End the poll now. Closing it again changes nothing."""
@@ -250,7 +244,7 @@ class Poll(Restorable):
         self.counted = counted
 
     def locked(self, by: User, can: Capability) -> AbstractContextManager[Any]:
-        rows = Poll.objects.with_details
+        rows = Poll.objects.shown
         return locked_row(rows, by, can, trip_id=self.trip_id, pk=self.pk)
 
     @property
@@ -273,12 +267,6 @@ class Poll(Restorable):
         if any(known[gone]["votes"] for gone in known.keys() - options.keys()):
             raise HasVotes
         self.counted = options
-
-    def _require_choice(self, option_ids: Sequence[int]) -> None:
-        if not {*option_ids} <= self.counted.keys():
-            raise ValidationError({"optionIds": [_("Choose options of this poll.")]})
-        if len(option_ids) > 1 and not self.multiple:
-            raise ValidationError({"optionIds": [_("Choose one option.")]})
 
 
 #: What people rely on when they vote.
@@ -329,7 +317,7 @@ def count_imported(trip: Trip) -> None:
     Vote.objects.filter(trip=trip, poll__anonymous=True).delete()
     # One by one, because all votes together are many.
     for poll_id in list(Poll.objects.filter(trip=trip).values_list("pk", flat=True)):
-        poll = Poll.objects.with_votes().get(trip=trip, pk=poll_id)
+        poll = Poll.objects.with_details().get(trip=trip, pk=poll_id)
         poll.next_option = max(poll.counted) + 1
         if not poll.anonymous:
             options, changed = without_votes(poll.counted), []

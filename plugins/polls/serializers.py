@@ -76,6 +76,10 @@ class Options(StrictList):
 
     default_error_messages = {"same": gettext_lazy("The options must differ.")}
 
+    def __init__(self, **options: Any) -> None:
+        text = "2 to 20 options, in the order in which they are shown."
+        super().__init__(min_length=MIN_OPTIONS, max_length=MAX_OPTIONS, help_text=text, **options)
+
     def to_internal_value(self, data: Any) -> Any:
         options = super().to_internal_value(data)
         # In a PATCH, a serializer takes no field as required.
@@ -88,20 +92,11 @@ class Options(StrictList):
         return options
 
 
-def _options(kind: type[CamelCaseSerializer]) -> Any:
-    return Options(
-        child=kind(),
-        min_length=MIN_OPTIONS,
-        max_length=MAX_OPTIONS,
-        help_text="2 to 20 options, in the order in which they are shown.",
-    )
-
-
 class PollRequest(CamelCaseSerializer):
     """A question to the members of a trip."""
 
     question = StrictText(max_length=MAX_QUESTION_CHARS, help_text="1 to 255 characters.")
-    options = _options(NewOption)
+    options = Options(child=NewOption())
     multiple = StrictBoolean(default=False, help_text="Whether people may choose several options.")
     anonymous = StrictBoolean(default=False, help_text="Whether nobody learns who voted for what.")
     shows_votes = StrictChoice(
@@ -115,7 +110,7 @@ class PollRequest(CamelCaseSerializer):
 class PollChange(PollRequest):
     """What to change."""
 
-    options = _options(ChangedOption)
+    options = Options(child=ChangedOption())
 
 
 class VoteRequest(CamelCaseSerializer):
@@ -126,9 +121,6 @@ class VoteRequest(CamelCaseSerializer):
         max_length=MAX_OPTIONS,
         help_text="The ids of the options that one chooses. None: take the vote back.",
     )
-
-    def validate_option_ids(self, option_ids: list[int]) -> list[int]:
-        return list(dict.fromkeys(option_ids))
 
 
 class OptionSerializer(CamelCaseSerializer):
@@ -194,7 +186,7 @@ def stored_options(shown: Any, _people: Mapping[int, int]) -> str:
     option_id = BoundedNumber(maximum=MAX_OPTION_ID)
     votes = serializers.IntegerField(min_value=0, max_value=MAX_COUNTED)
     rows = [one if isinstance(one, Mapping) else {} for one in shown.values()]
-    texts = _options(NewOption).run_validation([{"text": row.get("text")} for row in rows])
+    texts = Options(child=NewOption()).run_validation([{"text": row.get("text")} for row in rows])
     options = {
         option_id.run_validation(key): {**text, "votes": votes.run_validation(row.get("votes"))}
         for key, row, text in zip(shown, rows, texts, strict=True)

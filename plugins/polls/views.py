@@ -32,9 +32,8 @@ class PollViewSet(RestorableViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The polls of a trip, newest first."""
         trip = self.get_permitted_trip(trip_id)
-        polls = Poll.objects.visible_to(self.caller).filter(trip=trip).with_votes()
-        is_deleted = self.query()["deleted"]
-        return self.page(polls.restorable() if is_deleted else polls.kept().order_by("-pk"))
+        polls = Poll.objects.visible_to(self.caller).filter(trip=trip).with_details()
+        return self.page_of_query(polls.order_by("-pk"))
 
     @operation("createPoll", needs=CanPoll.CREATE, takes=PollRequest)
     def create(self, request: Request, trip_id: int) -> Response:
@@ -98,4 +97,4 @@ class PollViewSet(RestorableViewSet):
         return self.answer(self.get_kept(trip_id, poll_id).reopen(self.caller))
 
     def get_kept(self, trip_id: int, pk: int) -> Poll:
-        return self.get_permitted_object(Poll.objects.with_details, trip_id=trip_id, pk=pk)
+        return self.get_permitted_object(Poll.objects.shown, trip_id=trip_id, pk=pk)

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.pictures import PDF
-from plugins.documents.models import MAX_DOCUMENTS, Document, DocumentFile
+from plugins.documents.models import Document, DocumentFile
 from plugins.documents.tests.asking import PASSPORT, attach, names, stored
 from tests.factories import UserFactory, add_guest, join
 from tests.scoped import script_of
@@ -235,7 +235,7 @@ def test_a_trip_has_room_for_so_many_documents(api, ask, documents, trip, ed):
     path = ask()
     api(ed).delete(path)
     Document.objects.bulk_create(
-        Document(trip=trip, created_by=ed, name="x") for _number in range(MAX_DOCUMENTS)
+        Document(trip=trip, created_by=ed, name="x") for _number in range(Document.limit)
     )
     for answer in (api(ed).post(documents, PASSPORT), api(ed).post(f"{path}/restore")):
         assert (answer.status_code, answer.json()["code"]) == (409, "limit_reached")
