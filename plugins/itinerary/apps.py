@@ -124,7 +124,9 @@ class ItineraryConfig(Plugin):
     def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:
         from plugins.itinerary.models import Activity
 
-        rows = Activity.objects.filter(trip__in=trips).in_calendars()
+        dated = Activity.objects.filter(trip__in=trips, date__isnull=False)
+        # What was deleted is shown as cancelled.
+        rows = (dated.kept() | dated.restorable()).order_by("-date", "-order", "-id")
         return [row.in_calendar for row in rows[:limit]]
 
     def personal_data(self) -> Iterable[PersonalList]:

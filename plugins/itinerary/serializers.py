@@ -5,13 +5,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from plugins.fields import BoundedNumber
 from plugins.itinerary.models.activity import (
-    MAX_ACTIVITIES,
     MAX_MINUTES,
     MAX_ORDER,
+    Activity,
     ActivityCategory,
     ActivityType,
 )
@@ -28,7 +29,6 @@ from tripcompanion.api.serializers import (
     StrictList,
     StrictText,
     UrlOrPath,
-    describe,
 )
 from tripcompanion.currency.fields import MoneyField
 from users.serializers.account import UserSummary
@@ -43,14 +43,11 @@ _NULL: Any = {"allow_null": True, "default": None}
 _TIME = "([01][0-9]|2[0-3]):[0-5][0-9]"
 
 
+@extend_schema_field({"type": "string", "maxLength": 5, "pattern": f"^{_TIME}$"})
 class TimeField(StrictText):
     """`HH:mm`, from 00:00 to 23:59."""
 
     default_error_messages = {"invalid": gettext_lazy("Must be a time such as 09:30: HH:mm.")}
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        describe(self, {"type": "string", "maxLength": 5, "pattern": f"^{_TIME}$"})
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str) or not re.fullmatch(_TIME, data):
@@ -108,7 +105,7 @@ class OrderRequest(CamelCaseSerializer):
     activity_ids = StrictList(
         child=IdField(),
         allow_empty=False,
-        max_length=MAX_ACTIVITIES,
+        max_length=Activity.limit,
         help_text="All activities of the day, and those that move to it, each once.",
     )
 

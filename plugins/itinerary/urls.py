@@ -10,6 +10,6 @@ TRIP = [
     path("/activities/order", ItineraryViewSet.as_view({"put": "order"})),
     path("/activities/<id:activity_id>", ActivityViewSet.as_view(ITEM)),
     path("/activities/<id:activity_id>/restore", ActivityViewSet.as_view({"post": "restore"})),
-    path("/itinerary", ItineraryViewSet.as_view({"get": "itinerary"})),
+    path("/itinerary", ItineraryViewSet.as_view({"get": "retrieve"})),
     path("/itinerary/<str:date>", ItineraryViewSet.as_view({"put": "day"})),
 ]

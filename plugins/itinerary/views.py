@@ -23,10 +23,8 @@ from plugins.itinerary.serializers import (
     OrderRequest,
 )
 from plugins.restorable_views import RestorableViewSet
-from tripcompanion.api.etags import etag_of
 from tripcompanion.api.operations import operation
 from tripcompanion.api.serializers import StrictDate
-from tripcompanion.compiled import serialize
 from tripcompanion.database.snapshots import snapshot
 from trips.models import Trip
 from trips.models.conflicts import NotRestorable
@@ -46,12 +44,8 @@ class ActivityViewSet(RestorableViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The activities of a trip by day and in their order, those without a date last."""
         trip = self.get_permitted_trip(trip_id)
-        chosen = self.query()
-        if chosen.pop("deleted"):
-            rows = trip.activities.restorable()
-        else:
-            rows = trip.activities.kept().filter(**chosen).planned()
-        return self.page(rows.with_details().prefetch_related(with_costs(self.caller)))
+        rows = trip.activities.with_details().prefetch_related(with_costs(self.caller))
+        return self.page_of_query(rows.planned())
 
     @operation("createActivity", needs=CanPlan.PLAN, takes=NewActivity)
     def create(self, request: Request, trip_id: int) -> Response:
@@ -61,9 +55,7 @@ class ActivityViewSet(RestorableViewSet):
         """
         trip = self.get_permitted_trip(trip_id)
         added = self.created_once(
-            trip_id,
-            lambda: trip.activities.kept().with_details(),
-            lambda: Activity.add(trip, self.caller, **self.body()),
+            trip_id, trip.activities.shown, lambda: Activity.add(trip, self.caller, **self.body())
         )
         return self._answer(added, location=f"/api/trips/{trip_id}/activities/{added.pk}")
 
@@ -116,7 +108,7 @@ class ItineraryViewSet(InTripViewSet):
     response_serializer = DaySerializer
 
     @operation("getItinerary", needs=Can.READ, answers=ItinerarySerializer, has_etag=True)
-    def itinerary(self, request: Request, trip_id: int) -> Response:
+    def retrieve(self, request: Request, trip_id: int) -> Response:
         """All days of a trip, with what is planned, what is done, and what it costs.
 
         With its `ETag` as `If-Match`, `orderActivities` takes a list that nobody has changed.
@@ -141,7 +133,7 @@ class ItineraryViewSet(InTripViewSet):
         """
         trip = self.get_permitted_trip(trip_id)
         body = self.body(current=lambda: self._shown(trip))
-        with self.matching(trip_id, lambda: self._tag(trip)):
+        with self.unchanged(trip_id, lambda: Itinerary(trip, self.caller)):
             Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self._day(trip, body["date"])
 
@@ -166,10 +158,6 @@ class ItineraryViewSet(InTripViewSet):
         with suppress(ValidationError):
             day = StrictDate().run_validation(self.sent_body().get("date"))
         return Itinerary(trip, self.caller).day(day)
-
-    def _tag(self, trip: Trip) -> str:
-        shown = Itinerary(trip, self.caller)
-        return etag_of(serialize(ItinerarySerializer, shown, self.get_serializer_context()))
 
     def _day(self, trip: Trip, day: Any) -> Response:
         with snapshot():

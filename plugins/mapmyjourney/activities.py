@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from plugins.itinerary import serializers as itinerary
 from plugins.itinerary import views
 from plugins.itinerary.models import Activity, Itinerary
-from plugins.itinerary.models.activity import MAX_ACTIVITIES, ActivityCategory
+from plugins.itinerary.models.activity import ActivityCategory
 from plugins.itinerary.models.cost import planned_for
 from plugins.itinerary.rights import CanPlan
 from plugins.mapmyjourney.renaming import Renamed
@@ -151,7 +151,7 @@ class PlaceRequest(CamelCaseSerializer):
 class ReorderRequest(CamelCaseSerializer):
     """All activities of some days, with their places."""
 
-    activities = StrictList(child=PlaceRequest(), allow_empty=False, max_length=MAX_ACTIVITIES)
+    activities = StrictList(child=PlaceRequest(), allow_empty=False, max_length=Activity.limit)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if len({row["id"] for row in attrs["activities"]}) < len(attrs["activities"]):
@@ -252,7 +252,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
 class ItineraryViewSet(views.ItineraryViewSet):
     """The itinerary of a trip."""
 
-    response_serializers: ClassVar = {"itinerary": ItinerarySerializer}
+    response_serializers: ClassVar = {"retrieve": ItinerarySerializer}
 
     def answer(self, instance: Itinerary, **options: Any) -> Response:
         """The itinerary, whose activities have their places."""

@@ -51,7 +51,7 @@ API: list[Any] = [
         ActivityViewSet.as_view({"put": "reorder"}, parser_classes=[IdsParser]),
     ),
     path("trips/<id:trip_id>/activities/<id:activity_id>", ActivityViewSet.as_view(PARTS)),
-    path("trips/<id:trip_id>/itinerary", ItineraryViewSet.as_view({"get": "itinerary"})),
+    path("trips/<id:trip_id>/itinerary", ItineraryViewSet.as_view({"get": "retrieve"})),
     path("trips/<id:trip_id>/itinerary/reorder", ItineraryViewSet.as_view({"put": "reorder"})),
 ]
 

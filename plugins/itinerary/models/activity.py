@@ -19,8 +19,6 @@ from trips.models.events import Event
 from trips.models.journal import Entry, entries_between, plain_values, write
 from users.models import User, summary_of
 
-#: How many a trip may have.
-MAX_ACTIVITIES = 2000
 MAX_MINUTES = 24 * 60
 #: The largest number of an order that a file may have: there is room for more after it.
 MAX_ORDER = 2**53
@@ -56,11 +54,6 @@ class ActivityQuerySet(RestorableQuerySet["Activity"]):
         """In the order of the plan; those without a date come last."""
         return self.order_by(F("date").asc(nulls_last=True), "order", "id")
 
-    def in_calendars(self) -> "ActivityQuerySet":
-        """Those with a date, the last one first, with those that can be restored."""
-        dated = self.filter(date__isnull=False)
-        return (dated.kept() | dated.restorable()).order_by("-date", "-order", "-id")
-
     def with_details(self) -> "ActivityQuerySet":
         """With what a response contains, but the expenses."""
         columns = (field.name for field in self.model._meta.concrete_fields)
@@ -73,7 +66,7 @@ class Activity(ClientNamed, Restorable):
     """Something to do on a trip, on a day or on none yet. A deleted one keeps its place."""
 
     kind = "activity"
-    limit = MAX_ACTIVITIES
+    limit = 2000
     added_by = changed_by = CanPlan.PLAN
     deleted_by = CanPlan.DELETE
 
@@ -173,7 +166,8 @@ class Activity(ClientNamed, Restorable):
         """Set these fields; on another day, and as a new one, it comes last."""
         day = fields.get("date", self.date)
         if self._state.adding or day != self.date:
-            self.order = _end_of(self.trip, day)
+            of_day = self.trip.activities.kept().filter(date=day)
+            self.order = of_day.aggregate(last=Max("order", default=0))["last"] + STEP
         super().assign(**fields)
 
     def change(self, by: User, place: int | None = None, **fields: Any) -> "Activity":
@@ -255,9 +249,3 @@ def rewrite(trip: Trip, by: User, changes: Sequence[Change]) -> None:
 def day_index(trip: Trip, day: datetime.date | None) -> int | None:
     """Which day of the trip a date is, from 0, below 0 before it; None without one."""
     return None if day is None else (day - trip.start_date).days
-
-
-def _end_of(trip: Trip, day: datetime.date | None) -> int:
-    """The number after those of a day."""
-    last = trip.activities.kept().filter(date=day).aggregate(last=Max("order", default=0))
-    return last["last"] + STEP

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict, namedtuple
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Exists, F, OuterRef, Prefetch, Q, Subquery
+from django.db.models import F, OuterRef, Prefetch, Q, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
@@ -84,11 +84,8 @@ def link(expense: Expense, activity_id: int | None) -> None:
 def with_costs(reader: Any) -> "Prefetch[Any]":
     """What reads the expenses of activities: none if the token of `reader` may not see them."""
     rows = ActivityExpense.objects.recorded()
-    return Prefetch("links", rows if _sees_costs(reader) else rows.none(), "loaded_links")
-
-
-def _sees_costs(reader: Any) -> bool:
-    return bool(reader.covers(Scope.EXPENSES_READ))
+    may_see = reader.covers(Scope.EXPENSES_READ)
+    return Prefetch("links", rows if may_see else rows.none(), "loaded_links")
 
 
 def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQuerySet":
@@ -102,18 +99,11 @@ def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQue
 
 #: The columns of an activity in an itinerary: first those that others are found by.
 _KEYS = ["id", "date", "created_by_id"]
-_COLUMNS = [
-    *_KEYS,
-    *(
-        field.attname
-        for field in Activity._meta.concrete_fields
-        if field.attname not in {*_KEYS, "deleted_at", "restored_at"}
-    ),
-]
+_OTHERS = [one.attname for one in Activity._meta.concrete_fields if one.attname not in _KEYS]
 _ADDED = ["day_index", "expense_ids", "cost_minor", "created_by"]
 
 
-class PlannedActivity(namedtuple("_Planned", [*_COLUMNS, *_ADDED])):
+class PlannedActivity(namedtuple("_Planned", [*_KEYS, *_OTHERS, *_ADDED])):
     """An activity in an itinerary, with all that its serializer shows.
 
     Instances of the model would take several times as long to make and to serialize. Who shows more
@@ -127,9 +117,8 @@ def plan_of(trip: Trip, reader: Any) -> list[Any]:
     authors = {user.pk: user for user in _people.fetch(ids={row[2] for row in rows})}
     ids: dict[int, list[int]] = defaultdict(list)
     costs: Counter[int] = Counter()
-    for pk, expense_id, amount_minor in (
-        _links_in.fetch(trip=trip.pk) if _sees_costs(reader) else ()
-    ):
+    links = _links_in.fetch(trip=trip.pk) if reader.covers(Scope.EXPENSES_READ) else ()
+    for pk, expense_id, amount_minor in links:
         ids[pk].append(expense_id)
         costs[pk] += amount_minor
     # mypy does not know how many columns there are.
@@ -142,7 +131,7 @@ def plan_of(trip: Trip, reader: Any) -> list[Any]:
 
 @CompiledQuery
 def _activities_in(trip: Param) -> Any:
-    return Activity.objects.filter(trip=trip).kept().planned().values_list(*_COLUMNS)
+    return Activity.objects.filter(trip=trip).kept().planned().values_list(*_KEYS, *_OTHERS)
 
 
 @CompiledQuery
@@ -167,5 +156,4 @@ class ShownActivities(ActivityQuerySet):
 
 def of_recorded() -> Q:
     """Condition on links: neither the expense nor the activity is deleted."""
-    expenses = Expense.objects.filter(pk=OuterRef("expense"), trip=OuterRef("trip"))
-    return Q(Exists(expenses), activity__deleted_at=None)
+    return Q(expense__trip=F("trip"), activity__deleted_at=None)

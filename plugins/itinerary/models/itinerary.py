@@ -148,21 +148,16 @@ class Itinerary:
     def __init__(self, trip: Trip, reader: User) -> None:
         self.trip, self.trip_id = trip, trip.pk
         self.activities = plan_of(trip, reader)
-        self._days = {row.date: row for row in _days_in(trip=trip.pk)}
-        for day in self._days.values():
-            day.trip = trip
-        by_date: dict[datetime.date | None, list[Any]] = defaultdict(list)
+        self._stored = {row.date: row for row in _days_in(trip=trip.pk)}
+        self._planned: dict[datetime.date | None, list[Any]] = defaultdict(list)
         for activity in self.activities:
-            by_date[activity.date].append(activity)
-        for date in {*by_date, *self._days}:
-            self.day(date).activities = by_date[date]
+            self._planned[activity.date].append(activity)
 
     def day(self, day: datetime.date | None) -> ItineraryDay:
         """The day with this date, or what has none."""
-        if day not in self._days:
-            self._days[day] = ItineraryDay(trip=self.trip, date=day)
-            self._days[day].activities = []
-        return self._days[day]
+        found = self._stored.get(day) or ItineraryDay(date=day)
+        found.trip, found.activities = self.trip, self._planned[day]
+        return found
 
     @property
     def days(self) -> list[ItineraryDay]:
@@ -170,17 +165,14 @@ class Itinerary:
         start, end = self.trip.start_date, self.trip.end_date
         length = min((end - start).days + 1, MAX_DAYS)
         dates = {start + datetime.timedelta(days=number) for number in range(length)}
-        dates |= {
-            row.date
-            for row in self._days.values()
-            if row.date and (row.title or row.is_ticked or row.activities)
-        }
+        dates |= {day for day, planned in self._planned.items() if day and planned}
+        dates |= {row.date for row in self._stored.values() if row.title or row.is_ticked}
         return [self.day(day) for day in sorted(dates)]
 
     @property
     def undated(self) -> list[Any]:
         """The activities without a date."""
-        return self.day(None).activities
+        return self._planned[None]
 
     @property
     def completed_percent(self) -> int:
