@@ -21,10 +21,11 @@ from plugins.attachments.recognition import Kind, extension_of
 from plugins.attachments.rights import CanAttach
 from plugins.attachments.storage import copy, discard
 from plugins.moving import QuotaExceeded, expense_moved
+from plugins.restorable import author_column
 from splits.models import DeletedEntry, Expense
 from tripcompanion.api.problems import Conflict
 from tripcompanion.plugin import WriteFile
-from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.events import Event
 from trips.models.journal import Entry, write
 from trips.roles import Capability
@@ -175,12 +176,7 @@ class Attachment(models.Model):
     one has checked it.
     """
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="attachments",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = trip_key("attachments")
     #: Deleted expenses have no row.
     expense = models.ForeignKey(
         Expense,
@@ -194,9 +190,7 @@ class Attachment(models.Model):
     parent_type = models.CharField(  # noqa: DJ001 -- "" is no type
         gettext_lazy("object"), max_length=24, null=True, editable=False
     )
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("uploaded by")
-    )
+    created_by = author_column(gettext_lazy("uploaded by"))
     #: The name that the file had; nothing is stored under it.
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS)
     type = models.CharField(gettext_lazy("type"), max_length=100, choices=Kind)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from plugins.comments.rights import CanComment
 from plugins.moving import expense_moved
+from plugins.restorable import author_column, time_column
 from splits.models.deleted import DeletedEntry
 from splits.models.expense import Expense
 from splits.models.in_trip import InTrip
@@ -64,16 +65,10 @@ class Comment(ClientNamed, InTrip):
         related_name="comments",
         verbose_name=gettext_lazy("expense"),
     )
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("written by")
-    )
+    created_by = author_column(gettext_lazy("written by"))
     text = models.TextField(gettext_lazy("text"), max_length=MAX_COMMENT_CHARS)
-    created_at = models.DateTimeField(
-        gettext_lazy("created at"), default=timezone.now, editable=False
-    )
-    updated_at = models.DateTimeField(
-        gettext_lazy("updated at"), default=timezone.now, editable=False
-    )
+    created_at = time_column(gettext_lazy("created at"))
+    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = CommentQuerySet.as_manager()
 

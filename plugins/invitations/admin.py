@@ -9,24 +9,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from plugins.admin_pages import ExportedAdmin
-from plugins.csv_export import CsvColumns, named
+from plugins.csv_export import named
 from plugins.invitations.models import Invitation
 from trips.admin import caller_of, person
-
-INVITATIONS: CsvColumns = {
-    "id": "id",
-    "trip_id": "trip_id",
-    "trip_title": "trip__title",
-    "invited_by": "created_by__email",
-    **named("role", "email", "note", "max_uses", "uses", "created_at", "expires_at", "revoked_at"),
-}
 
 
 @admin.register(Invitation)
 class InvitationAdmin(ExportedAdmin):
     """Invitations, which an administrator can revoke. Their digests are not displayed."""
 
-    csv_columns = INVITATIONS
+    csv_columns: ClassVar = {
+        **named("id", "trip_id"),
+        "trip_title": "trip__title",
+        "invited_by": "created_by__email",
+        **named("role", "email", "note", "max_uses", "uses"),
+        **named("created_at", "expires_at", "revoked_at"),
+    }
     list_display = (
         "id",
         "trip",

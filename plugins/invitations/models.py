@@ -17,6 +17,7 @@ from rest_framework.exceptions import NotFound, PermissionDenied, ValidationErro
 
 from plugins.invitations.conflicts import AlreadyInvited, EmailUnverified, InvitedByAddress
 from plugins.invitations.mails import LETTER
+from plugins.restorable import author_column
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.deletes import delete_in_batches
 from trips.models.conflicts import AlreadyMember
@@ -78,13 +79,6 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         """Delete these in batches, with their mails, which are not counted; returns how many."""
         return delete_in_batches(self, lambda batch: len(batch.remove()))
 
-    def withdraw(self) -> list[Entry]:
-        """Delete these invitations, whose guest is being deleted; returns the journal entries.
-
-        Call it under the trip's lock.
-        """
-        return [Entry(REVOKED, pk) for pk in sorted(self.remove())]
-
     def revoke(self) -> list[Entry]:
         """Revoke those that are not revoked yet; returns the journal entries.
 
@@ -94,10 +88,6 @@ class InvitationQuerySet(InTripQuerySet[Any]):
         if ids:
             self.model.objects.filter(pk__in=ids).update(revoked_at=timezone.now())
         return [Entry(REVOKED, pk) for pk in ids]
-
-    def revoke_void(self) -> list[Entry]:
-        """Like `revoke`, for invitations whose maker may no longer invite; they end for good."""
-        return self.with_details().filter(inviter_may=False).revoke()
 
     def with_details(self) -> "InvitationQuerySet":
         """With `inviter_may`: whether the maker may still add members with its role."""
@@ -126,9 +116,7 @@ class Invitation(models.Model):
     """
 
     trip = trip_key("invitations")
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("invited by")
-    )
+    created_by = author_column(gettext_lazy("invited by"))
     role = models.CharField(gettext_lazy("role"), max_length=MAX_ROLE_LENGTH, choices=TripRole)
     #: Only the account with this address may accept; null if everybody may who has the link.
     email = models.CharField(  # noqa: DJ001 -- null if for everybody
@@ -332,11 +320,11 @@ class Invitation(models.Model):
 
 
 def revoked(trip_id: int, user_id: int, *, is_deleted: bool) -> list[Entry]:
-    """See `Plugin.revoked`: what a person made, or what names a guest."""
+    """See `Plugin.revoked`: what a person made ends for good; what names a guest is deleted."""
     rows = Invitation.objects.filter(trip=trip_id)
     if is_deleted:
-        return rows.filter(guest=user_id).withdraw()
-    return rows.filter(created_by=user_id).revoke_void()
+        return [Entry(REVOKED, pk) for pk in sorted(rows.filter(guest=user_id).remove())]
+    return rows.with_details().filter(created_by=user_id, inviter_may=False).revoke()
 
 
 def of_account(account: User) -> InvitationQuerySet:

@@ -60,8 +60,8 @@ def checked(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context:
     return with_people({"currency": trip.currency} | known, {})
 
 
-def imported(sent: Any, people: Mapping[int, int]) -> Body:
-    """A body from a file, without nulls, and with the ids of people that they have here.
+def stored_text(sent: Any, people: Mapping[int, int]) -> str:
+    """A body from a file as it is stored, with the ids of people that they have here.
 
     Only its form is checked: whether it can be recorded is seen when it is. Raises
     `ValidationError`.
@@ -78,12 +78,8 @@ def imported(sent: Any, people: Mapping[int, int]) -> Body:
     context = {"trip": Trip(currency=""), "is_lenient": True}
     request = RecurringExpense(data=given, partial=True, context=context)
     request.is_valid(raise_exception=True)
-    return with_people({name: given[name] for name in given if name in request.fields}, people)
-
-
-def stored_text(sent: Any, people: Mapping[int, int]) -> str:
-    """The body in a file as it is stored. Raises `ValidationError`."""
-    return as_text(imported(sent, people))
+    known = {name: given[name] for name in given if name in request.fields}
+    return as_text(with_people(known, people))
 
 
 def preview(body: Mapping[str, Any], trip: Trip, by: User, day: date, **context: Any) -> Expense:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import islice
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django.db import DataError, IntegrityError, models, transaction
@@ -21,10 +21,11 @@ from plugins.recurring import body
 from plugins.recurring.body import Body
 from plugins.recurring.mails import RECURRENCE
 from plugins.recurring.rules import MAX_OVERDUE, MAX_RULE_CHARS, dates_of
+from plugins.restorable import author_column
 from splits.models import Expense
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import LimitReached, as_api_exception, document_of
-from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip
+from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip, trip_key
 from trips.models.conflicts import CurrencyChanged
 from trips.models.journal import as_text
 from trips.roles import Can, Capability, may
@@ -56,13 +57,6 @@ class RateOfFormerCurrency(CurrencyChanged):
     )
 
 
-class Reason(NamedTuple):
-    """The code of a problem, and its text."""
-
-    code: str
-    text: str
-
-
 class RecurrenceState(models.TextChoices):
     """Whether expenses are recorded. One without a next date has ended."""
 
@@ -80,15 +74,8 @@ class RecurrenceQuerySet(InTripQuerySet["Recurrence"]):
 class Recurrence(models.Model):
     """An expense that is recorded on each date of a rule, by the account that created it."""
 
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        related_name="recurrences",
-        verbose_name=gettext_lazy("trip"),
-    )
-    created_by = models.ForeignKey(
-        User, on_delete=models.PROTECT, related_name="+", verbose_name=gettext_lazy("recorded by")
-    )
+    trip = trip_key("recurrences")
+    created_by = author_column(gettext_lazy("recorded by"))
     rule = models.CharField(gettext_lazy("rule"), max_length=MAX_RULE_CHARS)
     time_zone = models.CharField(gettext_lazy("time zone"), max_length=64)
     starts_on = models.DateField(gettext_lazy("starts on"))
@@ -136,9 +123,9 @@ class Recurrence(models.Model):
         return self.state if self.next else "ended"
 
     @property
-    def reason(self) -> Reason | None:
-        """Why the service paused it."""
-        return Reason(self.reason_code, self.reason_text) if self.reason_code else None
+    def reason(self) -> "Recurrence | None":
+        """Why the service paused it, whose columns are in this row; None unless it did."""
+        return self if self.reason_code else None
 
     @property
     def today(self) -> date:

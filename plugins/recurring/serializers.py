@@ -141,8 +141,12 @@ class SkipRequest(CamelCaseSerializer):
 class PauseReason(CamelCaseSerializer):
     """Why the service could not record an expense."""
 
-    code = serializers.CharField(help_text="The code of the problem, such as `no_rate`.")
-    text = serializers.CharField(help_text="The problem, in the language of who records it.")
+    code = serializers.CharField(
+        source="reason_code", help_text="The code of the problem, such as `no_rate`."
+    )
+    text = serializers.CharField(
+        source="reason_text", help_text="The problem, in the language of who records it."
+    )
 
 
 class RecurrencePreview(CamelCaseSerializer):

@@ -1,17 +1,15 @@
 """The routes of recurring expenses."""
 
-from django.urls import include, path
+from django.urls import path
 
 from plugins.recurring.views import RecurrenceViewSet
 from tripcompanion.api.url_map import CHANGED, LIST
 
-RECURRING = [
-    path("", RecurrenceViewSet.as_view(LIST)),
-    path("/preview", RecurrenceViewSet.as_view({"post": "preview"})),
-    path("/<id:recurrence_id>", RecurrenceViewSet.as_view(CHANGED)),
-    path("/<id:recurrence_id>/pause", RecurrenceViewSet.as_view({"post": "pause"})),
-    path("/<id:recurrence_id>/resume", RecurrenceViewSet.as_view({"post": "resume"})),
-    path("/<id:recurrence_id>/skip", RecurrenceViewSet.as_view({"post": "skip"})),
+TRIP = [
+    path("/recurring", RecurrenceViewSet.as_view(LIST)),
+    path("/recurring/preview", RecurrenceViewSet.as_view({"post": "preview"})),
+    path("/recurring/<id:recurrence_id>", RecurrenceViewSet.as_view(CHANGED)),
+    path("/recurring/<id:recurrence_id>/pause", RecurrenceViewSet.as_view({"post": "pause"})),
+    path("/recurring/<id:recurrence_id>/resume", RecurrenceViewSet.as_view({"post": "resume"})),
+    path("/recurring/<id:recurrence_id>/skip", RecurrenceViewSet.as_view({"post": "skip"})),
 ]
-
-TRIP = [path("/recurring", include(RECURRING))]
