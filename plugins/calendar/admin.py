@@ -10,21 +10,19 @@ from django.utils.translation import gettext_lazy
 
 from plugins.admin_pages import ExportedAdmin
 from plugins.calendar.models import CalendarLink
-from plugins.csv_export import CsvColumns, named
+from plugins.csv_export import named
 from trips.admin import person
-
-CSV_COLUMNS: CsvColumns = {
-    **named("id"),
-    "user_email": "user__email",
-    **named("trip_id", "created_at", "read_at"),
-}
 
 
 @admin.register(CalendarLink)
 class CalendarLinkAdmin(ExportedAdmin):
     """Links, which an administrator can revoke. Their digests are not displayed."""
 
-    csv_columns = CSV_COLUMNS
+    csv_columns: ClassVar = {
+        **named("id"),
+        "user_email": "user__email",
+        **named("trip_id", "created_at", "read_at"),
+    }
     list_display = ("id", person("user", gettext_lazy("user")), *("trip", "created_at", "read_at"))
     list_select_related = ("user", "trip")
     search_fields = ("user__email", "user__name", "trip__title")

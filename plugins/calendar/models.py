@@ -1,7 +1,7 @@
 """The secret addresses of calendars, and what these show."""
 
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import date, timedelta
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy, override
 from rest_framework.exceptions import NotFound
 
 from plugins.calendar.rights import CanSubscribe
+from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.plugin import plugins
 from trips.models import Member, Trip, locked_trip
 from users.models import Role, User
@@ -119,7 +120,9 @@ class CalendarLink(models.Model):
         """Note that it was read, if it was not in the last hour."""
         now = timezone.now()
         if self.read_at is None or self.read_at <= now - _READ_EVERY:
-            CalendarLink.objects.filter(pk=self.pk).update(read_at=now)
+            # If the database is away, the next reading is noted.
+            with suppress(*DATABASE_AWAY):
+                CalendarLink.objects.filter(pk=self.pk).update(read_at=now)
 
     def contents(self) -> tuple[str, list[Mapping[str, Any]]]:
         """The name of the calendar and its entries by time, in the language of its account.

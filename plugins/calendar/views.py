@@ -1,6 +1,5 @@
 """Calendars, and the links to them."""
 
-from contextlib import suppress
 from io import BytesIO
 
 from django.http import HttpResponseBase, HttpResponseNotModified
@@ -15,7 +14,6 @@ from plugins.calendar.serializers import CalendarLinkSerializer, NewCalendarLink
 from tripcompanion.api.etags import etag_of, is_known
 from tripcompanion.api.operations import operation
 from tripcompanion.api.viewsets import OpenViewSet
-from tripcompanion.database.watching import DATABASE_AWAY
 from trips.models import Trip
 from trips.roles import Can
 from trips.viewsets import InTripViewSet
@@ -103,7 +101,7 @@ class CalendarViewSet(OpenViewSet):
         """
         link = CalendarLink.presented(secret)
         contents = link.contents()
-        self.after_success = lambda: _note_reading(link)
+        self.after_success = link.note_reading
         self.limits.charge_rows(len(contents[1]))
         tag = etag_of(state_of(contents))
         response: HttpResponseBase
@@ -114,9 +112,3 @@ class CalendarViewSet(OpenViewSet):
         response["ETag"] = tag
         response["Cache-Control"] = f"private, max-age={FRESH.seconds}"
         return response
-
-
-def _note_reading(link: CalendarLink) -> None:
-    # If the database is away, the next reading is noted.
-    with suppress(*DATABASE_AWAY):
-        link.note_reading()
