@@ -4,22 +4,21 @@ from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
 from plugins.admin_pages import ExportedAdmin
-from plugins.csv_export import CsvColumns, named
+from plugins.csv_export import named
 from plugins.webhooks.models import Webhook
 from trips.admin import person
-
-CSV_COLUMNS: CsvColumns = {
-    **named("id"),
-    "user_email": "user__email",
-    **named("trip_id", "state", "last_at", "last_status", "failing_since", "due_at", "created_at"),
-}
 
 
 @admin.register(Webhook)
 class WebhookAdmin(ExportedAdmin):
     """Webhooks and the results of their last messages. Only the hosts of the URLs are displayed."""
 
-    csv_columns = CSV_COLUMNS
+    csv_columns = {
+        **named("id"),
+        "user_email": "user__email",
+        **named("trip_id", "state", "last_at", "last_status", "failing_since", "due_at"),
+        "created_at": "created_at",
+    }
     list_display = (
         "id",
         person("user", gettext_lazy("user")),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
-from tripcompanion.plugin import Outdated, PersonalList, Plugin
+from tripcompanion.plugin import Outdated, PersonalList, Plugin, until
 
 
 class WebhooksConfig(Plugin):
@@ -18,8 +18,8 @@ class WebhooksConfig(Plugin):
     def outdated(self, now: datetime, month_ago: datetime) -> Outdated:
         from plugins.webhooks.models import WebhookDelivery
 
-        ended = WebhookDelivery.objects.ended(before=month_ago)
-        yield "webhook deliveries", [ended.order_by("created_at")]
+        old = until(month_ago, WebhookDelivery, "created_at")
+        yield "webhook deliveries", [old.exclude(state="waiting")]
 
     def forget(self, account: Any, by: Any) -> None:
         from plugins.webhooks.models import Webhook

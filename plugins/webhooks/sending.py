@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone, translation
@@ -41,17 +41,11 @@ MESSAGES_IN_A_ROW = 50
 TURN_SECONDS = 2.0
 
 
-class Tally(NamedTuple):
-    """The result of a run: messages that were delivered, and attempts that failed."""
-
-    delivered: int = 0
-    failed: int = 0
-
-
-def deliver(is_over: Callable[[], bool] = bool) -> Tally:
+def deliver(is_over: Callable[[], bool] = bool) -> tuple[int, int]:
     """Send every message that is due, until `is_over`. Accounts take turns.
 
-    Call it outside transactions. Any number of processes may run it at once.
+    Returns how many were delivered, and how many attempts failed. Call it outside transactions. Any
+    number of processes may run it at once.
     """
     delivered, failed = 0, 0
     served: deque[int] = deque(maxlen=BATCH)
@@ -76,7 +70,7 @@ def deliver(is_over: Callable[[], bool] = bool) -> Tally:
             lease.postpone()
         finally:
             lease.release()
-    return Tally(delivered, failed)
+    return delivered, failed
 
 
 def send(webhook: Webhook, delivery: WebhookDelivery) -> Attempt:

@@ -1,6 +1,5 @@
 """The messages that were sent to webhooks, or will be: each is a row until it is pruned."""
 
-from datetime import datetime
 from typing import Any, ClassVar, Self
 from uuid import uuid4
 
@@ -47,10 +46,6 @@ class WebhookDeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
     def waiting(self) -> Self:
         """Messages that will be sent or retried."""
         return self.filter(state=DeliveryState.WAITING)
-
-    def ended(self, before: datetime) -> Self:
-        """Messages from before that time that will not be sent again."""
-        return self.exclude(state=DeliveryState.WAITING).filter(created_at__lte=before)
 
 
 class WebhookDelivery(models.Model):

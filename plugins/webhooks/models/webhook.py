@@ -222,7 +222,8 @@ class Webhook(models.Model):
         salts = [self.salt]
         if self.former_until is not None and self.former_until > timezone.now():
             salts.append(self.former_salt)
-        return [SECRET_PREFIX + b64encode(_key(salt)).decode() for salt in salts]
+        keys = (salted_hmac("splits.Webhook", salt, algorithm="sha256").digest() for salt in salts)
+        return [SECRET_PREFIX + b64encode(key).decode() for key in keys]
 
     def wants(self, event: str) -> bool:
         """Whether one of the patterns covers `event`."""
@@ -301,8 +302,3 @@ def require_url(url: str) -> None:
             )
     except BadAddress as error:
         raise ValidationError({"url": [error.args[0]]}) from error
-
-
-def _key(salt: str) -> bytes:
-    """The 32 bytes of a secret."""
-    return salted_hmac("splits.Webhook", salt, algorithm="sha256").digest()

@@ -19,8 +19,8 @@ class Command(WatchCommand):
     )
 
     def work_once(self) -> None:
-        done = deliver()
-        self.stdout.write(f"{done.delivered} messages delivered, {done.failed} attempts failed.")
+        delivered, failed = deliver()
+        self.stdout.write(f"{delivered} messages delivered, {failed} attempts failed.")
 
     def work(self, is_ended: Callable[[], bool]) -> bool:
         deliver(is_ended)
