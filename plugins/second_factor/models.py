@@ -306,16 +306,13 @@ class Challenge(models.Model):
                 if not this.exists():
                     raise ChallengeEnded
                 is_right = AuthenticatorApp.accepts(account, code) is not None
-                if is_right or self._count_wrong_code(this) >= FREE_CODES:
-                    this.delete()
+                if not is_right:
+                    this.update(wrong_codes=F("wrong_codes") + 1)
+                    this = this.filter(wrong_codes__gte=FREE_CODES)
+                this.delete()
                 return is_right
         except (NotAuthenticated, NotFound) as error:
             raise ChallengeEnded from error
-
-    @staticmethod
-    def _count_wrong_code(this: models.QuerySet["Challenge"]) -> int:
-        this.update(wrong_codes=F("wrong_codes") + 1)
-        return this.get().wrong_codes
 
 
 def without_spaces(code: str) -> str:
