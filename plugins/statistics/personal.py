@@ -202,29 +202,24 @@ def _shared(user: ViewerParam, other: Param) -> QuerySet[Trip]:
 
 @CompiledQuery
 def _owed(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Debt, Any]:
-    rows = Debt.objects.open().filter(
-        ArrayParam.among(pair, "debtor"), ArrayParam.among(pair, "creditor")
-    )
-    return _sums(rows.filter(ArrayParam.among(trips, "trip")), "debtor", "open_minor")
+    rows = Debt.objects.open().filter(ArrayParam.among(trips, "trip"))
+    return _sums("open_minor", rows, pair, "debtor", "creditor")
 
 
 @CompiledQuery
 def _credit(pair: ArrayParam = _PAIR, trips: ArrayParam = _TRIPS) -> QuerySet[Settlement, Any]:
     """What was paid beyond the debts, which the receiver owes the sender."""
-    rows = Settlement.with_offsets.with_credit().filter(
-        ArrayParam.among(pair, "sender"), ArrayParam.among(pair, "receiver")
-    )
-    return _sums(rows.filter(ArrayParam.among(trips, "trip")), "receiver", "credit_minor")
+    rows = Settlement.with_offsets.with_credit().filter(ArrayParam.among(trips, "trip"))
+    return _sums("credit_minor", rows, pair, "receiver", "sender")
 
 
 @CompiledQuery
 def _sent(pair: ArrayParam = _PAIR) -> QuerySet[Settlement, Any]:
     """In all trips: with those given, SQLite would read all settlements in them."""
-    rows = Settlement.objects.filter(
-        ArrayParam.among(pair, "sender"), ArrayParam.among(pair, "receiver")
-    )
-    return _sums(rows, "sender", "amount_minor")
+    return _sums("amount_minor", Settlement.objects, pair, "sender", "receiver")
 
 
-def _sums(rows: QuerySet[Any], person: str, column: str) -> QuerySet[Any, Any]:
-    return rows.order_by().values_list("trip", person).annotate(**halves_of(column))
+def _sums(column: str, rows: Any, pair: ArrayParam, *people: str) -> QuerySet[Any, Any]:
+    """What is between a pair of people, by trip and by the first column of people."""
+    between = rows.filter(*(ArrayParam.among(pair, name) for name in people)).order_by()
+    return between.values_list("trip", people[0]).annotate(**halves_of(column))
