@@ -122,10 +122,8 @@ def columns_of(path: str) -> tuple[str, ...]:
 class AttachmentQuerySet(InTripQuerySet["Attachment"]):
     def shown(self) -> "AttachmentQuerySet":
         """Those that are not of something that is deleted, with what a response contains."""
-        return self.filter(shown()).with_details()
-
-    def with_details(self) -> "AttachmentQuerySet":
-        return self.select_related("created_by").only(*columns_of(""))
+        rows = self.filter(shown()).select_related("created_by")
+        return rows.only(*columns_of(""))
 
     def contents(self) -> "Iterator[tuple[ZipInfo, WriteFile]]":
         """The files for the archive of an account; see `Plugin.personal_files`."""
