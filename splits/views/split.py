@@ -1,5 +1,6 @@
 """Splits of an expense, and a user's open splits and total debt."""
 
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -95,10 +96,13 @@ class DebtViewSet(PeopleViewSet):
     tag = "debts"
     scope_prefix = "expenses"
     pagination_class = None
+    permission_classes = (IsSelfOrAdmin,)
+
+    def usual_problems(self, method: str) -> list[type[APIException]]:
+        return [PermissionDenied]
 
     @operation(
         "listPendingDebts",
-        permission=IsSelfOrAdmin,
         query=PendingQuery,
         answers=ExpenseSplitSerializer,
         many=True,
@@ -116,7 +120,6 @@ class DebtViewSet(PeopleViewSet):
 
     @operation(
         "totalDebt",
-        permission=IsSelfOrAdmin,
         query=DebtQuery,
         answers=TotalDebtSerializer,
         # Or it opens a snapshot itself.

@@ -228,20 +228,20 @@ LOCKS: Guards = {
     "trips/views/user.py": [
         (
             "replacing an account checked only under the lock",
-            '"replaceUser",\n        permission=IsSelfOrAdmin,',
-            '"replaceUser",',
+            '"update": IsSelfOrAdmin,',
+            '"update": IsUser,',
             "tests/security/test_waiting.py",
         ),
         (
             "changing a profile checked only under the lock",
-            '"updateProfile",\n        permission=IsSelfOrAdmin,',
-            '"updateProfile",',
+            '"profile": IsSelfOrAdmin,',
+            '"profile": IsUser,',
             "tests/security/test_waiting.py",
         ),
         (
             "deleting an account checked only under the lock",
-            "permission=IsAdmin",
-            "permission=IsSelfOrAdmin",
+            '"destroy": IsAdmin,',
+            '"destroy": IsSelfOrAdmin,',
             "tests/security/test_waiting.py",
         ),
     ],

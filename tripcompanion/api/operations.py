@@ -12,7 +12,6 @@ _TABLES = {
     "files": "files",
     "needs": "needs",
     "operation_id": "operation_ids",
-    "permission": "permissions",
     "problems": "problems",
     "query": "query_serializers",
     "takes": "request_serializers",
@@ -39,10 +38,9 @@ def operation(
 
     `operation_id` is the name of a method in generated clients. `takes`, `query` and `answers` are
     serializers of the body, of the query and of the response; `answers=None` is a response without
-    a body. `needs` is the capability in the trip, None for every user; `permission` is a class of
-    DRF in place of those of the viewset. `status` is 201 for what makes something, as `create`
-    does, and 202 for what is done later. The tables of `ApiViewSet` explain the rest; raises
-    `TypeError` for what has none. Subclasses inherit what is declared.
+    a body. `needs` is the capability in the trip, None for every user. `status` is 201 for what
+    makes something, as `create` does, and 202 for what is done later. The tables of `ApiViewSet`
+    explain the rest; raises `TypeError` for what has none. Subclasses inherit what is declared.
     """
     if unknown := declared.keys() - _TABLES.keys() - _SETS.keys():
         raise TypeError(f"An operation has no {', '.join(sorted(unknown))}.")

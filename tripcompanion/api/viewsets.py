@@ -13,13 +13,8 @@ from weakref import proxy
 
 from django.http import FileResponse
 from django.utils.http import http_date
-from rest_framework.exceptions import (
-    APIException,
-    AuthenticationFailed,
-    PermissionDenied,
-    ValidationError,
-)
-from rest_framework.permissions import SAFE_METHODS, AllowAny, BasePermission
+from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
+from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -85,8 +80,6 @@ class ApiViewSet(GenericViewSet):
     creates: ClassVar[frozenset[str]] = frozenset({"create"})
     #: Actions that answer 202: the work is done later, or not at all.
     accepts: ClassVar[frozenset[str]] = frozenset()
-    #: The permission of actions that ask for more than those of the class.
-    permissions: ClassVar[Mapping[str, type[BasePermission]]] = {}
     #: Actions that return many rows: a page, or an array if `pagination_class` is None.
     lists: ClassVar[frozenset[str]] = frozenset({"list"})
     #: Actions on a resource with an `ETag`, which support `If-None-Match` or `If-Match`.
@@ -131,7 +124,7 @@ class ApiViewSet(GenericViewSet):
 
     def usual_problems(self, method: str) -> Iterable[type[APIException]]:
         """What every action of this kind may be refused for, besides its `problems`."""
-        return [PermissionDenied] if self.action in self.permissions else []
+        return ()
 
     def who_may(self) -> str:
         """A sentence on who may do the current action; for the document."""
@@ -223,10 +216,6 @@ class ApiViewSet(GenericViewSet):
         if self.action in self.single_statement and CompiledQuery.reads_at_once:
             return handler
         return partial(in_snapshot, handler)
-
-    def get_permissions(self) -> Sequence[Any]:
-        own = self.permissions.get(self.action)
-        return [own()] if own else super().get_permissions()
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [kind() for kind in self.throttles.get(self.action, self.throttle_classes)]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,7 +27,7 @@ from trips.serializers import (
     TripMemberSerializer,
 )
 from trips.throttles import LookupThrottle
-from trips.viewsets import InTripViewSet, IsTripOwner
+from trips.viewsets import InTripViewSet, IsTripOwner, MayInTrip
 
 
 class MemberViewSet(InTripViewSet):
@@ -36,6 +37,11 @@ class MemberViewSet(InTripViewSet):
     scope_prefix = "trips"
     pagination_class = None
     response_serializer = TripMemberSerializer
+
+    def get_permissions(self) -> list[BasePermission]:
+        if self.action in {"change_role", "destroy"}:
+            return [IsTripOwner()]
+        return [MayInTrip()]
 
     def member(self, trip_id: int, user_id: int) -> Member:
         return self.get_permitted_object(
@@ -77,7 +83,6 @@ class MemberViewSet(InTripViewSet):
 
     @operation(
         "changeMemberRole",
-        permission=IsTripOwner,
         needs=Can.MANAGE_MEMBERS,
         takes=ChangeMemberRoleRequest,
         problems=[LastOwner, GuestIsViewer],
@@ -90,11 +95,7 @@ class MemberViewSet(InTripViewSet):
         return self.answer(member)
 
     @operation(
-        "removeMember",
-        permission=IsTripOwner,
-        needs=Can.MANAGE_MEMBERS,
-        uncounted=True,
-        problems=[LastOwner, BalanceOpen],
+        "removeMember", needs=Can.MANAGE_MEMBERS, uncounted=True, problems=[LastOwner, BalanceOpen]
     )
     def destroy(self, request: Request, trip_id: int, user_id: int) -> Response:
         """Remove a member whose balance is zero.

@@ -1,9 +1,11 @@
 """Views of accounts: the caller's own, and those of others."""
 
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
+from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.generics import get_object_or_404
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,7 +17,7 @@ from trips.models.conflicts import LastOwner
 from trips.throttles import LookupThrottle
 from users.models import EmailTaken, LastAdmin, Session, User
 from users.models.conflicts import LogInAgain
-from users.permissions import IsAdmin, IsSelfOrAdmin
+from users.permissions import IsAdmin, IsSelfOrAdmin, IsUser
 from users.serializers.account import (
     DeleteAccountRequest,
     UserCreateRequest,
@@ -57,6 +59,19 @@ class UserViewSet(ApiViewSet):
 
     tag = "accounts"
     response_serializer = UserSerializer
+    permissions: ClassVar = {
+        "retrieve": IsUser,
+        "by_email": IsUser,
+        "update": IsSelfOrAdmin,
+        "profile": IsSelfOrAdmin,
+        "destroy": IsAdmin,
+    }
+
+    def get_permissions(self) -> list[BasePermission]:
+        return [self.permissions.get(self.action, IsUser)()]
+
+    def usual_problems(self, method: str) -> list[type[APIException]]:
+        return [] if self.permissions[self.action] is IsUser else [PermissionDenied]
 
     @operation("getUser", single_statement=True)
     def retrieve(self, request: Request, user_id: int) -> Response:
@@ -81,12 +96,7 @@ class UserViewSet(ApiViewSet):
         user = get_object_or_404(User.objects.with_email(email))
         return self.answer(user, hidden=user.hidden_from(self.caller, is_companion=True))
 
-    @operation(
-        "replaceUser",
-        permission=IsSelfOrAdmin,
-        takes=UserCreateRequest,
-        problems=[EmailTaken, LogInAgain],
-    )
+    @operation("replaceUser", takes=UserCreateRequest, problems=[EmailTaken, LogInAgain])
     def update(self, request: Request, user_id: int) -> Response:
         """Replace name, e-mail and password.
 
@@ -99,12 +109,7 @@ class UserViewSet(ApiViewSet):
         user.change(by=self.caller, keep=self._own_session(user), **body)
         return self.answer(user)
 
-    @operation(
-        "updateProfile",
-        permission=IsSelfOrAdmin,
-        takes=UserUpdateRequest,
-        problems=[EmailTaken, LogInAgain],
-    )
+    @operation("updateProfile", takes=UserUpdateRequest, problems=[EmailTaken, LogInAgain])
     def profile(self, request: Request, user_id: int) -> Response:
         """Change some fields of an account.
 
@@ -118,7 +123,7 @@ class UserViewSet(ApiViewSet):
         user.change(by=self.caller, keep=self._own_session(user), proof=proof, **body)
         return self.answer(user)
 
-    @operation("deleteUser", permission=IsAdmin, problems=[LastOwner, LastAdmin])
+    @operation("deleteUser", problems=[LastOwner, LastAdmin])
     def destroy(self, request: Request, user_id: int) -> Response:
         """Erase an account and end its memberships.
 
