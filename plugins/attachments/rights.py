@@ -1,6 +1,7 @@
 """Who may attach files, and delete them: rows of the table of `trips.roles`."""
 
-from trips.roles import ANY, OWN, Capability, rows
+from trips.roles import NONE, OWN, Can, Capability
+from trips.roles import TABLE as CORE
 
 
 class CanAttach(Capability):
@@ -13,10 +14,8 @@ class CanAttach(Capability):
     DELETE = "delete attached files"
 
 
-TABLE = rows(
-    {
-        #                  OWNER  EDITOR VIEWER
-        CanAttach.ATTACH: (ANY,   ANY,   OWN),
-        CanAttach.DELETE: (ANY,   OWN,   OWN),
-    }
-)  # fmt: skip
+RECORD = CORE[Can.RECORD]
+TABLE = {
+    CanAttach.ATTACH: {role: OWN if RECORD[role] is NONE else RECORD[role] for role in RECORD},
+    CanAttach.DELETE: CORE[Can.SETTLE],
+}

@@ -1,6 +1,7 @@
 """Who may have a link: a row of the table of `trips.roles`."""
 
-from trips.roles import ANY, Capability, rows
+from trips.roles import TABLE as CORE
+from trips.roles import Can, Capability
 
 
 class CanSubscribe(Capability):
@@ -9,9 +10,4 @@ class CanSubscribe(Capability):
     LINK = "have a link to the calendar of the trip"
 
 
-TABLE = rows(
-    {
-        #                   OWNER  EDITOR VIEWER
-        CanSubscribe.LINK: (ANY,   ANY,   ANY),
-    }
-)  # fmt: skip
+TABLE = {CanSubscribe.LINK: CORE[Can.READ]}

@@ -1,6 +1,7 @@
 """Who may comment, and change and delete comments: rows of the table of `trips.roles`."""
 
-from trips.roles import ANY, OWN, Capability, rows
+from trips.roles import OWN, Can, Capability, TripRole
+from trips.roles import TABLE as CORE
 
 
 class CanComment(Capability):
@@ -11,11 +12,8 @@ class CanComment(Capability):
     DELETE_COMMENTS = "delete comments"
 
 
-TABLE = rows(
-    {
-        #                           OWNER  EDITOR VIEWER
-        CanComment.COMMENT:         (ANY,   ANY,   ANY),
-        CanComment.CHANGE_COMMENTS: (OWN,   OWN,   OWN),
-        CanComment.DELETE_COMMENTS: (ANY,   OWN,   OWN),
-    }
-)  # fmt: skip
+TABLE = {
+    CanComment.COMMENT: CORE[Can.READ],
+    CanComment.CHANGE_COMMENTS: dict.fromkeys(TripRole, OWN),
+    CanComment.DELETE_COMMENTS: CORE[Can.SETTLE],
+}

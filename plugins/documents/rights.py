@@ -1,6 +1,7 @@
 """Who may ask for documents and bring them: rows of the table of `trips.roles`."""
 
-from trips.roles import ANY, NONE, OWN, Capability, rows
+from trips.roles import TABLE as CORE
+from trips.roles import Can, Capability
 
 
 class CanDocument(Capability):
@@ -12,12 +13,9 @@ class CanDocument(Capability):
     ATTACH_FOR = "attach a file of somebody else to a document"
 
 
-TABLE = rows(
-    {
-        #                        OWNER  EDITOR VIEWER
-        CanDocument.CREATE:     (ANY,   ANY,   NONE),
-        CanDocument.CHANGE:     (ANY,   OWN,   NONE),
-        CanDocument.ATTACH:     (ANY,   ANY,   ANY),
-        CanDocument.ATTACH_FOR: (ANY,   ANY,   NONE),
-    }
-)  # fmt: skip
+TABLE = {
+    CanDocument.CREATE: CORE[Can.RECORD],
+    CanDocument.CHANGE: CORE[Can.CHANGE_EXPENSES],
+    CanDocument.ATTACH: CORE[Can.READ],
+    CanDocument.ATTACH_FOR: CORE[Can.RECORD],
+}

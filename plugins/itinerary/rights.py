@@ -1,6 +1,7 @@
 """Who may plan: rows of the table of `trips.roles`."""
 
-from trips.roles import ANY, NONE, OWN, Capability, rows
+from trips.roles import TABLE as CORE
+from trips.roles import Can, Capability
 
 
 class CanPlan(Capability):
@@ -10,10 +11,4 @@ class CanPlan(Capability):
     DELETE = "delete activities"
 
 
-TABLE = rows(
-    {
-        #                OWNER  EDITOR VIEWER
-        CanPlan.PLAN:   (ANY,   ANY,   NONE),
-        CanPlan.DELETE: (ANY,   OWN,   NONE),
-    }
-)  # fmt: skip
+TABLE = {CanPlan.PLAN: CORE[Can.RECORD], CanPlan.DELETE: CORE[Can.CHANGE_EXPENSES]}

@@ -1,6 +1,7 @@
 """Who may write messages, change and delete them: rows of the table of `trips.roles`."""
 
-from trips.roles import ANY, OWN, Capability, rows
+from trips.roles import OWN, Can, Capability, TripRole
+from trips.roles import TABLE as CORE
 
 
 class CanMessage(Capability):
@@ -12,12 +13,9 @@ class CanMessage(Capability):
     DELETE = "delete messages"
 
 
-TABLE = rows(
-    {
-        #                  OWNER  EDITOR VIEWER
-        CanMessage.WRITE:  (ANY,   ANY,   ANY),
-        CanMessage.MARK:   (ANY,   ANY,   ANY),
-        CanMessage.CHANGE: (OWN,   OWN,   OWN),
-        CanMessage.DELETE: (ANY,   OWN,   OWN),
-    }
-)  # fmt: skip
+TABLE = {
+    CanMessage.WRITE: CORE[Can.READ],
+    CanMessage.MARK: CORE[Can.READ],
+    CanMessage.CHANGE: dict.fromkeys(TripRole, OWN),
+    CanMessage.DELETE: CORE[Can.SETTLE],
+}

@@ -1,6 +1,7 @@
 """Who may ask and vote: rows of the table of `trips.roles`."""
 
-from trips.roles import ANY, NONE, OWN, Capability, rows
+from trips.roles import TABLE as CORE
+from trips.roles import Can, Capability
 
 
 class CanPoll(Capability):
@@ -11,11 +12,8 @@ class CanPoll(Capability):
     VOTE = "vote in polls"
 
 
-TABLE = rows(
-    {
-        #                OWNER  EDITOR VIEWER
-        CanPoll.CREATE: (ANY,   ANY,   NONE),
-        CanPoll.CHANGE: (ANY,   OWN,   NONE),
-        CanPoll.VOTE:   (ANY,   ANY,   ANY),
-    }
-)  # fmt: skip
+TABLE = {
+    CanPoll.CREATE: CORE[Can.RECORD],
+    CanPoll.CHANGE: CORE[Can.CHANGE_EXPENSES],
+    CanPoll.VOTE: CORE[Can.READ],
+}

@@ -1,6 +1,7 @@
 """Who may archive a trip: a row of the table of `trips.roles`."""
 
-from trips.roles import ANY, Capability, rows
+from trips.roles import TABLE as CORE
+from trips.roles import Can, Capability
 
 
 class CanArchive(Capability):
@@ -9,9 +10,4 @@ class CanArchive(Capability):
     ARCHIVE = "archive the trip in their own list"
 
 
-TABLE = rows(
-    {
-        #                    OWNER  EDITOR VIEWER
-        CanArchive.ARCHIVE: (ANY,   ANY,   ANY),
-    }
-)  # fmt: skip
+TABLE = {CanArchive.ARCHIVE: CORE[Can.READ]}

@@ -38,16 +38,27 @@ def role_cells() -> Iterator[Mutant]:
         shown = next((row for row in ROWS if row.can is can), None)
         test = f"{_ROLE_TEST}[{shown}]" if shown else _TABLE_TEST
         file = Path(inspect.getfile(type(can))).relative_to(ROOT)
-        row = rf"^ +{type(can).__name__}\.{can.name}: +\((.+)\),$"
-        line = re.search(row, (ROOT / file).read_text(), re.M)
+        row = rf"\b{type(can).__name__}\.{can.name}: +({_ROW})"
+        line = re.search(row, (ROOT / file).read_text())
         if line is None:
             raise LookupError(f"{file} has no row for {can}")
-        cells = line[1].replace(" ", "").split(",")
         for at, (role, access) in enumerate(TABLE[can].items()):
             wrong = "NONE" if access is Access.ANY else "ANY"
-            new = line[0].replace(line[1], ", ".join([*cells[:at], wrong, *cells[at + 1 :]]))
+            new = line[0].replace(line[1], _with_cell(line[1], at, role, wrong))
             name = f"{type(can).__name__}.{can.name} of {role}: {access.name} becomes {wrong}"
             yield Mutant(name, str(file), line[0], new, shlex.quote(test))
+
+
+#: Cells, the row of another capability, or a dictionary.
+_ROW = r"\(.+\)|\{.+\}|[\w.]+(?:\[.+?\]|\(.+?\))"
+
+
+def _with_cell(row: str, at: int, role: str, access: str) -> str:
+    """The code of a row with another access for a role."""
+    if row.startswith("("):
+        cells = row.strip("()").replace(" ", "").split(",")
+        return f"({', '.join([*cells[:at], access, *cells[at + 1 :]])})"
+    return f'{{**{row}, "{role}": __import__("trips.roles").roles.{access}}}'
 
 
 def constraints() -> Iterator[Mutant]:

@@ -18,6 +18,7 @@ from plugins.attachments.rights import CanAttach
 from plugins.attachments.storage import keep
 from plugins.attachments.views import AttachmentViewSet, TripAttachmentViewSet
 from tests.factories import acting_as_owner
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import TRIP, Row
 from trips.roles import Can
 
@@ -41,7 +42,10 @@ ROWS = [
     *(Row("GET", ATTACHMENT + end, can=Can.READ) for end in ("", "/content", "/thumbnail")),
     Row("DELETE", ATTACHMENT, 204, CanAttach.DELETE),
 ]
-PROMISED = {CanAttach.ATTACH: ("any", "any", "own"), CanAttach.DELETE: ("any", "own", "own")}
+PROMISED = {
+    CanAttach.ATTACH: tuple(one.replace("none", "own") for one in CORE[Can.RECORD]),
+    CanAttach.DELETE: CORE[Can.SETTLE],
+}
 SCOPES_OF = dict.fromkeys(CanAttach, "expenses:write")
 AREAS = {AttachmentViewSet: "expenses", TripAttachmentViewSet: "expenses"}
 WRITTEN = {

@@ -7,6 +7,7 @@ from plugins.calendar.rights import CanSubscribe
 from plugins.calendar.views import CalendarViewSet, OwnCalendarLinkViewSet, TripCalendarLinkViewSet
 from tests.factories import UserFactory
 from tests.trips.access import ME, OPEN, TRIP, USER, Row, Scene, everybody
+from tests.trips.access import PROMISED as CORE
 from tripcompanion.plugin import Plugin, plugins
 from trips.roles import Can
 
@@ -22,7 +23,7 @@ ROWS = [
     Row("DELETE", OWN, statuses=everybody(204, anonymous=401)),
     Row("GET", CALENDAR, statuses=everybody(200)),
 ]
-PROMISED = {CanSubscribe.LINK: ("any", "any", "any")}
+PROMISED = {CanSubscribe.LINK: CORE[Can.READ]}
 SCOPES_OF = {CanSubscribe.LINK: "calendar:write"}
 AREAS = {OwnCalendarLinkViewSet: None, TripCalendarLinkViewSet: "calendar", CalendarViewSet: OPEN}
 WRITTEN = {f"POST {OF_TRIP}": [], f"DELETE {OF_TRIP}": []}

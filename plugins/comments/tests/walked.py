@@ -6,6 +6,7 @@ from plugins.comments.models import Comment
 from plugins.comments.rights import CanComment
 from plugins.comments.views import CommentViewSet
 from tests.factories import spend
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import Row, just
 from trips.roles import Can
 
@@ -18,9 +19,9 @@ ROWS = [
     Row("DELETE", COMMENT, 204, CanComment.DELETE_COMMENTS),
 ]
 PROMISED = {
-    CanComment.COMMENT: ("any", "any", "any"),
-    CanComment.CHANGE_COMMENTS: ("own", "own", "own"),
-    CanComment.DELETE_COMMENTS: ("any", "own", "own"),
+    CanComment.COMMENT: CORE[Can.READ],
+    CanComment.CHANGE_COMMENTS: ("own",) * len(CORE[Can.READ]),
+    CanComment.DELETE_COMMENTS: CORE[Can.SETTLE],
 }
 SCOPES_OF = dict.fromkeys(CanComment, "expenses:write")
 AREAS = {CommentViewSet: "expenses"}

@@ -10,6 +10,7 @@ from plugins.documents.models import Document, DocumentFile
 from plugins.documents.rights import CanDocument
 from plugins.documents.views import DocumentAttachmentViewSet, DocumentViewSet
 from tests.factories import acting_as_owner
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import TRIP, Row, just
 from trips.roles import Can
 
@@ -36,10 +37,10 @@ ROWS = [
     Row("POST", FILES, 201, CanDocument.ATTACH, form),
 ]
 PROMISED = {
-    CanDocument.CREATE: ("any", "any", "none"),
-    CanDocument.CHANGE: ("any", "own", "none"),
-    CanDocument.ATTACH: ("any", "any", "any"),
-    CanDocument.ATTACH_FOR: ("any", "any", "none"),
+    CanDocument.CREATE: CORE[Can.RECORD],
+    CanDocument.CHANGE: CORE[Can.CHANGE_EXPENSES],
+    CanDocument.ATTACH: CORE[Can.READ],
+    CanDocument.ATTACH_FOR: CORE[Can.RECORD],
 }
 SCOPES_OF = dict.fromkeys(CanDocument, "documents:write")
 AREAS = {DocumentViewSet: "documents", DocumentAttachmentViewSet: "documents"}

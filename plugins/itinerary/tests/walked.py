@@ -7,6 +7,7 @@ from plugins.itinerary.models import Activity, ActivityExpense, ItineraryDay
 from plugins.itinerary.rights import CanPlan
 from plugins.itinerary.views import ActivityViewSet, ItineraryViewSet
 from tests.factories import acting_as_owner
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import TRIP, Row, Scene, just
 from trips.roles import Can
 
@@ -39,7 +40,7 @@ ROWS = [
     Row("PUT", ORDER, 200, CanPlan.PLAN, ordered),
     Row("PUT", ONE_DAY, 200, CanPlan.PLAN, just(title="Arrival")),
 ]
-PROMISED = {CanPlan.PLAN: ("any", "any", "none"), CanPlan.DELETE: ("any", "own", "none")}
+PROMISED = {CanPlan.PLAN: CORE[Can.RECORD], CanPlan.DELETE: CORE[Can.CHANGE_EXPENSES]}
 SCOPES_OF = dict.fromkeys(CanPlan, "activities:write")
 AREAS = {ActivityViewSet: "activities", ItineraryViewSet: "activities"}
 WRITTEN = {

@@ -6,6 +6,7 @@ from plugins.messages.models import Message, ReadMark
 from plugins.messages.rights import CanMessage
 from plugins.messages.views import MessageViewSet
 from tests.factories import acting_as_owner
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import TRIP, Row, just
 from trips.roles import Can
 
@@ -30,10 +31,10 @@ ROWS = [
     Row("POST", f"{MESSAGE}/restore", 200, CanMessage.DELETE),
 ]
 PROMISED = {
-    CanMessage.WRITE: ("any", "any", "any"),
-    CanMessage.MARK: ("any", "any", "any"),
-    CanMessage.CHANGE: ("own", "own", "own"),
-    CanMessage.DELETE: ("any", "own", "own"),
+    CanMessage.WRITE: CORE[Can.READ],
+    CanMessage.MARK: CORE[Can.READ],
+    CanMessage.CHANGE: ("own",) * len(CORE[Can.READ]),
+    CanMessage.DELETE: CORE[Can.SETTLE],
 }
 SCOPES_OF = dict.fromkeys(CanMessage, "messages:write")
 AREAS = {MessageViewSet: "messages"}

@@ -7,6 +7,7 @@ from plugins.polls.rights import CanPoll
 from plugins.polls.views import PollViewSet
 from tests.compiled_only import queries_of_parts
 from tests.factories import acting_as_owner
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import TRIP, Row, just
 from trips.roles import Can
 
@@ -25,9 +26,9 @@ ROWS = [
     Row("POST", f"{POLL}/restore", 200, CanPoll.CHANGE),
 ]
 PROMISED = {
-    CanPoll.CREATE: ("any", "any", "none"),
-    CanPoll.CHANGE: ("any", "own", "none"),
-    CanPoll.VOTE: ("any", "any", "any"),
+    CanPoll.CREATE: CORE[Can.RECORD],
+    CanPoll.CHANGE: CORE[Can.CHANGE_EXPENSES],
+    CanPoll.VOTE: CORE[Can.READ],
 }
 SCOPES_OF = dict.fromkeys(CanPoll, "polls:write")
 AREAS = {PollViewSet: "polls"}

@@ -5,12 +5,14 @@ from typing import Any
 from plugins.trip_list.models import ArchivedTrip
 from plugins.trip_list.rights import CanArchive
 from plugins.trip_list.views import ArchiveViewSet
+from tests.trips.access import PROMISED as CORE
 from tests.trips.access import TRIP, Row
+from trips.roles import Can
 
 ARCHIVE = f"{TRIP}/archive"
 
 ROWS = [Row(method, ARCHIVE, 204, CanArchive.ARCHIVE) for method in ("PUT", "DELETE")]
-PROMISED = {CanArchive.ARCHIVE: ("any", "any", "any")}
+PROMISED = {CanArchive.ARCHIVE: CORE[Can.READ]}
 SCOPES_OF = {CanArchive.ARCHIVE: "trips:write"}
 AREAS = {ArchiveViewSet: "trips"}
 WRITTEN = {f"{method} {ARCHIVE}": [] for method in ("PUT", "DELETE")}
