@@ -33,6 +33,8 @@ from users.models import EmailToken, Session, User
 from users.scopes import Scope
 from users.tokens import token_pair
 
+#: The strongest first; none grants one above itself.
+ROLES = ["OWNER", "EDITOR", "VIEWER"]
 #: By capability; what plugins promise is in their modules `walked`.
 PROMISED = {
     #                        OWNER  EDITOR  VIEWER
