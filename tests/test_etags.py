@@ -58,6 +58,17 @@ def test_a_stale_tag_is_412_with_the_present_one_and_changes_nothing(api, olga, 
         assert api(olga).get(path)["ETag"] == shown["ETag"]
 
 
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_a_stale_copy_that_is_sent_whole_is_412(api, olga, paths, method):
+    """What only responses have of it is stale, too, but the tag says more."""
+    for path, change in zip(paths, ({"title": "Porto"}, {"notes": "paid"}), strict=True):
+        shown = api(olga).get(path)
+        sent = {"data": {**shown.json(), **change}, "headers": {"If-Match": shown["ETag"]}}
+        assert getattr(api(olga), method)(path, **sent).status_code == 200
+        again = getattr(api(olga), method)(path, **sent)
+        assert (again.status_code, again.json()["code"]) == (412, "precondition_failed")
+
+
 @pytest.mark.parametrize("wanted", ["*", '"other", {tag}', "{tag}", None])
 def test_a_tag_that_fits_lets_the_change_through(api, olga, paths, wanted):
     for path, change in zip(paths, ({"title": "Porto"}, {"notes": "paid"}), strict=True):

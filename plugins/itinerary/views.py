@@ -132,8 +132,8 @@ class ItineraryViewSet(InTripViewSet):
         was added to the day or deleted meanwhile, nothing changes: `order_changed`.
         """
         trip = self.get_permitted_trip(trip_id)
-        body = self.body(current=lambda: self._shown(trip))
         with self.unchanged(trip_id, lambda: Itinerary(trip, self.caller)):
+            body = self.body(current=lambda: self._shown(trip))
             Activity.arrange(trip, self.caller, {body["date"]: body["activity_ids"]})
         return self._day(trip, body["date"])
 

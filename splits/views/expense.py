@@ -114,8 +114,8 @@ class ExpenseViewSet(InTripViewSet):
         expense = self.get_permitted_object(
             Expense.objects.with_trip, trip_id=trip_id, pk=expense_id
         )
-        changes = self._changes(partial=partial, trip=expense.trip, expense=expense)
         with self.unchanged(trip_id, lambda: self._shown(expense)):
+            changes = self._changes(partial=partial, trip=expense.trip, expense=expense)
             return self.with_etag(request, expense.change(self.caller, **changes))
 
     @operation(
