@@ -20,6 +20,8 @@ from trips.models.journal import Subject
 from users.models import User
 
 _COLUMNS = ("trip", "number", "at", "event", "object_id", "expense_id", "stored_changes")
+#: The cursor of a client that has nothing yet: all trips are new to it.
+START = "start"
 #: The keys of the objects of rows. Touched objects have their ids as keys.
 _OWN_KEYS = (-1, 0)
 
@@ -66,6 +68,8 @@ class Changes:
         if since is None:
             self._cursor = Cursor.of(reader)
             self._cursor.positions = {trip_id: trip.last for trip_id, trip in self._trips.items()}
+        elif since == START:
+            self._cursor = Cursor.of(reader)
         else:
             self._cursor = Cursor.read(since, reader)
             self._require_past()

@@ -19,7 +19,10 @@ class ChangesQuery(CamelCaseSerializer):
     since = StrictText(
         required=False,
         trim_whitespace=False,
-        help_text="The cursor of an earlier response. Without it, only a cursor for now is sent.",
+        help_text=(
+            "The cursor of an earlier response, or `start` for all trips as they are. Without it, "
+            "only a cursor for now is sent."
+        ),
     )
     limit = BoundedNumber(
         maximum=MAX_CHANGES,

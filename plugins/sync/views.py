@@ -45,10 +45,10 @@ class ChangeViewSet(InTripViewSet):
     def changes(self, request: Request) -> Any:
         """What changed in all trips of the caller since a cursor, with the current states.
 
-        Without `since`, the response has a cursor for now, and no items. Each object is sent once
-        in a response, however often it changed; a state of null means that it is gone. A trip that
-        the caller has lost is gone, and a new trip is sent as a whole. A scoped token gets
-        what its scopes let it read.
+        Without `since`, the response has a cursor for now, and no items; since `start`, every trip
+        is a new one. Each object is sent once in a response, however often it changed; a state of
+        null means that it is gone. A trip that the caller has lost is gone, and a new trip is sent
+        as a whole. A scoped token gets what its scopes let it read.
 
         `text/event-stream` has the changes as they happen: each is an event `change` with its
         cursor as its `id`, for ten minutes. It goes on after the `Last-Event-ID`, or else after

@@ -2919,10 +2919,10 @@ export interface paths {
          * What changed in all trips of the caller since a cursor, with the current states
          * @description What changed in all trips of the caller since a cursor, with the current states.
          *
-         *     Without `since`, the response has a cursor for now, and no items. Each object is sent once
-         *     in a response, however often it changed; a state of null means that it is gone. A trip that
-         *     the caller has lost is gone, and a new trip is sent as a whole. A scoped token gets
-         *     what its scopes let it read.
+         *     Without `since`, the response has a cursor for now, and no items; since `start`, every trip
+         *     is a new one. Each object is sent once in a response, however often it changed; a state of
+         *     null means that it is gone. A trip that the caller has lost is gone, and a new trip is sent
+         *     as a whole. A scoped token gets what its scopes let it read.
          *
          *     `text/event-stream` has the changes as they happen: each is an event `change` with its
          *     cursor as its `id`, for ten minutes. It goes on after the `Last-Event-ID`, or else after
@@ -16955,7 +16955,7 @@ export interface operations {
                 format?: string;
                 /** @description How many changes the response may have at most. */
                 limit?: number;
-                /** @description The cursor of an earlier response. Without it, only a cursor for now is sent. */
+                /** @description The cursor of an earlier response, or `start` for all trips as they are. Without it, only a cursor for now is sent. */
                 since?: string;
                 /** @description With `since`: for how many seconds to wait for a change if there is none yet. The response comes with the first one, or after this time without any. */
                 wait?: number;

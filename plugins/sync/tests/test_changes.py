@@ -42,6 +42,32 @@ def test_without_a_cursor_there_is_one_for_now(api, trip, olga):
     assert (again["items"], again["more"]) == ([], False)
 
 
+@pytest.mark.parametrize("limit", [1, 2, 50])
+def test_from_the_start_comes_all_that_there_is(api, trip, olga, vera, limit):
+    other = TripFactory()
+    for person, role in ((olga, TripRole.OWNER), (vera, TripRole.VIEWER)):
+        join(other, person, role)
+    for at in (trip, other, trip):
+        spend(at, 1000, paid_by=olga, among=[olga])
+    copy = Replica(api(vera))
+    copy.objects, copy.people, copy.cursor = {}, {}, "start"
+    copy.read(limit)
+    copy.catch_up(limit)
+    assert is_complete(copy)
+
+
+def test_what_is_deleted_between_two_pages_from_the_start_hides_nothing(api, trip, olga, vera):
+    """Of a list, the first row of the second page would move to the first, which was read."""
+    first, *_others = [spend(trip, 1000, paid_by=olga, among=[olga]) for _number in range(3)]
+    copy = Replica(api(vera))
+    copy.objects, copy.people, copy.cursor = {}, {}, "start"
+    copy.read(3)
+    assert (trip.pk, "expense", first.pk) in copy.objects
+    first.remove(by=olga)
+    copy.catch_up()
+    assert is_complete(copy)
+
+
 # -- What changes without a row of its own ---------------------------------------------------------
 
 
