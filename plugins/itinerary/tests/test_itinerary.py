@@ -113,6 +113,10 @@ def test_who_sends_the_tag_of_what_they_read_undoes_nobodys_move(ledger, plan, o
     assert order(ledger, olga, "2026-05-15", a).status_code == 200
     stale = order(ledger, ed, "2026-05-14", b, a, HTTP_IF_MATCH=tag)
     assert problem_of(stale, 412)["code"] == "precondition_failed"
+    # So is a day that is sent as it was read, with a title that it has no longer.
+    read = {"date": "2026-05-14", "activityIds": [b, a], "title": "As it was"}
+    path = f"{ledger.url}/activities/order"
+    problem_of(ledger.client(ed).put(path, read, HTTP_IF_MATCH=tag), 412)
     tag = ledger.answer(ed, "get", "itinerary")["ETag"]
     assert order(ledger, ed, "2026-05-14", b, HTTP_IF_MATCH=tag).status_code == 200
 
