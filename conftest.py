@@ -1,3 +1,3 @@
 """What all tests share, those of the core and those of the plugins."""
 
-pytest_plugins = ["tests.cast"]
+pytest_plugins = ["tests.cast", "tests.splits.fixtures"]

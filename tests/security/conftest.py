@@ -6,7 +6,6 @@ import httpx
 import pytest
 
 from tests.cast import Api
-from tests.hostile import World
 from tests.locks import OtherProcess
 from tests.security.accounts import Account, Past
 from tests.security.environment import Environment, add_up
@@ -44,11 +43,6 @@ def travellers(http: httpx.Client) -> list[Traveller]:
 def journey(travellers: list[Traveller]) -> Journey:
     """A trip of the first of the travellers."""
     return Journey.start(travellers[0])
-
-
-@pytest.fixture
-def world(olga: User, ed: User, sam: User, trip: Trip) -> World:
-    return World(olga, ed, sam, trip)
 
 
 @pytest.fixture

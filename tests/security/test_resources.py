@@ -12,12 +12,8 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, get_hasher
 from tests.security import raw
 from tests.wire import Wire
 
-#: A file of more than a megabyte.
-BUNDLE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
 #: In seconds: a refusal is given before any work is done.
 AT_ONCE = 3.0
-#: Slow clients at the same time; the server under test has 8 threads that work.
-SLOW_CLIENTS = 60
 LOG_INS = 32
 
 

@@ -1,6 +1,5 @@
 """What a request for many rows costs, and what its rows may have."""
 
-from collections.abc import Callable
 from functools import partial
 from uuid import uuid4
 
@@ -15,8 +14,6 @@ from tests.factories import spend
 from tests.splits.journey import Journey, at_once, sign_up
 from tests.test_client_ids import CREATE, EXPENSES, body_of, is_taken, other
 from tests.test_costs import inserted, remaining
-
-Limits = Callable[..., None]
 
 #: Of a deletion, and of one with a split that was paid.
 MOST_STATEMENTS, MOST_IF_PAID = 21, 29

@@ -9,11 +9,8 @@ from django.apps import apps
 from rest_framework.response import Response
 
 from tests.cast import Api
-from tests.splits.conftest import ledger
 from tests.splits.ledger import Json, Ledger
 from users.models import User
-
-__all__ = ["ledger"]
 
 Plan = Callable[..., Json]
 #: What a property of an entry has, by their names.

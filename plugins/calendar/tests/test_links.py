@@ -1,9 +1,7 @@
 """Who has a link, what ends it, and what it opens."""
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -112,14 +110,6 @@ def test_a_link_waits_for_a_trip_that_is_restored(ledger, link, read, olga):
     assert read(of_trip).status_code == 404
     assert ledger.answer(olga, "post", "restore").status_code == 200
     assert read(of_trip).status_code == 200
-
-
-ENDS: dict[str, Callable[[User], Any]] = {
-    "a new password": lambda ed: ed.change(by=ed, password="five-blue-doors"),
-    "a reset password": lambda ed: ed.reset_password(ed.hashed("five-blue-doors")),
-    "a log-out everywhere": lambda ed: ed.log_out_everywhere(by=ed),
-    "a deactivation": lambda ed: ed.deactivate(by=None),
-}
 
 
 def test_links_end_with_the_account(ledger, link, read, ed):

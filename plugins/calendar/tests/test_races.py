@@ -2,17 +2,10 @@
 
 from functools import partial
 
-import httpx
 import pytest
 
 from tests.locks import while_locked
 from tests.splits.journey import Journey, answers_at_once, sign_up
-
-
-@pytest.fixture
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
 
 
 @pytest.fixture

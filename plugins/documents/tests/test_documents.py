@@ -7,7 +7,7 @@ from django.utils import timezone
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.pictures import PDF
 from plugins.documents.models import Document, DocumentFile
-from plugins.documents.tests.asking import PASSPORT, attach, names, stored
+from plugins.documents.tests.conftest import PASSPORT, attach, names, stored
 from tests.factories import UserFactory, add_guest, join
 from tests.scoped import script_of
 from tests.users.logins import bearer

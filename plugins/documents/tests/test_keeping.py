@@ -14,7 +14,7 @@ from django.utils import timezone
 from plugins.attachments.models import Attachment
 from plugins.attachments.tests.pictures import PDF
 from plugins.documents.models import Document, DocumentFile
-from plugins.documents.tests.asking import attach, names, stored
+from plugins.documents.tests.conftest import attach, names, stored
 from tests.factories import PASSWORD, add_guest
 from tests.own_data import PATH, archived, own_data
 from users.models import Mail, User

@@ -21,8 +21,6 @@ from users.models import ScopedToken, User
 
 pytestmark = pytest.mark.either
 
-Json = dict[str, Any]
-
 
 def history(ledger, user, query="", **headers):
     response = ledger.client(user).get(f"{ledger.url}/history{query}", **headers)

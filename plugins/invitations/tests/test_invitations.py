@@ -1,9 +1,7 @@
 """Invitations: who makes them, who may accept them, and when they are over."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
 
 import pytest
 import time_machine
@@ -21,8 +19,6 @@ from tripcompanion.observability.logs import without_secrets
 from trips.deletion import delete_account
 from trips.roles import TripRole
 from users.models import Mail, ScopedToken, User
-
-Invite = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture

@@ -5,11 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.splits.conftest import ledger
 from tests.splits.ledger import Json, Ledger
 from users.models import User
-
-__all__ = ["ledger"]
 
 Plan = Callable[..., Json]
 

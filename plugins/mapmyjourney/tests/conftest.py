@@ -4,9 +4,6 @@ import pytest
 
 from plugins.mapmyjourney.tests.app import of_app
 from tests.cast import Api
-from tests.splits.conftest import ledger
-
-__all__ = ["app", "ledger"]
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Messages of both eras of the protocol; what is malformed or contradicts itself is refused."""
 
-from collections.abc import Callable
-
 import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from rest_framework.test import APIClient
@@ -11,7 +9,6 @@ from plugins.mcp.tests.conftest import LATEST, OLDEST, PATH, Assistant
 
 pytestmark = pytest.mark.either
 
-Assistants = Callable[..., Assistant]
 INITIALIZE = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
 

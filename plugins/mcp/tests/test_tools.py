@@ -1,7 +1,6 @@
 """What the tools do: names, money, rights, repeated calls, and bad arguments."""
 
 import json
-from collections.abc import Callable
 from datetime import date
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from plugins.comments.models import Comment
 from plugins.mcp import names, tools
 from plugins.mcp.names import MAX_NAMES
-from plugins.mcp.tests.conftest import PATH, Assistant
+from plugins.mcp.tests.conftest import PATH
 from plugins.mcp.tools import TOOLS, Call, Tool, by_name
 from splits.models import Expense, Settlement
 from tests.factories import TripFactory, UserFactory, join, spend
@@ -22,7 +21,6 @@ from users.models import User
 
 pytestmark = pytest.mark.either
 
-Assistants = Callable[..., Assistant]
 DINNER = {
     "description": "Dinner",
     "amount": 62.55,

@@ -3,18 +3,11 @@
 from functools import partial
 from uuid import uuid4
 
-import httpx
 import pytest
 
 from tests.splits.journey import Journey, answers_at_once, at_once, sign_up
 
 ROUNDS = 4
-
-
-@pytest.fixture(scope="module")
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
 
 
 @pytest.fixture

@@ -16,8 +16,6 @@ from tests.splits.journey import Journey, sign_up
 READERS = 6
 EXPENSES = 5
 SENDERS = 4
-#: An account and the expense that a mail tells it of.
-Told = Counter[tuple[str, int]]
 
 
 @pytest.fixture

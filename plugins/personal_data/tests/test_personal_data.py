@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -27,8 +27,6 @@ from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 
 pytestmark = pytest.mark.either
-
-Limits = Callable[..., None]
 
 
 @pytest.fixture

@@ -2,19 +2,12 @@
 
 from functools import partial
 
-import httpx
 import pytest
 
 from plugins.polls.tests.asking import QUESTION
 from tests.splits.journey import Journey, answers_at_once, at_once, sign_up
 
 ROUNDS = 4
-
-
-@pytest.fixture(scope="module")
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
 
 
 @pytest.fixture

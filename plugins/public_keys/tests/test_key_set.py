@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable
 from functools import partial
 
 import httpx
@@ -20,8 +19,6 @@ pytestmark = pytest.mark.once
 KEY_SET = "/.well-known/jwks.json"
 #: The private parts of RSA, EC and OKP keys, and the value of a secret (RFC 7518, section 6).
 PRIVATE_MEMBERS = {"d", "p", "q", "dp", "dq", "qi", "oth", "k"}
-
-Ring = Callable[..., None]
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """A slow statement is logged with its route and its placeholders, but without values."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import httpx
 import pytest
@@ -18,7 +16,6 @@ from tests.splits.journey import Journey, sign_up
 from tripcompanion.compiled import fetch_all
 from tripcompanion.database.postgresql.cursors import PreparingCursor
 
-Lines = Callable[[], list[dict[str, Any]]]
 IS_POSTGRESQL = given_settings.DATABASE_URL.startswith("postgres")
 MEMBERS_ROUTE = "/api/trips/<id:trip_id>/members"
 

@@ -2,21 +2,16 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 
 import httpx
 import pytest
 
 from plugins.sync.tests.test_live import SEEN_SECONDS, cursor_of, events, stream, wait, waiting
-from tests.proxy import ALL_PROXIES, Proxy
+from tests.proxy import ALL_PROXIES
 from tests.server import running_server
 from tests.splits.journey import Journey, sign_up
 
 pytestmark = [pytest.mark.once, pytest.mark.slow]
-
-Start = Callable[[Sequence[str], Path], AbstractContextManager[Proxy]]
 
 #: Longer than a proxy waits for a client that sends nothing.
 QUIET_SECONDS = 33

@@ -60,19 +60,6 @@ def bert(trip: Trip) -> User:
 
 
 @pytest.fixture
-def crowd(trip: Trip) -> Callable[[int], list[User]]:
-    """`crowd(8)` makes eight more members."""
-
-    def members(size: int) -> list[User]:
-        users = UserFactory.create_batch(size)
-        for user in users:
-            join(trip, user)
-        return users
-
-    return members
-
-
-@pytest.fixture
 def ledger_in(api: Api, olga: User, ed: User, vera: User) -> Callable[[str], Ledger]:
     """`ledger_in("JPY")` is the money of another trip of the three, in another currency."""
 

@@ -1,5 +1,0 @@
-"""The ledger of the tests of expenses."""
-
-from tests.splits.conftest import ledger
-
-__all__ = ["ledger"]
