@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from unittest.mock import patch
 import certifi
 import httpx
 import pytest
+import time_machine
 from django.conf import settings
 from django.core.cache import cache
 from django.db import connection, transaction
@@ -31,11 +33,12 @@ from rest_framework.test import APIClient
 from tests import citus
 from tests.checkout import checked_out
 from tests.document import require_documented
-from tests.factories import TripFactory, UserFactory, join
+from tests.factories import UserFactory, join, owned_trip
 from tests.hostile import World
 from tests.migrated import migrated_database
 from tests.programs import NEEDS, require
 from tests.server import Server, running_server
+from tests.splits.journey import Traveller, sign_up
 from tests.stored import filled
 from tests.walked import answers
 from tripcompanion.api import throttling
@@ -331,8 +334,7 @@ def one_of_the_cast(name: str, **fields: Any) -> User:
 
 
 def trip_of(olga: User, ed: User, vera: User) -> Trip:
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga)
     join(trip, ed, TripRole.EDITOR)
     join(trip, vera, TripRole.VIEWER)
     return trip
@@ -376,6 +378,13 @@ def ada(db: None) -> User:
 def trip(olga: User, ed: User, vera: User) -> Trip:
     """A trip in EUR with Olga, Ed and Vera."""
     return trip_of(olga, ed, vera)
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """A clock that stands still; `clock.shift(30)` moves it on."""
+    with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
+        yield traveller
 
 
 @pytest.fixture
@@ -427,3 +436,14 @@ def http(server: Server) -> Iterator[httpx.Client]:
     """A client of the server."""
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
+
+
+@pytest.fixture
+def traveller(http: httpx.Client) -> Traveller:
+    return sign_up(http)
+
+
+@pytest.fixture
+def travellers(http: httpx.Client) -> list[Traveller]:
+    """Four users of the server."""
+    return [sign_up(http) for _number in range(4)]

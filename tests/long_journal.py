@@ -3,10 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
-from tests.bulk import analyse
+from tests.bulk import analyse, insert_many
 from tests.factories import TripFactory, UserFactory, join
 from trips.models import Trip
 from trips.roles import TripRole
@@ -16,7 +15,6 @@ ROWS = 100_000
 _FILL = (
     "INSERT INTO trips_journalentry (trip_id, number, at, by_id, via, event, object_id, "
     "expense_id, stored_changes) "
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %s) "
     "SELECT %s, n, %s, %s, 'session', CASE WHEN n %% 50 = 0 THEN 'trip.changed' "
     "ELSE 'split.added' END, n / 10, n / 10, '{}' FROM numbers"
 )
@@ -27,11 +25,10 @@ def long_journal(transactional_db: None) -> tuple[Trip, User]:
     """A trip with so many rows, most of them by somebody who left, and its owner."""
     trip, owner, former = TripFactory(), UserFactory(), UserFactory()
     join(trip, owner, TripRole.OWNER)
-    year_ago = connection.ops.adapt_datetimefield_value(timezone.now() - timedelta(days=365))
-    with connection.cursor() as cursor:
-        cursor.execute(_FILL, [ROWS, trip.pk, year_ago, former.pk])
-        # Without other trips, PostgreSQL would expect every condition to leave most rows.
-        for other in range(1, 301):
-            cursor.execute(_FILL, [10, trip.pk + other, year_ago, None])
+    year_ago = timezone.now() - timedelta(days=365)
+    insert_many(_FILL, ROWS, trip.pk, year_ago, former.pk)
+    # Without other trips, PostgreSQL would expect every condition to leave most rows.
+    for other in range(1, 301):
+        insert_many(_FILL, 10, trip.pk + other, year_ago, None)
     analyse()
     return trip, owner

@@ -1,6 +1,5 @@
 """Tables that change under a running service: reads are repeated, a write may be asked to be."""
 
-import httpx
 import psycopg
 import pytest
 
@@ -16,7 +15,7 @@ UNKNOWN_PAYER = {"paidByUserId": 10**15}
 
 
 @pytest.fixture(scope="module")
-def single():
+def server():
     """One thread, so that every request meets the statements of those before.
 
     Not in development, where Django logs every statement and none is kept.
@@ -27,9 +26,8 @@ def single():
 
 
 @pytest.fixture(scope="module")
-def journey(single):
-    with httpx.Client(base_url=single.url, timeout=30, trust_env=False) as http:
-        yield Journey.start(sign_up(http))
+def journey(http):
+    return Journey.start(sign_up(http))
 
 
 _lengths = iter(range(3000, 4000))
@@ -57,24 +55,24 @@ def change(server, *columns):
         *((place, "splits_expense.category") for place in all_of("PLACES")),
     ],
 )
-def test_a_read_is_repeated_when_its_table_has_changed(single, journey, path, column):
+def test_a_read_is_repeated_when_its_table_has_changed(server, journey, path, column):
     journey.spend(30, journey.owner)
     url = f"{journey.path}{path}"
     before = journey.owner.done("GET", url)
-    change(single, column)
+    change(server, column)
     assert journey.owner.call("GET", url).status_code == 200
     assert journey.owner.done("GET", url) == before
 
 
 @compiled_only
-def test_a_write_is_refused_once_and_then_done(single, journey):
+def test_a_write_is_refused_once_and_then_done(server, journey):
     owner, debtor = journey.owner, sign_up(journey.owner.http)
     journey.admit(debtor)
     path = split_path(journey.spend(60, debtor)["splits"][0])
     assert debtor.call("PUT", f"{path}/pay").status_code == 200
     assert debtor.call("PUT", f"{path}/unpay").status_code == 200
     # The trip is first read under its lock, inside the transaction.
-    change(single, "trips_trip.title")
+    change(server, "trips_trip.title")
     response = debtor.call("PUT", f"{path}/pay")
     assert problem_of(response, 503, "unavailable")
     assert response.headers["Retry-After"] == "2"
@@ -101,12 +99,12 @@ def test_a_refused_write_hinders_none_after_it(journey):
         ["trips_member.role"],
     ],
 )
-def test_an_expense_is_recorded_at_the_second_try_at_the_latest(single, journey, columns):
+def test_an_expense_is_recorded_at_the_second_try_at_the_latest(server, journey, columns):
     body = journey.expense_body(30, journey.owner)
     path = f"{journey.path}/expenses"
     assert journey.owner.call("POST", path, body).status_code == 201
     before = journey.owner.done("GET", path)["total"]
-    change(single, *columns)
+    change(server, *columns)
     first = journey.owner.call("POST", path, body)
     if first.status_code != 201:
         assert problem_of(first, 503, "unavailable")

@@ -43,9 +43,8 @@ CLIENTS, TURNS = 16, 40
 
 
 @pytest.fixture(scope="module")
-def owner(server):
-    with httpx.Client(base_url=server.url, timeout=20) as http:
-        yield sign_up(http)
+def owner(http):
+    return sign_up(http)
 
 
 @pytest.mark.parametrize(("path", "status"), PATHS)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from django.db import connection, models
 
 from splits.models import Debt, Expense
+from tests.bulk import insert_many
 from tests.factories import TripFactory, UserFactory, join, spend
 from trips.models import JournalEntry, Trip
 from trips.roles import TripRole
@@ -71,12 +72,9 @@ def copies(row: models.Model, count: int, **columns: str) -> int:
     listed = ", ".join(f'"{name}"' for name in names)
     values = ", ".join(columns.get(name, f'"{name}"') for name in names)
     last = model._base_manager.latest("pk").pk
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO {model._meta.db_table} ({listed}) "  # noqa: S608 -- no user's text
-            "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
-            f"WHERE n < %s) SELECT {values} FROM numbers, {model._meta.db_table} WHERE id = %s "
-            "ORDER BY n",
-            [count, row.pk],
-        )
+    insert_many(
+        f"INSERT INTO {model._meta.db_table} ({listed}) "  # noqa: S608 -- no user's text
+        f"SELECT {values} FROM numbers, {model._meta.db_table} WHERE id = %s ORDER BY n",
+        count, row.pk,
+    )  # fmt: skip
     return int(last)

@@ -8,7 +8,7 @@ from django.db import connection
 
 from splits.reports.audit import differences
 from tests.cast import ON_BOTH, Api
-from tests.factories import TripFactory, UserFactory, join
+from tests.factories import TripFactory, UserFactory, join, settle, spend
 from tests.splits.ledger import Ledger
 from tests.stored import filled
 from trips.models import Member, Trip
@@ -42,6 +42,16 @@ def listed(ledger: Ledger, olga: User, ed: User, vera: User) -> list[str]:
     ):
         ledger.spend(by, amount, *among, description=name, expenseDate=day, category=category)
     return ["Fado", "Tarts", "Tram", "Hotel"]
+
+
+@pytest.fixture
+def ledgers(trip: Trip, olga: User, ed: User, vera: User) -> Trip:
+    """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
+    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
+    spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
+    settle(trip, ed, olga, 400, note="In cash")
+    settle(trip, vera, olga, 100)
+    return trip
 
 
 def is_empty() -> bool:

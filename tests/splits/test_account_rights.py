@@ -6,12 +6,11 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.reports.audit import differences
 from tests.document import fields_in
-from tests.factories import PASSWORD, TripFactory, join, owned_trip, settle, spend
+from tests.factories import PASSWORD, join, owned_trip, settle, spend
 from tests.trips.bodies import lisbon
 from tests.users.logins import is_alive, log_in, try_to_log_in
 from tripcompanion.database.models import IdempotencyRecord
 from trips.models import Member
-from trips.roles import TripRole
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Mail, Session
 
@@ -20,16 +19,6 @@ pytestmark = pytest.mark.either
 
 def delete(client, password=PASSWORD):
     return client.delete("/api/users/me", {"password": password})
-
-
-@pytest.fixture
-def ledgers(trip, olga, ed, vera):
-    """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
-    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
-    spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
-    settle(trip, ed, olga, 400, note="In cash")
-    settle(trip, vera, olga, 100)
-    return trip
 
 
 def test_who_is_square_with_everybody_may_go(api, ledgers, sam):
@@ -55,9 +44,8 @@ def test_nothing_of_theirs_is_left_in_other_tables(api, sam):
 
 
 def test_all_that_stands_in_the_way_is_listed(api, ledgers, olga, ed):
-    yen = TripFactory(title="Kyoto", currency="JPY")
+    yen = owned_trip(ed, title="Kyoto", currency="JPY")
     join(yen, olga)
-    join(yen, ed, TripRole.OWNER)
     spend(yen, 1200, paid_by=ed, among=[ed, olga])
     response = delete(api(ed))
     document = response.json()

@@ -5,7 +5,6 @@ from functools import partial
 from uuid import uuid4
 
 import pytest
-import time_machine
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import connection
@@ -51,28 +50,27 @@ def browser_of(user):
     return browser
 
 
-def test_a_log_in_is_shown_with_device_address_and_times(olga):
-    with time_machine.travel(NOON, tick=False):
-        answer = try_to_log_in(
-            olga.email, HTTP_USER_AGENT="Companion/2.1 (Android)", REMOTE_ADDR="203.0.113.7"
-        )
-        assert bearer(answer.json()["token"]).get(SESSIONS).json() == {
-            "items": [
-                {
-                    "id": str(Session.objects.get().pk),
-                    "device": "Companion/2.1 (Android)",
-                    "address": "203.0.113.7",
-                    "createdAt": "2026-05-14T12:00:00Z",
-                    "lastUsedAt": "2026-05-14T12:00:00Z",
-                    "expiresAt": (NOON + LIFETIME).isoformat().replace("+00:00", "Z"),
-                    "current": True,
-                }
-            ],
-            "total": 1,
-            "page": 1,
-            "pageSize": 20,
-            "totalPages": 1,
-        }
+def test_a_log_in_is_shown_with_device_address_and_times(olga, clock):
+    answer = try_to_log_in(
+        olga.email, HTTP_USER_AGENT="Companion/2.1 (Android)", REMOTE_ADDR="203.0.113.7"
+    )
+    assert bearer(answer.json()["token"]).get(SESSIONS).json() == {
+        "items": [
+            {
+                "id": str(Session.objects.get().pk),
+                "device": "Companion/2.1 (Android)",
+                "address": "203.0.113.7",
+                "createdAt": "2026-05-14T12:00:00Z",
+                "lastUsedAt": "2026-05-14T12:00:00Z",
+                "expiresAt": (NOON + LIFETIME).isoformat().replace("+00:00", "Z"),
+                "current": True,
+            }
+        ],
+        "total": 1,
+        "page": 1,
+        "pageSize": 20,
+        "totalPages": 1,
+    }
 
 
 @pytest.mark.django_db
@@ -123,21 +121,20 @@ def test_a_port_that_a_proxy_adds_makes_no_other_client(
     assert again.status_code == 429
 
 
-def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga, ed):
+def test_the_last_used_comes_first_and_dead_ones_are_not_shown(olga, ed, clock):
     log_in(ed)
-    with time_machine.travel(NOON, tick=False) as clock:
-        log_in(olga)  # and never used again: it expires
-        clock.shift(LIFETIME - timedelta(days=1))
-        first, second, third = (log_in(olga) for _number in range(3))
-        ids = [own(pair)["id"] for pair in (first, second, third)]
-        clock.shift(timedelta(hours=1))
-        first = refresh(first["refreshToken"]).json()
-        assert [row["id"] for row in sessions(first)][0] == ids[0]
-        clock.shift(timedelta(days=2))
-        first = refresh(first["refreshToken"]).json()
-        assert {row["id"] for row in sessions(first)} == {*ids}
-        end(first, ids[1])
-        assert [row["id"] for row in sessions(first)] == [ids[0], ids[2]]
+    log_in(olga)  # and never used again: it expires
+    clock.shift(LIFETIME - timedelta(days=1))
+    first, second, third = (log_in(olga) for _number in range(3))
+    ids = [own(pair)["id"] for pair in (first, second, third)]
+    clock.shift(timedelta(hours=1))
+    first = refresh(first["refreshToken"]).json()
+    assert [row["id"] for row in sessions(first)][0] == ids[0]
+    clock.shift(timedelta(days=2))
+    first = refresh(first["refreshToken"]).json()
+    assert {row["id"] for row in sessions(first)} == {*ids}
+    end(first, ids[1])
+    assert [row["id"] for row in sessions(first)] == [ids[0], ids[2]]
 
 
 def test_a_browser_sees_the_log_ins_of_the_api_and_is_none_of_them(olga):
@@ -258,34 +255,31 @@ def test_barring_after_logging_out_everywhere_ends_the_browser_too(olga):
 # -- Noting the use ---------------------------------------------------------------------------
 
 
-def test_a_use_is_noted_once_in_ten_minutes_and_writes_nothing_between(olga):
-    with time_machine.travel(NOON, tick=False) as clock:
-        client = bearer(log_in(olga)["token"])
-        noted = []
-        for minutes in (0, 9, 1, 5, 5):
-            clock.shift(timedelta(minutes=minutes))
-            with CaptureQueriesContext(connection) as captured:
-                client.get("/api/users/me")
-            noted.append(len(captured))
-        assert noted == [1, 1, 2, 1, 2]
-        assert Session.objects.get().used_at == NOON + timedelta(minutes=20)
+def test_a_use_is_noted_once_in_ten_minutes_and_writes_nothing_between(olga, clock):
+    client = bearer(log_in(olga)["token"])
+    noted = []
+    for minutes in (0, 9, 1, 5, 5):
+        clock.shift(timedelta(minutes=minutes))
+        with CaptureQueriesContext(connection) as captured:
+            client.get("/api/users/me")
+        noted.append(len(captured))
+    assert noted == [1, 1, 2, 1, 2]
+    assert Session.objects.get().used_at == NOON + timedelta(minutes=20)
 
 
-def test_refreshing_notes_the_use(olga):
-    with time_machine.travel(NOON, tick=False) as clock:
-        pair = log_in(olga)
-        clock.shift(timedelta(minutes=1))
-        pair = refresh(pair["refreshToken"]).json()
-        assert own(pair)["lastUsedAt"] == "2026-05-14T12:01:00Z"
+def test_refreshing_notes_the_use(olga, clock):
+    pair = log_in(olga)
+    clock.shift(timedelta(minutes=1))
+    pair = refresh(pair["refreshToken"]).json()
+    assert own(pair)["lastUsedAt"] == "2026-05-14T12:01:00Z"
 
 
-def test_a_refused_token_notes_nothing(olga):
-    with time_machine.travel(NOON, tick=False) as clock:
-        pair = log_in(olga)
-        Session.objects.update(ended_at=NOON)
-        clock.shift(timedelta(minutes=30))
-        assert not is_alive(pair["token"])
-        assert Session.objects.get().used_at == NOON
+def test_a_refused_token_notes_nothing(olga, clock):
+    pair = log_in(olga)
+    Session.objects.update(ended_at=NOON)
+    clock.shift(timedelta(minutes=30))
+    assert not is_alive(pair["token"])
+    assert Session.objects.get().used_at == NOON
 
 
 # -- Log-out ----------------------------------------------------------------------------------
@@ -320,21 +314,19 @@ def test_logging_out_may_be_repeated(olga):
     assert log_out(pair["token"]) == 401
 
 
-def test_logging_out_again_keeps_the_instant_of_the_first_time(olga):
-    with time_machine.travel(NOON, tick=False) as clock:
-        pair = log_in(olga)
-        log_out(pair["refreshToken"])
-        clock.shift(timedelta(hours=1))
-        log_out(pair["refreshToken"])
-        assert Session.objects.get().ended_at == NOON
+def test_logging_out_again_keeps_the_instant_of_the_first_time(olga, clock):
+    pair = log_in(olga)
+    log_out(pair["refreshToken"])
+    clock.shift(timedelta(hours=1))
+    log_out(pair["refreshToken"])
+    assert Session.objects.get().ended_at == NOON
 
 
-def test_an_expired_token_logs_nobody_out(olga):
-    with time_machine.travel(NOON, tick=False) as clock:
-        pair = log_in(olga)
-        newer = refresh(pair["refreshToken"]).json()
-        clock.shift(LIFETIME - timedelta(hours=1))
-        newer = refresh(newer["refreshToken"]).json()
-        clock.shift(timedelta(hours=2))
-        assert log_out(pair["refreshToken"]) == 401
-        assert refresh(newer["refreshToken"]).status_code == 200
+def test_an_expired_token_logs_nobody_out(olga, clock):
+    pair = log_in(olga)
+    newer = refresh(pair["refreshToken"]).json()
+    clock.shift(LIFETIME - timedelta(hours=1))
+    newer = refresh(newer["refreshToken"]).json()
+    clock.shift(timedelta(hours=2))
+    assert log_out(pair["refreshToken"]) == 401
+    assert refresh(newer["refreshToken"]).status_code == 200

@@ -3,11 +3,9 @@
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import time_machine
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from django.core.management import call_command
 from fido2 import cbor
@@ -30,13 +28,6 @@ pytestmark = pytest.mark.either
 
 OWN = "/api/users/me/passkeys"
 LOG_IN = "/api/users/login/passkey"
-
-
-@pytest.fixture
-def clock():
-    """A clock that stands still; `clock.shift(30)` moves it on."""
-    with time_machine.travel(datetime(2026, 5, 14, 12, tzinfo=UTC), tick=False) as traveller:
-        yield traveller
 
 
 class Owner:

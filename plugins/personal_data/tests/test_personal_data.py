@@ -18,25 +18,14 @@ from plugins.personal_data.ledger import (
     ExportedSplit,
 )
 from splits.models import Expense, Payer, Settlement, Split
-from tests.factories import TripFactory, join, settle, spend
+from tests.factories import join, owned_trip, spend
 from tests.walked import all_of
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.plugin import plugins
-from trips.roles import TripRole
 from users.mail_templates import MailTemplate
 from users.models import EmailToken, Session, User
 
 pytestmark = pytest.mark.either
-
-
-@pytest.fixture
-def ledgers(trip, olga, ed, vera):
-    """Ed paid, owes and is owed; he recorded one expense that is none of his; he settled."""
-    spend(trip, 3000, paid_by=olga, among=[olga, ed, vera], description="Boat")
-    spend(trip, 900, paid_by=ed, among=[ed, vera], description="Tarts")
-    settle(trip, ed, olga, 400, note="In cash")
-    settle(trip, vera, olga, 100)
-    return trip
 
 
 def export(client):
@@ -111,8 +100,7 @@ def test_what_is_of_others_is_not_in_it(api, ledgers, sam):
 
 
 def test_a_former_member_still_gets_what_is_theirs(api, olga, ed):
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga)
     join(trip, ed)
     api(ed).post(f"/api/trips/{trip.pk}/members/leave")
     [membership] = export(api(ed))["memberships"]
