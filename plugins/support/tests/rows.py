@@ -4,10 +4,9 @@ from django.utils import timezone
 
 from splits.models import AuditRun, DailyRate, Expense, Rate
 from splits.models.settlement import today
-from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.factories import UserFactory, join, owned_trip, settle, spend
 from tests.walked import answers
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import Mail, ScopedToken, Session, User
 
 
@@ -16,7 +15,7 @@ def one_of_each(trip: Trip, olga: User, ed: User, vera: User) -> Expense:
     number = trip.expenses.count()
     user = UserFactory()
     join(trip, user)
-    join(TripFactory(), olga, TripRole.OWNER)
+    owned_trip(olga)
     Session.start(olga)
     Mail.objects.ask_to_verify(user)
     ScopedToken.issue(user, name="Import", scopes=["trips:read"], trip_id=trip.pk)

@@ -159,14 +159,6 @@ def notices(user):
     return set(user.mails.values_list("letter", "address"))
 
 
-def test_a_changed_address_is_told_at_the_old_one_and_confirmed_at_the_new(admin_client, olga):
-    admin_client.change(olga, email="olga@new.example.com")
-    assert notices(olga) == {
-        (MailTemplate.EMAIL_CHANGED, "olga@example.com"),
-        (MailTemplate.VERIFY, "olga@new.example.com"),
-    }
-
-
 def test_a_password_and_an_address_changed_together_are_told_at_the_old_address(admin_client, olga):
     admin_client.change(
         olga, email="olga@new.example.com", password1=NEW_PASSWORD, password2=NEW_PASSWORD
@@ -277,7 +269,7 @@ def test_whether_an_address_is_confirmed_is_shown(admin_client, olga):
     assert str(olga.email_verified_at.year) in text(admin_client.page(olga))
 
 
-def test_the_outbox_can_be_looked_at_and_not_be_changed(admin_client, olga):
+def test_the_outbox_is_filtered_by_state_and_shows_addresses(admin_client, olga):
     waiting, given_up = (
         Mail.objects.create(
             user=olga, letter=MailTemplate.VERIFY, address=olga.email, given_up_at=at
@@ -287,5 +279,3 @@ def test_the_outbox_can_be_looked_at_and_not_be_changed(admin_client, olga):
     for state, mails in {"waiting": [waiting], "given_up": [given_up]}.items():
         assert list(admin_client.list(Mail, f"state={state}").context["cl"].result_list) == mails
     assert "olga@example.com" in text(admin_client.page(waiting))
-    assert admin_client.delete(waiting).status_code == 403
-    assert Mail.objects.count() == 2

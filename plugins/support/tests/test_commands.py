@@ -24,11 +24,12 @@ def create_superuser():
     call_command("createsuperuser", "--noinput", stdout=StringIO())
 
 
-def test_the_administrator_has_the_given_name():
+def test_the_administrator_has_the_given_name_and_logs_in_as_one():
     create_superuser()
     user = User.objects.get()
     assert (user.name, user.email, user.role) == ("Ruth Root", "root@example.com", Role.ADMIN)
     assert user.is_staff
+    assert log_in(user)["user"]["role"] == "ADMIN"
 
 
 @pytest.mark.parametrize("name", [None, ""])
@@ -38,11 +39,6 @@ def test_the_name_may_be_left_out(monkeypatch, name):
         monkeypatch.setenv("DJANGO_SUPERUSER_NAME", name)
     create_superuser()
     assert User.objects.get().name == "root"
-
-
-def test_the_administrator_logs_in_as_one():
-    create_superuser()
-    assert log_in(User.objects.get())["user"]["role"] == "ADMIN"
 
 
 @pytest.mark.parametrize("email", ["root@example.com", "ROOT@Example.com"])

@@ -2,9 +2,7 @@
 
 from plugins.support.figures import new_accounts
 from tests.admin_client import text
-from tests.factories import TripFactory, UserFactory, add_guest, join
-from trips.models import Member
-from trips.roles import TripRole
+from tests.factories import UserFactory, add_guest
 from users.models import User
 
 
@@ -30,10 +28,3 @@ def test_the_admin_site_shows_guests_and_changes_none(trip, admin_client):
     guest.refresh_from_db()
     assert (guest.name, guest.is_active, guest.deleted_at) == ("Grandma", False, None)
     assert admin.page(trip.members.get(user=guest)).status_code == 200
-
-
-def test_a_guest_is_added_to_no_other_trip(trip, olga, admin_client):
-    guest, other = add_guest(trip), TripFactory()
-    join(other, olga, TripRole.OWNER)
-    assert admin_client.add(Member, trip=other.pk, user=guest.pk, role="VIEWER")
-    assert guest.memberships.count() == 1

@@ -12,18 +12,17 @@ from django.utils import timezone
 from splits.models import DeletedEntry, Expense, Settlement
 from tests.admin_client import tables, text, told
 from tests.factories import (
-    TripFactory,
     UserFactory,
     add_guest,
     join,
     overwrite,
+    owned_trip,
     purge,
     settle,
     spend,
 )
 from tripcompanion.adminsite.base import page_url
 from trips.models import JournalEntry, Member, Trip
-from trips.roles import TripRole
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -132,8 +131,7 @@ def test_only_accounts_have_data_to_download(admin_client, trip, olga, ada):
 
 def test_open_balances_are_named_before_an_account_is_deleted(admin_client, trip, olga, ed, vera):
     spend(trip, 1000, paid_by=olga, among=[olga, ed])
-    kyoto = TripFactory(title="Kyoto", currency="JPY")
-    join(kyoto, ed, TripRole.OWNER)
+    kyoto = owned_trip(ed, title="Kyoto", currency="JPY")
     join(kyoto, vera)
     spend(kyoto, 1000, paid_by=ed, among=[vera])
     page = admin_client.client.get(page_url(User, "delete", ed.pk))
@@ -155,8 +153,7 @@ def test_open_balances_are_named_before_an_account_is_deleted(admin_client, trip
 
 def test_the_journal_is_filtered_by_trip(admin_client, trip, olga, ada):
     spend(trip, 1000, paid_by=olga, among=[olga])
-    kyoto = TripFactory(title="Kyoto")
-    join(kyoto, olga, TripRole.OWNER)
+    kyoto = owned_trip(olga, title="Kyoto")
     spend(kyoto, 1000, paid_by=olga, among=[olga])
 
     def trips_in(query):

@@ -17,12 +17,11 @@ from django.utils import timezone
 from splits.models import AuditRun, Expense
 from splits.models.audit_run import KEPT_RUNS
 from tests.admin_client import tables, text, told
-from tests.factories import TripFactory, UserFactory, join, overwrite, settle, spend
+from tests.factories import UserFactory, overwrite, owned_trip, settle, spend
 from tests.users.logins import is_alive, log_in
 from tripcompanion.adminsite.base import page_url
 from tripcompanion.mail.sending import deliver
 from trips.models import Member, Trip
-from trips.roles import TripRole
 from users.mail_templates import MailTemplate
 from users.models import Mail, Role, ScopedToken, Session, User
 
@@ -256,8 +255,7 @@ def test_a_trip_is_audited(admin_client, trip, olga, ed):
 
 def test_a_trip_is_deleted_when_its_title_was_typed(admin_client, trip, olga, ed):
     spend(trip, 1000, paid_by=olga, among=[ed])
-    other = TripFactory(title="Other trip")
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga, title="Other trip")
     url = page_url(Trip, "delete", trip.pk)
     page = admin_client.client.get(url)
     assert dict(page.context["model_count"]) == {"members": 3, "expenses": 1, "settlements": 0}

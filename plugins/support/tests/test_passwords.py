@@ -15,19 +15,13 @@ pytestmark = pytest.mark.once
 NEW_PASSWORD = "nine-yellow-trams"
 
 
-def test_a_new_password_ends_all_log_ins(admin_client, olga):
-    token = log_in(olga)["token"]
-    admin_client.change(olga, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
-    assert not is_alive(token)
-    assert try_to_log_in(olga.email).status_code == 401
-    assert try_to_log_in(olga.email, NEW_PASSWORD).status_code == 200
-
-
-def test_an_own_new_password_leaves_the_administrator_inside(admin_client, ada):
+def test_an_own_new_password_ends_log_ins_and_leaves_the_administrator_inside(admin_client, ada):
     token = log_in(ada)["token"]
     admin_client.change(ada, password1=NEW_PASSWORD, password2=NEW_PASSWORD)
     assert admin_client.client.get("/admin/").status_code == 200
     assert not is_alive(token)
+    assert try_to_log_in(ada.email).status_code == 401
+    assert try_to_log_in(ada.email, NEW_PASSWORD).status_code == 200
 
 
 def test_ones_own_new_password_is_told_by_mail_and_ends_all_other_log_ins(admin_client, ada):
@@ -55,8 +49,6 @@ def test_the_page_for_ones_own_password_is_one_of_the_admin_site(admin_client):
     ("password", "again", "field"),
     [
         ("short", "short", "password1"),
-        ("password123", "password123", "password1"),
-        ("x" * 129, "x" * 129, "password1"),
         (NEW_PASSWORD, "nine-yellow-trains", "password2"),
         (NEW_PASSWORD, "", "password2"),
         ("", NEW_PASSWORD, "password2"),
