@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from plugins.comments.models import Comment
 from plugins.splitwise.categories import NAMES, TREE, our_category
+from plugins.splitwise.models import GivenCategory
 from plugins.splitwise.parsing import Fields
 from plugins.splitwise.tests.conftest import BASE, balances_of
 from splits.models import Expense
 from splits.reports.audit import differences
-from tests.factories import add_guest, settle, spend
+from tests.factories import add_guest, owned_trip, settle, spend
 from tests.splits.histories import HISTORIES
 
 
@@ -86,6 +87,15 @@ def test_a_category_outlives_a_restore_and_a_change_of_something_else(
     other = "FOOD" if expense.category != "FOOD" else "TRANSPORT"
     expense.change(olga, category=other)
     assert caller.get(f"get_expense/{made['id']}")["expense"]["category"]["id"] != category_id
+
+
+def test_a_moved_expense_keeps_its_category(api, trip, olga):
+    other = owned_trip(olga)
+    expense = spend(trip, 1000, paid_by=olga, among=[olga])
+    GivenCategory.objects.create(trip=trip, expense_id=expense.pk, category_id=13)
+    moved = api(olga).post(f"/api/trips/{trip.pk}/expenses/{expense.pk}/move", {"tripId": other.pk})
+    assert moved.status_code == 201, moved.content
+    assert GivenCategory.objects.get(trip=other, expense_id=moved.json()["id"]).category_id == 13
 
 
 def test_the_ids_of_categories_are_distinct():

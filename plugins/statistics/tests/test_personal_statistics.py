@@ -4,7 +4,7 @@ import csv
 import io
 
 from tests.document import problem_of
-from tests.factories import TripFactory, join, settle, spend
+from tests.factories import join, owned_trip, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
 from trips.roles import TripRole
@@ -13,8 +13,7 @@ MINE = "/api/users/me/statistics"
 
 
 def second_trip(olga, ed, currency="EUR"):
-    trip = TripFactory(title="Alps", currency=currency)
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga, title="Alps", currency=currency)
     join(trip, ed, TripRole.EDITOR)
     return trip
 

@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from splits import money
 from splits.models import Expense
 from splits.models.individual_splits import remove_split
+from tests.admin_client import AdminClient
 from tests.document import problem_of
-from tests.factories import TripFactory, acting_as_owner, add_guest, join, spend
+from tests.factories import acting_as_owner, add_guest, join, owned_trip, spend
 from tests.splits.histories import HISTORIES
 from tests.splits.ledger import exact
 from tests.trips.budgets import with_budgets
 from tripcompanion.currency.amounts import MAX_AMOUNT, to_major
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import User
 
 #: The trip is from 14 to 18 May.
@@ -343,8 +343,7 @@ def computed(trip, viewer, as_of):
 def test_all_sums_are_those_of_the_expenses_and_add_up(
     api, olga, ed, vera, sam, currency, expenses, merges, as_of
 ):
-    trip = TripFactory(currency=currency)
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga, currency=currency)
     join(trip, ed)
     join(trip, vera)
     people = [olga, ed, vera, add_guest(trip)]
@@ -556,6 +555,15 @@ def test_balances_are_bars_to_both_sides(api, trip, olga, ed, sam):
     )
     assert theirs[0] + theirs[1] == mine[0], "both start at zero"
     problem_of(api(sam).get(path), 404, "not_found")
+
+
+@pytest.mark.either
+def test_spending_is_drawn_beside_its_numbers(ada, trip, olga, ed):
+    Trip.objects.filter(pk=trip.pk).update(budget_minor=9000)
+    spend(trip, 3000, paid_by=olga, among=[olga, ed])
+    site = AdminClient(ada)
+    assert "30.00\xa0EUR" in site.pictures(trip)["spending"]
+    assert site.page(trip).content.decode().count("30.00\xa0EUR") >= 2, "spent, and so far"
 
 
 def test_a_picture_has_no_more_bars_than_can_be_read(api, trip, olga):

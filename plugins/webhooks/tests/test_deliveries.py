@@ -24,7 +24,7 @@ from plugins.webhooks.models.queue import (
 from plugins.webhooks.sending import deliver, send
 from plugins.webhooks.tests.hooks import URL, WEBHOOKS, bodies, log_of, make_due, record, register
 from plugins.webhooks.tests.receiver import HOST, never, status
-from tests.factories import TripFactory, join
+from tests.factories import TripFactory, join, owned_trip
 from tripcompanion.database.lending import returning
 from trips.models import JournalEntry, Member
 from trips.roles import TripRole
@@ -139,8 +139,7 @@ def test_an_unexpected_error_with_one_webhook_delays_no_other(
         assert api(olga).post(f"{path}/redeliver").status_code == 202
     readable = JournalEntry.objects.get(trip=trip).stored_changes
     JournalEntry.objects.filter(trip=trip).update(stored_changes="{")
-    own = TripFactory()
-    join(own, sam, TripRole.OWNER)
+    own = owned_trip(sam)
     register(api, sam, url=f"https://{HOST}:{receiver.port}/own", tripId=own.pk)
     record(api, sam, own)
     assert deliver() == (1, 0)
@@ -353,8 +352,7 @@ def test_t196_a_slow_receiver_delays_no_other_account(
     Each message of Olga's takes a fifth of a turn; Ed's comes after one turn, not after all.
     """
     monkeypatch.setattr("plugins.webhooks.sending.TURN_SECONDS", 0.5)
-    other = TripFactory()
-    join(other, ed, TripRole.OWNER)
+    other = owned_trip(ed)
     register(api, ed, url=f"https://{HOST}:{receiver.port}/ed", tripId=other.pk)
     for number in range(12):
         record(api, olga, trip, f"Dinner {number}")

@@ -4,13 +4,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from plugins.webhooks.models import Webhook
 from plugins.webhooks.models.queue import Lease, due
 from tests import citus
-from tests.bulk import analyse
+from tests.bulk import analyse, insert_many
 from tests.factories import TripFactory, UserFactory, join
 from tests.test_plans import scans_of
 from trips.models import Trip
@@ -19,41 +18,18 @@ from users.models import User
 
 pytestmark = citus.hides_plans
 
-
 ROWS = 100_000
-
-
 OTHERS = 300
-
-
 BIG = {"splits_webhookdelivery", "trips_journalentry", "users_mail"}
-
-
-_NUMBERS = (
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %s) "
-)
-
-
 _JOURNAL = (
-    "INSERT INTO trips_journalentry (trip_id, number, at, via, event, object_id, stored_changes) ",
-    "SELECT %s, n, %s, 'service', 'trip.changed', 1, '{}' FROM numbers",
+    "INSERT INTO trips_journalentry (trip_id, number, at, via, event, object_id, stored_changes) "
+    "SELECT %s, n, %s, 'service', 'trip.changed', 1, '{}' FROM numbers"
 )
-
-
 _LOG = (
     "INSERT INTO splits_webhookdelivery (webhook_id, message_id, event, journal_trip_id, number, "
-    "state, by_hand, attempts, created_at, error) ",
-    "SELECT %s, n, 'trip.changed', %s, n, 'delivered', FALSE, 1, %s, '' FROM numbers",
+    "state, by_hand, attempts, created_at, error) "
+    "SELECT %s, n, 'trip.changed', %s, n, 'delivered', FALSE, 1, %s, '' FROM numbers"
 )
-
-
-def fill(statement, *values):
-    """Insert rows; the first value is how many."""
-    convert = connection.ops.adapt_datetimefield_value
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _NUMBERS.join(statement), [convert(v) if hasattr(v, "tzinfo") else v for v in values]
-        )
 
 
 @pytest.fixture
@@ -67,15 +43,15 @@ def busy(transactional_db):
     trips = Trip.objects.bulk_create(TripFactory.build_batch(OTHERS))
     for user, trip in zip(people, trips, strict=True):
         join(trip, user, TripRole.OWNER)
-        fill(_JOURNAL, 10, trip.pk, ago)
+        insert_many(_JOURNAL, 10, trip.pk, ago)
         hook = Webhook.objects.create(user=user, trip=trip, url="https://hooks.example/")
         hook.positions.create(trip=trip, number=10)
     trip, owner = TripFactory(), UserFactory()
     join(trip, owner, TripRole.OWNER)
-    fill(_JOURNAL, ROWS, trip.pk, ago)
+    insert_many(_JOURNAL, ROWS, trip.pk, ago)
     hook = Webhook.objects.create(user=owner, url="https://hooks.example/", events=["*"])
     hook.positions.create(trip=trip, number=ROWS - 1)
-    fill(_LOG, ROWS - 1, hook.pk, trip.pk, ago)
+    insert_many(_LOG, ROWS - 1, hook.pk, trip.pk, ago)
     analyse()
     return hook
 

@@ -1,8 +1,10 @@
 """Registering webhooks: whose they are, where they lead, what is shown of them, and signatures."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
@@ -135,6 +137,19 @@ def test_a_deleted_webhook_leaves_nothing(api, trip, olga):
     assert api(olga).get(path).status_code == 404
     assert not Webhook.objects.exists()
     assert not WebhookDelivery.objects.exists()
+
+
+def test_messages_are_kept_for_a_month_and_those_that_wait_longer(olga):
+    hook = Webhook.register(olga, url=URL, events=["*"])
+    month_ago = timezone.now() - timedelta(days=30, minutes=1)
+    for state, at in (("delivered", month_ago), ("waiting", month_ago), ("delivered", None)):
+        made = hook.deliveries.create(event="webhook.test")
+        rows = WebhookDelivery.objects.filter(pk=made.pk)
+        rows.update(state=DeliveryState(state), created_at=at or timezone.now())
+    said = StringIO()
+    call_command("prune", stdout=said)
+    assert "1 webhook deliveries" in said.getvalue()
+    assert WebhookDelivery.objects.count() == 2
 
 
 def test_webhooks_end_with_their_account(api, sam):

@@ -7,9 +7,8 @@ from plugins.webhooks.models.delivery import new_message_id
 from plugins.webhooks.tests.hooks import URL
 from plugins.webhooks.tests.receiver import resolving
 from plugins.webhooks.views import WebhookViewSet
-from tests.factories import TripFactory, join
+from tests.factories import TripFactory, owned_trip
 from tests.trips.access import ALIEN, USER, Row, Scene, everybody, just
-from trips.roles import TripRole
 
 WEBHOOK = "/api/webhooks/{webhook_id}"
 
@@ -82,8 +81,7 @@ def many(_trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, i
 
 
 def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
-    own = TripFactory()
-    join(own, olga, TripRole.OWNER)
+    own = owned_trip(olga)
     Webhook.register(olga, url=URL, events=["*"], trip_id=own.pk)
 
 
