@@ -1,11 +1,10 @@
 """What is kept of documents: guests, accounts that end, files of trips, reminders, other pages."""
 
-from datetime import date, timedelta
+from datetime import timedelta
 from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -265,12 +264,3 @@ def test_the_admin_site_finds_what_is_due(api, ask, ada, client):
     page = client.get("/admin/documents/document/?wanted__isempty=1").content.decode()
     assert "Copy of the passport" in page
     assert "Insurance" not in page
-
-
-def test_calendars_show_due_dates(api, ask, trip, ed):
-    ask()
-    path = ask(name="Visa", dueOn="2030-05-01")
-    api(ed).delete(ask(name="deleted", dueOn="2030-05-01"))
-    [entry] = apps.get_app_config("documents").calendar([trip.pk], 10)
-    assert entry["uid"] == f"document-{path.rpartition('/')[2]}"
-    assert (entry["summary"], entry["dtstart"]) == ("Visa", date(2030, 5, 1))

@@ -12,7 +12,7 @@ from django.utils import timezone
 from plugins.attachments.tests.conftest import stored
 from plugins.attachments.tests.pictures import PDF
 from tests.server import running_server
-from tests.splits.journey import Journey, answers_at_once, sign_up
+from tests.splits.journey import Journey, answers_at_once
 
 ROUNDS, ROOM = 4, 5
 FILES = """
@@ -41,11 +41,6 @@ def server(tmp_path):
 def http(server):
     with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
         yield client
-
-
-@pytest.fixture
-def travellers(http):
-    return [sign_up(http) for _number in range(4)]
 
 
 @pytest.fixture

@@ -3,8 +3,7 @@
 import pytest
 
 from plugins.itinerary.models import Activity, ActivityExpense
-from tests.factories import TripFactory, acting_as_owner, join
-from trips.roles import TripRole
+from tests.factories import acting_as_owner, owned_trip
 
 DINNER = {
     **{"description": "Dinner", "amount": 30, "expenseDate": "2026-05-14"},
@@ -70,8 +69,7 @@ def test_a_patch_moves_it_to_another_activity(client, trip, olga, castle):
 
 
 def test_an_activity_of_another_trip_or_a_deleted_one_is_refused(client, trip, olga, castle):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     with acting_as_owner(other, olga):
         elsewhere = Activity.add(other, olga, title="Elsewhere")
     with acting_as_owner(trip, olga):

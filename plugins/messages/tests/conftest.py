@@ -6,19 +6,10 @@ from typing import Any
 import pytest
 
 from tests.cast import Api
-from tests.factories import TripFactory, join
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import User
 
 Say = Callable[..., Any]
-
-
-def trip_led_by(user: User) -> Trip:
-    """Another trip."""
-    trip = TripFactory()
-    join(trip, user, TripRole.OWNER)
-    return trip
 
 
 @pytest.fixture

@@ -11,10 +11,9 @@ from django.utils import timezone
 
 from plugins.messages.apps import MessagesConfig
 from plugins.messages.models import Message, ReadMark
-from plugins.messages.tests.conftest import trip_led_by
 from plugins.notices.tests.waiting import waiting, wanting
 from tests import citus
-from tests.factories import PASSWORD, UserFactory
+from tests.factories import PASSWORD, UserFactory, owned_trip
 from tests.own_data import own_data
 from tests.test_plans import full_scans
 from trips.deletion import delete_account
@@ -187,7 +186,7 @@ def test_a_long_conversation_is_read_by_its_index_in_the_same_statements(
     cost()
     alone = cost()
     # The trip is a small part of the table.
-    others = [trip_led_by(ed) for _number in range(3)]
+    others = [owned_trip(ed) for _number in range(3)]
     Message.objects.bulk_create(
         Message(trip=each, created_by=ed, text="Hello")
         for each in (trip, *others)

@@ -10,9 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from plugins.messages.models import Message, ReadMark
-from plugins.messages.tests.conftest import trip_led_by
 from tests.document import problem_of
-from tests.factories import add_guest
+from tests.factories import add_guest, owned_trip
 from tests.scoped import script_of
 from tests.users.logins import bearer
 
@@ -49,26 +48,10 @@ def test_a_page_is_what_came_between_two_messages(api, say, messages, olga):
         problem_of(client.get(f"{messages}?{query}"), 400)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *({"text": text} for text in ("", " \n ", "a\0b", "x" * 2001, None, 5, ["x"])),
-        {},
-        *({"text": "x", "replyTo": value} for value in (0, "x", True, 10**9)),
-        *({"text": "x", "clientId": value} for value in ("", "x", 7, "0" * 32, True)),
-        {"text": "x", "by": 1},
-    ],
-    ids=str,
-)
-def test_a_bad_body_is_refused_and_writes_nothing(api, messages, olga, body):
-    problem_of(api(olga).post(messages, body), 400)
-    assert not Message.objects.exists()
-
-
 def test_a_reply_is_to_a_message_that_is_there(api, say, messages, olga, sam):
     gone = say(olga, "Wrong chat")["id"]
     api(olga).delete(f"{messages}/{gone}")
-    elsewhere = Message.add(trip_led_by(sam), sam, text="Hello").pk
+    elsewhere = Message.add(owned_trip(sam), sam, text="Hello").pk
     for reply_to in (gone, elsewhere):
         refused = api(olga).post(messages, {"text": "x", "replyTo": reply_to})
         assert [*problem_of(refused, 400)["errors"]] == ["replyTo"]
@@ -83,8 +66,6 @@ def test_only_authors_change_what_they_wrote(api, say, messages, olga, vera, ada
     changed = api(vera).put(path, {"text": "Hello"}).json()
     assert changed["text"] == "Hello"
     assert changed["createdAt"] == message["createdAt"] < changed["updatedAt"]
-    again = api(vera).put(path, changed)
-    assert (again.status_code, again.json()) == (200, changed)
 
 
 def test_authors_and_owners_delete_and_restore(api, say, messages, olga, ed, vera):
@@ -167,13 +148,6 @@ def test_what_others_wrote_is_unread_until_one_says_so(api, say, messages, path,
     assert (unread(ed), ReadMark.objects.count()) == (1, 1)
 
 
-@pytest.mark.parametrize("message_id", [0, 10**9, "x", None, True])
-def test_only_a_message_of_the_trip_is_read(api, messages, olga, message_id):
-    refused = api(olga).put(f"{messages}/read", {"messageId": message_id})
-    assert [*problem_of(refused, 400)["errors"]] == ["messageId"]
-    assert not ReadMark.objects.exists()
-
-
 def test_an_administrator_who_is_no_member_has_read_nothing(api, say, messages, path, ed, ada):
     message = say(ed, "Hello")
     assert api(ada).get(path).json()["unread"] == 1
@@ -203,6 +177,12 @@ def test_a_message_prevents_no_change_of_the_trip(api, say, path, olga, ed):
     assert api(olga).patch(path, {"title": "Porto"}, headers=held).status_code == 200
     refused = api(olga).patch(path, {"title": "Faro"}, headers=held)
     assert problem_of(refused, 412)["code"] == "precondition_failed"
+
+
+def test_only_a_message_of_the_trip_is_read(api, messages, olga, sam):
+    elsewhere = Message.add(owned_trip(sam), sam, text="Hello").pk
+    refused = api(olga).put(f"{messages}/read", {"messageId": elsewhere})
+    assert [*problem_of(refused, 400)["errors"]] == ["messageId"]
 
 
 def test_who_takes_the_place_of_somebody_has_read_what_they_had(api, trip, path, olga, vera):

@@ -5,29 +5,21 @@ from uuid import uuid4
 
 import pytest
 
-from tests.splits.journey import Journey, answers_at_once, at_once, sign_up
+from tests.splits.journey import Journey, answers_at_once, at_once
 
 ROUNDS = 4
 
 
 @pytest.fixture
-def owner(http):
-    return sign_up(http)
-
-
-@pytest.fixture
-def member(http):
-    return sign_up(http)
-
-
-@pytest.fixture
-def journey(owner, member):
+def journey(travellers):
+    owner, member, *_others = travellers
     started = Journey.start(owner)
     started.admit(member, "VIEWER")
     return started
 
 
-def test_marks_at_once_leave_the_newest(owner, member, journey):
+def test_marks_at_once_leave_the_newest(travellers, journey):
+    owner, member, *_others = travellers
     path = f"{journey.path}/messages"
     for _round in range(ROUNDS):
         sent = [owner.done("POST", path, {"text": "Hello"})["id"] for _number in range(6)]
@@ -40,7 +32,8 @@ def test_marks_at_once_leave_the_newest(owner, member, journey):
         }
 
 
-def test_one_client_id_at_once_writes_one_message(owner, member, journey):
+def test_one_client_id_at_once_writes_one_message(travellers, journey):
+    owner, member, *_others = travellers
     path = f"{journey.path}/messages"
     for _round in range(ROUNDS):
         body = {"text": "Hello", "clientId": str(uuid4())}
@@ -55,7 +48,8 @@ def test_one_client_id_at_once_writes_one_message(owner, member, journey):
         assert [row["id"] for row in rows] == [created.json()["id"]]
 
 
-def test_what_is_deleted_is_not_changed_afterwards(owner, member, journey):
+def test_what_is_deleted_is_not_changed_afterwards(travellers, journey):
+    owner, member, *_others = travellers
     path = f"{journey.path}/messages"
     for _round in range(ROUNDS):
         one = f"{path}/{member.done('POST', path, {'text': 'One'})['id']}"

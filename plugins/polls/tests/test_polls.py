@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from plugins.polls.models import Poll, Vote
+from plugins.polls.models import Poll
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
 from tests.scoped import script_of
 from tests.users.logins import bearer
@@ -42,12 +42,6 @@ def test_several_options_only_where_the_poll_says_so(api, ask, vera):
     assert counts(vote(api(vera), ask(multiple=True), 1, 2, 1).json()) == [1, 1]
 
 
-@pytest.mark.parametrize("option", [3, 0, "x", True, None, 1.5, [1]])
-def test_a_vote_names_options_of_the_poll(api, ask, vera, option):
-    assert vote(api(vera), ask(), option).status_code == 400
-    assert not Vote.objects.exists()
-
-
 @pytest.mark.parametrize(
     ("shows", "before", "after"),
     [("always", True, True), ("after_vote", False, True), ("after_close", False, False)],
@@ -78,17 +72,11 @@ def test_a_poll_closes_in_time(api, ask, vera, ed):
     assert (opened["state"], opened["closesAt"]) == ("open", None)
 
 
+#: What the document cannot say, so that `tests/test_hostile_input.py` does not send it.
 BAD: list[tuple[str, Any]] = [
-    *(("question", value) for value in ("", " ", "x" * 256, 7, None, "a\0b")),
-    *(("options", value) for value in (None, "x", [], [{"text": "One"}], [{"text": "A"}] * 2)),
+    *(("options", value) for value in ([{"text": "One"}], [{"text": "A"}] * 2)),
     ("options", [{"text": str(number)} for number in range(21)]),
-    ("options", [{"text": "A"}, {"text": ""}]),
-    ("options", [{"text": "A"}, {"text": "x" * 101}]),
     ("options", [{"text": "A"}, {"text": "B", "id": 1}]),
-    ("options", [{"text": "A"}, "B"]),
-    *((name, value) for name in ("multiple", "anonymous") for value in ("true", 1)),
-    *(("showsVotes", value) for value in ("never", 1, ["always"])),
-    *(("closesAt", value) for value in ("2020-01-01T00:00:00Z", "soon", 1, "2026-13-01")),
     # Python takes it for +01:00, which it never was.
     ("closesAt", "2035-01-01T00:00:00+00:60"),
     ("state", "closed"),

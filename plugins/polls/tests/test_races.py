@@ -5,14 +5,9 @@ from functools import partial
 import pytest
 
 from plugins.polls.tests.asking import QUESTION
-from tests.splits.journey import Journey, answers_at_once, at_once, sign_up
+from tests.splits.journey import Journey, answers_at_once, at_once
 
 ROUNDS = 4
-
-
-@pytest.fixture
-def travellers(http):
-    return [sign_up(http) for _number in range(4)]
 
 
 @pytest.fixture
