@@ -149,8 +149,8 @@ class Ledger:
         return self._done(user, "get", f"/api/users/{user.pk}/total-debt")
 
     def imbalance(self) -> Decimal:
-        """The sum of all balances, which is to be zero."""
-        rows = exact(self.answer(self._reader, "get", f"{self.url}/balances"))
+        """The sum of all balances, which is to be zero, whatever time it is by now."""
+        rows = exact(self._api(self._reader).get(f"{self.url}/balances"))
         return sum((row["balance"] for row in rows), Decimal(0))
 
     @staticmethod

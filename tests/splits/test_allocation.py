@@ -109,15 +109,6 @@ def test_unpay_gives_back_as_credit_what_pay_did_not_record(ledger, olga, ed):
     assert ledger.paid(ledger.spend(olga, 5, ed), ed) == (False, 4)
 
 
-def test_deleting_an_expense_leaves_money_that_was_entered_as_credit(ledger, olga, ed):
-    expense = ledger.spend(olga, 10, ed)
-    entered = ledger.settle(ed, olga, 10)
-    ledger.delete(expense, olga)
-    assert ledger.settlements() == [entered]
-    assert ledger.balance(ed) == 10
-    assert ledger.paid(ledger.spend(olga, 10, ed), ed) == (True, 10)
-
-
 def test_a_split_that_is_covered_in_the_end_is_paid_since_then(ledger, olga, ed):
     expense = ledger.spend(olga, 10, ed)
     ledger.settle(ed, olga, 4)

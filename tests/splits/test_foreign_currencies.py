@@ -64,18 +64,6 @@ def test_a_new_stored_rate_leaves_old_expenses_alone(dollars, ledger, olga):
     assert (changed["tripAmount"], changed["exchangeRate"]) == (25, 0.5)
 
 
-def test_a_rate_that_is_cleared_gives_way_to_that_of_the_day(dollars, ledger, olga):
-    DailyRate.objects.filter(currency="USD").update(per_euro=Decimal(4))
-    cleared = ledger.change(dollars, olga, exchangeRate=None)
-    assert (cleared["exchangeRate"], cleared["exchangeRateSource"]) == (0.25, "ECB")
-    assert (dollars["tripAmount"], cleared["tripAmount"]) == (12.51, 6.25)
-
-
-def test_a_null_rate_is_none_within_one_currency(ledger, olga, ed):
-    expense = ledger.spend(olga, 10, ed, exchangeRate=None)
-    assert ledger.change(expense, olga, exchangeRate=None)["exchangeRate"] is None
-
-
 def test_another_currency_takes_a_new_rate(dollars, ledger, olga):
     changed = ledger.change(dollars, olga, currency="JPY", amount=1600)
     assert (changed["tripAmount"], changed["currency"]) == (10, "JPY")
@@ -193,8 +181,3 @@ def test_another_date_keeps_the_rate_until_it_is_cleared(rates, ledger, olga, ed
     assert (later["rate"], later["tripAmount"]) == (expense["rate"], 5)
     cleared = ledger.change(later, olga, exchangeRate=None)
     assert (cleared["rate"]["date"], cleared["tripAmount"]) == ("2026-05-20", 2.5)
-
-
-def test_a_rate_that_was_answered_may_be_sent_back(dollars, ledger, olga):
-    changed = ledger.change(dollars, olga, rate=dollars["rate"], notes="Cash")
-    assert changed["rate"] == dollars["rate"]

@@ -34,13 +34,6 @@ def test_the_rest_is_owed_to_those_who_paid_by_user_too_much_in_proportion(
     assert not any(ledger.balances().values())
 
 
-def test_unpaying_takes_back_what_all_of_them_got(ledger, dinner, olga, ed, vera):
-    split = ledger.split(dinner, vera)
-    ledger.pay(split, vera)
-    assert ledger.unpay(split, vera) == split
-    assert ledger.settlements() == []
-
-
 def test_a_settlement_with_one_of_them_covers_their_part(ledger, dinner, olga, ed, vera):
     ledger.settle(vera, ed, 15)
     assert ledger.paid(dinner, vera) == (False, 10)

@@ -4,7 +4,7 @@ import pytest
 
 from splits.models import Allocation, DeletedEntry, Payer, Split
 from splits.models.in_trip import InTrip
-from splits.reports.audit import differences
+from splits.reports.audit import Difference, differences
 from tests import citus
 from tests.factories import TripFactory, settle, spend
 
@@ -47,8 +47,8 @@ def test_a_row_that_names_another_trip_is_reported(expense, model):
     first, other = model._default_manager.earliest("pk"), TripFactory()
     model._default_manager.filter(pk=first.pk).update(trip=other)
     text = f"{model.__name__} {first.pk} is stored as one of trip {other.pk}"
-    assert {difference.text for difference in differences()} == {text}
-    assert {difference.text for difference in differences(expense.trip_id)} == {text}
+    named = {Difference(expense.trip_id, text)}
+    assert {*differences()} == {*differences(expense.trip_id)} == named
 
 
 def test_an_expense_that_the_previous_release_deleted_is_restored_with_it(api, expense, olga):
