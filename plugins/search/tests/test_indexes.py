@@ -9,9 +9,8 @@ from plugins.search.indexes import make_indexes, wanted_indexes
 from splits.models import Expense
 from tests import citus
 from tests.bulk import analyse
-from tests.factories import TripFactory, join, spend
+from tests.factories import TripFactory, owned_trip, spend
 from tests.test_plans import plan_of, scans_of
-from trips.roles import TripRole
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no such indexes"),
@@ -65,8 +64,7 @@ def statements_of(call):
 
 def test_a_search_reads_an_index_or_what_the_caller_may_see(api, trip, olga, ada):
     make_indexes()
-    other = TripFactory()
-    join(other, ada, TripRole.OWNER)
+    other = owned_trip(ada)
     copy(spend(other, 100, paid_by=ada, among=[ada], description="Far"))
     mine = spend(trip, 100, paid_by=olga, among=[olga], description="Boat w7x")
     analyse()
