@@ -25,10 +25,9 @@ from plugins.exchange.notes import text_of
 from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from splits.models import DeletedEntry
-from tests.factories import PASSWORD, TripFactory, join, spend
+from tests.factories import PASSWORD, owned_trip, spend
 from tests.own_data import PATH, archived, own_data
 from trips.models import JournalEntry, Member, Trip
-from trips.roles import TripRole
 
 
 def ids(client, path):
@@ -174,8 +173,7 @@ def test_quotas_count_files_and_bytes(name, value, api, olga, dinner, settings):
 def test_a_quota_is_that_of_the_whole_trip_or_of_the_account_in_all_trips(
     api, trip, olga, ed, dinner, settings
 ):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     of_trip, of_other = (f"/api/trips/{one.pk}/attachments" for one in (trip, other))
     of_dinner = f"/api/expenses/{dinner.pk}/attachments"
     settings.QUOTA_ATTACHMENTS = 2

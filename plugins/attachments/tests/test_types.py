@@ -20,7 +20,7 @@ from plugins.attachments.tests.office import (
     open_document,
     zipped,
 )
-from plugins.attachments.tests.pictures import send
+from plugins.attachments.tests.pictures import PDF, picture, send
 
 pytestmark = pytest.mark.either
 
@@ -58,6 +58,11 @@ AT_ONCE = {
     "comments without end": b"<!-- -->" * 8000,
     "GPX with a document type": b"<!DOCTYPE gpx [<!ENTITY a 'a'>]>" + GPX,
     "PDF after a space": b" %PDF-1.7",
+    "PDF after a program": b"MZ" + PDF,
+    "PostScript": b"%!PS-Adobe-3.0\n",
+    "GIF": picture("GIF"),
+    "TIFF": picture("TIFF"),
+    "AVIF": b"\x00\x00\x00\x1cftypavif\x00\x00\x00\x00",
     "zero bytes": b"Hello\0World",
     "a program": b"\x7fELF\x02\x01\x01",
     "control characters": b"Hello \x08 World",
