@@ -2,25 +2,16 @@
 
 from functools import partial
 
-import httpx
 import pytest
 from django.utils import timezone
 
-from tests.factories import TripFactory, join, spend
+from tests.factories import owned_trip, spend
 from tests.security.test_replays import end, keyed, not_found
 from tests.splits.journey import Journey, at_once, sign_up
 from trips.models import Member
-from trips.roles import TripRole
 
 
-@pytest.fixture
-def http(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield client
-    assert "no difference" in server.manage("audit_ledger").stdout
-
-
-def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(http):
+def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(server, http):
     owner = sign_up(http)
     here, there = Journey.start(owner), Journey.start(owner)
     calls = [
@@ -32,12 +23,12 @@ def test_expenses_that_are_moved_in_both_directions_at_once_all_arrive(http):
     assert at_once(calls) == {(201, ""): 10}
     here.adds_up()
     there.adds_up()
+    assert "no difference" in server.manage("audit_ledger").stdout
 
 
 @pytest.mark.parametrize("word", ["copy", "move"])
 def test_t142_an_expense_in_another_trip_is_shown_to_its_members(trip, olga, word):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     expense = spend(trip, 1000, paid_by=olga, among=[olga])
     client, url = keyed(olga), f"/api/trips/{trip.pk}/expenses/{expense.pk}/{word}"
     first = client.post(url, {"tripId": other.pk})

@@ -8,11 +8,10 @@ from plugins.invitations.tests.claims import accept, invite
 from splits.money import parse_places
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
+from tests.factories import TripFactory, UserFactory, add_guest, join, owned_trip, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
 from trips.models import JournalEntry
-from trips.roles import TripRole
 from trips.signals import author_replaced
 from users.models import Mail, User
 
@@ -124,8 +123,7 @@ def test_a_claim_counts_as_a_trip(api, trip, olga, sam, grandma, settings):
 
 
 def test_only_a_guest_of_the_trip_can_be_named(api, trip, olga, ed, grandma):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     path = f"/api/trips/{trip.pk}/invitations"
     for user_id in (ed.pk, add_guest(other).pk, 10**12):
         refused = api(olga).post(path, {"guestUserId": user_id})

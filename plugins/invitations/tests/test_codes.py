@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from tests.document import problem_of
-from tests.factories import TripFactory, join
+from tests.factories import TripFactory, owned_trip
 from tests.security.test_replays import end, keyed, not_found
 from tests.trips.test_adding_members import abandoned
 from tests.trips.test_answers_to_changes import remove_after
@@ -16,7 +16,6 @@ from tests.trips.test_quotas import assert_limit
 from tests.trips.test_scoped_access import confined
 from tests.users.test_throttles import assert_throttled
 from trips.models import Trip, joining
-from trips.roles import TripRole
 
 __all__ = ["abandoned", "lived"]
 
@@ -103,8 +102,7 @@ def test_a_new_code_changes_nothing_else(api, trip, olga):
 
 
 def test_codes_of_other_trips_lead_nowhere(trip, olga, sam):
-    foreign = TripFactory()
-    join(foreign, sam, TripRole.OWNER)
+    foreign = owned_trip(sam)
     client = confined(olga, trip)
     assert client.get(f"/api/trips/code/{trip.code}").status_code == 200
     assert client.get(f"/api/trips/code/{foreign.code}").status_code == 404

@@ -4,7 +4,6 @@ from datetime import timedelta
 from functools import partial
 from io import StringIO
 
-import httpx
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
@@ -83,16 +82,15 @@ def test_the_history_says_what_ended_with_the_sessions(api, trip, olga, ed, ada,
     assert [row["object"]["id"] for row in history["items"]] == [of_olga["id"]]
 
 
-def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_void(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
-        owner = sign_up(http)
-        trip = Journey.start(owner)
-        invite = partial(owner.call, "POST", f"{trip.path}/invitations", {})
-        end = partial(owner.call, "POST", "/users/me/logout-everywhere")
-        made, ended = while_locked(server, "trips_trip", trip.id, [invite, end])
-        assert ended.is_success
-        if made.is_success:
-            assert http.get(f"/api/invitations/{made.json()['token']}").status_code == 404
+def test_t195_an_invitation_that_waits_for_the_trip_while_the_sessions_end_is_void(server, http):
+    owner = sign_up(http)
+    trip = Journey.start(owner)
+    invite = partial(owner.call, "POST", f"{trip.path}/invitations", {})
+    end = partial(owner.call, "POST", "/users/me/logout-everywhere")
+    made, ended = while_locked(server, "trips_trip", trip.id, [invite, end])
+    assert ended.is_success
+    if made.is_success:
+        assert http.get(f"/api/invitations/{made.json()['token']}").status_code == 404
 
 
 def test_an_invitation_to_an_unknown_role_outlives_this_release(api, olga, ed, trip):

@@ -11,7 +11,7 @@ from django.utils import timezone
 from plugins.invitations.models import MAX_OPEN_INVITATIONS, Invitation
 from plugins.invitations.tests.claims import accept
 from tests.document import problem_of
-from tests.factories import TripFactory, UserFactory, join, overwrite
+from tests.factories import TripFactory, UserFactory, join, overwrite, owned_trip
 from tests.mailserver import token_in
 from tests.stored import everything_stored
 from tests.users.logins import bearer
@@ -261,8 +261,7 @@ def test_invitations_are_throttled(api, trip, olga, ed, sam, invite, limits):
     path, body = f"/api/trips/{trip.pk}/invitations", {"email": "nina@example.com"}
     assert api(olga).post(path, body).status_code == 201
     # The address is what counts: another trip, another member, another spelling.
-    other = TripFactory()
-    join(other, ed, TripRole.OWNER)
+    other = owned_trip(ed)
     again = api(ed).post(f"/api/trips/{other.pk}/invitations", {"email": "NINA@example.com"})
     assert again.status_code == 429
     assert api(ed).post(path, {}).status_code == 201

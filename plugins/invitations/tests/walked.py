@@ -12,7 +12,7 @@ from plugins.invitations.views import (
     InvitationPreviewViewSet,
     InvitationViewSet,
 )
-from tests.factories import TripFactory, UserFactory, join
+from tests.factories import UserFactory, owned_trip
 from tests.trips.access import OPEN, TRIP, USER, Row, Scene, everybody, just
 from trips.models import Trip
 from trips.roles import Can, TripRole
@@ -134,8 +134,7 @@ def many(trip: Any, olga: Any, people: list[Any], _expense: Any) -> dict[str, An
 
 def one_of_each(_trip: Any, olga: Any, _user: Any, _expense: Any) -> None:
     # A trip may have only so many.
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga)
     made = Invitation.issue(trip, olga, role="VIEWER", email=UserFactory.build().email)
     Invitation.objects.filter(pk=made.pk).update(mailed_digest=made.digest[::-1])
 

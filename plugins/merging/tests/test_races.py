@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import httpx
 import pytest
 
 from tests.splits.journey import Journey, answers_at_once, at_once, sign_up, split_path
@@ -13,10 +12,9 @@ ROUNDS = 6
 
 
 @pytest.fixture(scope="module")
-def travellers(server):
+def travellers(server, http):
     """Three users; in the end everything that the races left behind is recomputed."""
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield [sign_up(client) for _number in range(3)]
+    yield [sign_up(http) for _number in range(3)]
     assert "no difference" in server.manage("audit_ledger").stdout
 
 
