@@ -12,10 +12,8 @@ from users.models import User
 pytestmark = pytest.mark.either
 
 
-def register(email, password=PASSWORD, **more):
-    headers = more.pop("headers", {})
-    body = {"email": email, "password": password, **more}
-    return APIClient().post("/api/users/register", body, **headers)
+def register(email):
+    return APIClient().post("/api/users/register", {"email": email, "password": PASSWORD})
 
 
 # -- Accounts that are no more --------------------------------------------------------------------

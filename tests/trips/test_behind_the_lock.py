@@ -38,6 +38,8 @@ WITHOUT_LOCK = {
     ("POST", "/api/trips/{trip_id}/expenses/preview"),
     *all_of("WITHOUT_LOCK"),
 }
+REMOVED = "UPDATE trips_member SET left_at = CURRENT_TIMESTAMP WHERE trip_id = %s AND user_id = %s"
+DEMOTED = "UPDATE trips_member SET role = 'VIEWER' WHERE trip_id = %s AND user_id = %s"
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +73,7 @@ def test_every_writing_route_is_here():
 def test_who_was_removed_does_nothing(server, scene, command):
     """T129: Rights that were lost while a request waits for a trip's lock are not used."""
     waiting = Waiting(server, scene, command, scene.omar)
-    removed = (
-        "UPDATE trips_member SET left_at = CURRENT_TIMESTAMP WHERE trip_id = %s AND user_id = %s"
-    )
-    assert waiting.refusal((removed, scene.trip.id, scene.omar.id)) == (404, "not_found")
+    assert waiting.refusal((REMOVED, scene.trip.id, scene.omar.id)) == (404, "not_found")
 
 
 @pytest.mark.slow
@@ -83,8 +82,7 @@ def test_who_was_demoted_does_what_a_viewer_may(server, scene, command):
     if not is_less_for_viewers(command):
         pytest.skip("Viewers may do this.")
     waiting = Waiting(server, scene, command, scene.omar)
-    demoted = "UPDATE trips_member SET role = 'VIEWER' WHERE trip_id = %s AND user_id = %s"
-    assert waiting.refusal((demoted, scene.trip.id, scene.omar.id)) == (403, "forbidden")
+    assert waiting.refusal((DEMOTED, scene.trip.id, scene.omar.id)) == (403, "forbidden")
 
 
 # `make check` has each command for one who was removed, and for a trip that is deleted; these are
@@ -120,13 +118,9 @@ def test_who_may_not_is_told_without_waiting_for_the_lock(server, scene, command
     """Else anybody could have the threads of the server wait for a trip that is busy."""
     call = Waiting(server, scene, command, scene.omar).call
     trip = scene.trip.id
-    demoted = "UPDATE trips_member SET role = 'VIEWER' WHERE trip_id = %s AND user_id = %s"
-    removed = (
-        "UPDATE trips_member SET left_at = CURRENT_TIMESTAMP WHERE trip_id = %s AND user_id = %s"
-    )
-    refusals = {removed: 404}
+    refusals = {REMOVED: 404}
     if is_less_for_viewers(command):
-        refusals = {demoted: 403, **refusals}
+        refusals = {DEMOTED: 403, **refusals}
     for change, status in refusals.items():
         commit(server, "trips_trip", trip, [(change, trip, scene.omar.id)])
         with holding(server, "trips_trip", trip):

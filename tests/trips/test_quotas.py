@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 import time_machine
 
 from tests.document import problem_of
@@ -15,11 +14,6 @@ from trips.roles import TripRole
 def assert_limit(response, limit):
     problem = problem_of(response, 409, "limit_reached")
     assert str(limit) in problem["detail"]
-
-
-@pytest.fixture
-def expense(olga):
-    return dinner(olga)
 
 
 def test_nobody_has_more_trips_than_the_quota(api, olga, settings):
@@ -51,9 +45,9 @@ def test_a_trip_has_no_more_members_than_the_quota(api, olga, sam, trip, setting
     assert_limit(client.post(f"/api/trips/{trip.pk}/members", {"userId": nina.pk}), 4)
 
 
-def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(api, olga, trip, expense, settings):
+def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(api, olga, trip, settings):
     settings.QUOTA_EXPENSES = 2
-    client, path = api(olga), f"/api/trips/{trip.pk}/expenses"
+    expense, path = dinner(olga), f"/api/trips/{trip.pk}/expenses"
     with time_machine.travel(datetime(2026, 5, 14, 23, 59, tzinfo=UTC), tick=False) as clock:
         client = api(olga)
         assert [client.post(path, expense).status_code for _time in range(2)] == [201, 201]
@@ -65,10 +59,9 @@ def test_a_trip_gets_no_more_expenses_in_a_day_than_the_quota(api, olga, trip, e
         assert client.post(path, expense).status_code == 201
 
 
-def test_each_trip_counts_for_itself(api, olga, trip, expense, settings):
+def test_each_trip_counts_for_itself(api, olga, trip, settings):
     settings.QUOTA_EXPENSES = 1
-    client = api(olga)
-    other = owned_trip(olga)
+    client, expense, other = api(olga), dinner(olga), owned_trip(olga)
     for one in (trip, other):
         assert client.post(f"/api/trips/{one.pk}/expenses", expense).status_code == 201
     assert_limit(client.post(f"/api/trips/{other.pk}/expenses", expense), 1)

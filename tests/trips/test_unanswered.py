@@ -6,13 +6,12 @@ from django.test.utils import CaptureQueriesContext
 
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import PASSWORD, TripFactory, UserFactory, join, owned_trip
+from tests.factories import PASSWORD, UserFactory, join, owned_trip
 from tests.trips.bodies import dinner, lisbon
 from tests.trips.unanswered import add, bind, new_trip
 from tests.users.logins import log_in
 from tests.walked import all_of, answers
 from trips.models import Member
-from trips.roles import TripRole
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -111,8 +110,7 @@ def test_t194_trips_that_one_was_added_to_use_up_no_quota(api, stranger, theirs,
     settings.QUOTA_TRIPS = 1
     add(api, stranger, theirs, userId=olga.pk)
     assert api(olga).post("/api/trips", lisbon()).status_code == 201
-    second = TripFactory()
-    join(second, UserFactory(), TripRole.OWNER)
+    second = owned_trip(UserFactory())
     add(api, second.members.get().user, second, userId=olga.pk)
     problem_of(api(olga).post("/api/trips", lisbon()), 409, "limit_reached")
 
