@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from plugins.calendar import models
 from plugins.calendar.tests.conftest import OWN, content, entries, with_plugin
-from tests.factories import TripFactory, join
+from tests.factories import TripFactory, join, owned_trip
 from tests.trips.unanswered import add, new_trip
 from trips.roles import TripRole
 from users.models import User
@@ -156,9 +156,7 @@ def test_a_file_is_the_same_until_something_changes(ledger, link, read, plan, ol
 
 
 def test_a_calendar_of_all_trips_has_those_that_are_visible_now(ledger, link, read, ed, olga, trip):
-    other, foreign = TripFactory(title="Porto"), TripFactory()
-    join(other, ed, TripRole.OWNER)
-    join(foreign, olga, TripRole.OWNER)
+    other, _foreign = owned_trip(ed, title="Porto"), owned_trip(olga)
     path = link(ed, OWN)
     assert {*entries(read(path))} == {f"trip-{trip.pk}", f"trip-{other.pk}"}
     assert ledger.answer(ed, "post", "members/leave").status_code == 204
@@ -183,7 +181,7 @@ def test_the_last_trips_and_entries_are_shown(link, read, plan, olga, trip, monk
     monkeypatch.setattr(models, "MAX_ENTRIES", 3)
     for years in (-1, 1):
         day = trip.start_date.replace(year=trip.start_date.year + years)
-        join(TripFactory(title=f"{years}", start_date=day, end_date=day), olga, TripRole.OWNER)
+        owned_trip(olga, title=f"{years}", start_date=day, end_date=day)
     plan("First", date="2026-01-01")
     plan("Second", date="2026-01-02")
     later = trip.start_date + timedelta(days=1)

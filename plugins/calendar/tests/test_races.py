@@ -9,15 +9,10 @@ from tests.splits.journey import Journey, answers_at_once, sign_up
 
 
 @pytest.fixture
-def member(http):
-    return sign_up(http)
-
-
-@pytest.fixture
-def trip(http, member):
-    """Somebody else's trip, which the member is in."""
+def trip(http, traveller):
+    """Somebody else's trip, which the traveller is in."""
     trip = Journey.start(sign_up(http))
-    trip.admit(member)
+    trip.admit(traveller)
     return trip
 
 
@@ -26,18 +21,20 @@ def opened(http, made):
     return http.get(f"/api/{made.json()['url'].partition('/api/')[2]}").is_success
 
 
-def test_of_links_that_are_made_at_once_one_remains(http, member, trip):
+def test_of_links_that_are_made_at_once_one_remains(http, traveller, trip):
     for path in (f"{trip.path}/calendar-link", "/users/me/calendar-link"):
-        made = answers_at_once([partial(member.call, "POST", path)] * 8)
+        made = answers_at_once([partial(traveller.call, "POST", path)] * 8)
         assert {answer.status_code for answer in made} == {201}
         assert sum(opened(http, answer) for answer in made) == 1
 
 
 @pytest.mark.parametrize("end", ["/members/leave", "/users/me/logout-everywhere"])
-def test_no_link_is_left_of_what_ends_while_it_waits_for_the_trip(server, http, member, trip, end):
-    make = partial(member.call, "POST", f"{trip.path}/calendar-link")
+def test_no_link_is_left_of_what_ends_while_it_waits_for_the_trip(
+    server, http, traveller, trip, end
+):
+    make = partial(traveller.call, "POST", f"{trip.path}/calendar-link")
     path = end if end.startswith("/users") else f"{trip.path}{end}"
-    calls = [make, partial(member.call, "POST", path)]
+    calls = [make, partial(traveller.call, "POST", path)]
     made, ended = while_locked(server, "trips_trip", trip.id, calls)
     assert ended.is_success
     assert made.status_code in {201, 401, 404}

@@ -4,12 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
-import pytest
 import vobject
 
 from plugins.calendar.tests.conftest import with_plugin
-from tests.splits.journey import Journey, sign_up
+from tests.splits.journey import Journey
 
 #: What vdirsyncer is told: the calendar is copied into a folder, a file for each entry.
 CONFIG = """
@@ -33,12 +31,6 @@ fileext = ".ics"
 """
 
 
-@pytest.fixture
-def owner(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as http:
-        yield sign_up(http)
-
-
 def synced(folder, *commands):
     """The status of each entry by its title, after these commands of vdirsyncer."""
     for command in commands:
@@ -60,8 +52,8 @@ def synced(folder, *commands):
 
 
 @with_plugin("itinerary")
-def test_a_copy_follows_what_happens_to_the_plan(server, owner, tmp_path):
-    trip = Journey.start(owner)
+def test_a_copy_follows_what_happens_to_the_plan(server, traveller, tmp_path):
+    owner, trip = traveller, Journey.start(traveller)
     title = owner.done("GET", trip.path)["title"]
     activities = f"{trip.path}/activities"
     castle, beach = (

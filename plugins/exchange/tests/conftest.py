@@ -11,9 +11,8 @@ from rest_framework.response import Response
 
 from splits.reports.audit import differences
 from tests.cast import Api
-from tests.factories import TripFactory, add_guest, join, settle, spend
+from tests.factories import add_guest, owned_trip, settle, spend
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import User
 
 
@@ -52,9 +51,7 @@ def imported(api: Any, olga: Any, plan: Any) -> Callable[..., dict[str, Any]]:
 @pytest.fixture
 def other(olga: User) -> Trip:
     """Another trip, of Olga alone."""
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
-    return trip
+    return owned_trip(olga)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 from subprocess import CalledProcessError
 
-import httpx
 import psycopg
 import pytest
 from django.core.management import CommandError, call_command
@@ -28,12 +27,11 @@ of_postgresql = pytest.mark.skipif(
 
 
 @pytest.fixture
-def owner(server):
+def owner(http):
     """Somebody who has planned a trip."""
-    with httpx.Client(base_url=server.url) as http:
-        somebody = sign_up(http)
-        somebody.done("POST", "/trips", lisbon())
-        yield somebody
+    somebody = sign_up(http)
+    somebody.done("POST", "/trips", lisbon())
+    return somebody
 
 
 @pytest.fixture

@@ -116,13 +116,8 @@ def test_the_command_takes_who_is_who(olga, ed, tmp_path):
     assert Trip.objects.get().members.filter(user=ed).exists()
 
 
-@pytest.fixture
-def impatient(monkeypatch):
+def test_an_import_says_what_it_reads_and_records(olga, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS", 0.001)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_an_import_says_what_it_reads_and_records(olga, tmp_path):
     path, log = tmp_path / "file.csv", StringIO()
     path.write_text(SPLITWISE_CSV)
     arguments = (str(path), "--user", olga.email, "--confirm")

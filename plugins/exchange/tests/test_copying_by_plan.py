@@ -10,9 +10,8 @@ from plugins.exchange.tests.copies import answers, file_of, forged
 from splits.models import Payer, SplitType
 from splits.models.rate import ECB
 from splits.reports.audit import differences
-from tests.factories import TripFactory, join, spend
+from tests.factories import owned_trip, spend
 from trips.models import Member, Trip
-from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
 
@@ -34,8 +33,7 @@ def test_exact_amounts_in_a_third_currency_are_divided_as_in_the_trip(api, plan,
     swiss = {"currency": "CHF", "exchange_rate": Decimal("0.95"), "split_type": SplitType.MANUAL}
     parts = {olga.pk: 6000, ed.pk: 4000}
     spend(trip, 10_000, paid_by=olga, among=[olga, ed], entered=parts, **swiss)
-    other = TripFactory(currency="USD")
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga, currency="USD")
     content = file_of(api, trip, olga).decode()
     path = plan(content, tripId=other.pk, exchangeRates={"EUR": 1.1})["Location"]
     done = api(olga).post(f"{path}/confirm")

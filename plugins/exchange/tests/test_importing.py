@@ -18,7 +18,7 @@ from plugins.exchange.tests.conftest import send_form
 from splits.models import Expense
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import TripFactory, add_guest, join, spend
+from tests.factories import add_guest, join, owned_trip, spend
 from tests.splits.ledger import exact
 from tests.test_costs import inserted
 from trips.models import Trip
@@ -74,8 +74,7 @@ def test_a_row_with_a_weight_that_no_expense_may_have_is_skipped(plan, api, olga
 
 
 def test_an_import_into_a_trip_is_an_answer_to_who_added_one_there(plan, api, olga, sam):
-    trip = TripFactory()
-    join(trip, sam, TripRole.OWNER)
+    trip = owned_trip(sam)
     body = {"userId": olga.pk, "role": "OWNER"}
     assert api(sam).post(f"/api/trips/{trip.pk}/members", body).status_code == 201
     assert User.objects.get(pk=olga.pk).is_unanswered
@@ -367,8 +366,7 @@ def test_planning_and_confirming_are_throttled(plan, limits, api, olga):
 
 
 def test_of_two_plans_of_a_file_for_a_trip_one_is_confirmed(plan, api, olga, ed):
-    trip = TripFactory(currency="EUR")
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga, currency="EUR")
     join(trip, ed, TripRole.OWNER)
     first, second = (
         plan(samples.SPLITWISE_CSV, user, tripId=trip.pk)["Location"] for user in (olga, ed)

@@ -3,20 +3,12 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
 import pytest
 from django.conf import settings
 
 from plugins.exchange.tests.samples import SPLITWISE_API
 from tests.locks import holding, while_locked
 from tests.passwords import PASSWORD
-from tests.splits.journey import sign_up
-
-
-@pytest.fixture
-def traveller(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield sign_up(client)
 
 
 def test_a_plan_that_is_confirmed_twice_at_once_is_recorded_once(server, traveller):

@@ -8,7 +8,7 @@ import pytest
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.copies import file_of
 from splits.models import Expense, Split
-from tests.factories import TripFactory, add_guest, join, spend
+from tests.factories import add_guest, join, owned_trip, spend
 from tests.splits.ledger import exact
 from trips.roles import TripRole
 
@@ -77,8 +77,7 @@ def test_everything_stays_as_entered(api, trip, olga, content, plan, imported, i
 
 
 def test_a_trip_in_another_currency_gets_converted_items(api, olga, content, plan, imported):
-    other = TripFactory(currency="JPY")
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga, currency="JPY")
     done = imported(content, tripId=other.pk, exchangeRates={"EUR": 163})
     rows = exact(api(olga).get(f"/api/trips/{done['tripId']}/expenses?ordering=createdAt"))["items"]
     assert [row["splitType"] for row in rows] == ["ITEMIZED", "ADJUSTMENT", "ITEMIZED"]

@@ -13,9 +13,8 @@ from plugins.exchange.tests.copies import file_of, forged
 from plugins.exchange.trip_file import json_file
 from splits.models import Expense, Settlement
 from splits.reports.audit import differences
-from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
+from tests.factories import UserFactory, add_guest, owned_trip, settle, spend
 from trips.models import Trip
-from trips.roles import TripRole
 
 pytestmark = pytest.mark.either
 
@@ -158,8 +157,7 @@ class _Watched(io.BytesIO):
 @pytest.mark.django_db(transaction=True)
 def test_no_transaction_waits_for_a_file():
     olga = UserFactory()
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga)
     spend(trip, 1000, paid_by=olga, among=[olga])
     trip.refresh_from_db()
     with json_file(trip) as file:

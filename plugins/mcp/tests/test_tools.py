@@ -11,12 +11,11 @@ from plugins.mcp.names import MAX_NAMES
 from plugins.mcp.tests.conftest import PATH
 from plugins.mcp.tools import TOOLS, Call, Tool, by_name
 from splits.models import Expense, Settlement
-from tests.factories import TripFactory, UserFactory, join, spend
+from tests.factories import UserFactory, join, owned_trip, spend
 from tests.stored import everything_stored
 from tests.trips.unanswered import add, new_trip
 from tripcompanion.plugin import plugins
 from trips.models import Trip
-from trips.roles import TripRole
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -132,8 +131,7 @@ def test_each_deletion_can_be_undone(assistant, trip, olga, ed):
 def test_an_ambiguous_name_answers_with_the_candidates(assistant, trip, olga):
     trip.title = "Lisbon in May"
     trip.save(update_fields=["title"])
-    other = TripFactory(title="Lisbon again", start_date=date(2026, 1, 1))
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga, title="Lisbon again", start_date=date(2026, 1, 1))
     client = assistant(olga)
     text, data = client.refusal("trip_overview", trip="lisbon")
     assert "Several match" in text

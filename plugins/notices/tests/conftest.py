@@ -1,4 +1,4 @@
-"""The money that notices tell of, and the mails that tell it."""
+"""The mails that tell notices."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,16 +6,6 @@ from typing import Any
 import pytest
 from django.core import mail as sent_mails
 from django.core.management import call_command
-
-from tests.cast import Api
-from tests.splits.ledger import Ledger
-from trips.models import Trip
-from users.models import User
-
-
-@pytest.fixture
-def ledger(trip: Trip, api: Api, olga: User) -> Ledger:
-    return Ledger(trip, api, olga)
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ from datetime import timedelta
 
 import pytest
 from django.core.mail import get_connection
-from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
 from plugins.notices.queueing import notify
 from tests import citus
-from tests.bulk import analyse
+from tests.bulk import analyse, insert_many
 from tests.factories import TripFactory, UserFactory, join, overwrite
 from tests.test_plans import scans_of
 from tripcompanion.database.turns import Turns
@@ -24,23 +23,11 @@ pytestmark = citus.hides_plans
 ROWS = 100_000
 OTHERS = 300
 BIG = {"users_mail"}
-_NUMBERS = (
-    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < %s) "
-)
 _MAILS = (
     "INSERT INTO users_mail (user_id, letter, address, language, created_at, due_at, attempts, "
-    "error, trip_id) ",
-    "SELECT %s, 'EXPENSE_CREATED', '', 'en', %s, %s, 0, '', %s FROM numbers",
+    "error, trip_id) "
+    "SELECT %s, 'EXPENSE_CREATED', '', 'en', %s, %s, 0, '', %s FROM numbers"
 )
-
-
-def fill(statement, *values):
-    """Insert rows; the first value is how many."""
-    convert = connection.ops.adapt_datetimefield_value
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _NUMBERS.join(statement), [convert(v) if hasattr(v, "tzinfo") else v for v in values]
-        )
 
 
 @pytest.fixture
@@ -51,7 +38,7 @@ def busy(transactional_db):
     trips = Trip.objects.bulk_create(TripFactory.build_batch(OTHERS))
     for user, trip in zip(people, trips, strict=True):
         tomorrow = now + timedelta(days=1)
-        fill(_MAILS, ROWS // OTHERS, user.pk, now, tomorrow, trip.pk)
+        insert_many(_MAILS, ROWS // OTHERS, user.pk, now, tomorrow, trip.pk)
     trip, owner, reader = TripFactory(), UserFactory(), UserFactory()
     join(trip, owner, TripRole.OWNER)
     join(trip, reader)

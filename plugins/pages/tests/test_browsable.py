@@ -15,13 +15,12 @@ from plugins.pages.browsable import _title_of
 from splits.models import Expense
 from tests.compiled_only import queries_of_parts
 from tests.document import largest_page
-from tests.factories import TripFactory, UserFactory, join, settle, spend
+from tests.factories import UserFactory, join, owned_trip, settle, spend
 from tests.pages import page_of, text_of
 from tests.server import ROOT
 from tripcompanion.api.url_map import routes_of
 from tripcompanion.plugin import Plugin, plugins
 from trips.models import Trip
-from trips.roles import TripRole
 
 pytestmark = pytest.mark.once
 
@@ -275,7 +274,7 @@ def test_a_page_costs_the_same_queries_with_3_and_with_15_rows(olga, ed, trip):
         people = UserFactory.create_batch(rows)
         for user in people:
             join(trip, user)
-            join(TripFactory(), olga, TripRole.OWNER)
+            owned_trip(olga)
         trip = Trip.objects.get(pk=trip.pk)
         for user in people:
             expense = spend(trip, 3000, paid_by=ed, among=[olga, *people[:3]])

@@ -45,7 +45,7 @@ def test_everything_that_the_landing_page_links_to_is_there(client, db):
     assert_self_contained(client, "/", page)
 
 
-def test_the_landing_page_runs_nothing(client, django_assert_num_queries):
+def test_the_landing_page_runs_nothing(client):
     response = client.get("/")
     policy = response["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'self'; img-src 'self'; ")

@@ -1,19 +1,10 @@
 """Eight requests with one challenge in the same instant: one wins."""
 
-import httpx
-import pytest
-
 from plugins.passkeys.tests.authenticator import Authenticator
-from tests.splits.journey import at_once, sign_up
+from tests.splits.journey import at_once
 
 ROUNDS = 4
 ADD, LOG_IN = "/users/me/passkeys", "/users/login/passkey"
-
-
-@pytest.fixture
-def traveller(server):
-    with httpx.Client(base_url=server.url, timeout=60, trust_env=False) as client:
-        yield sign_up(client)
 
 
 def test_one_challenge_adds_one_passkey_and_starts_one_session(traveller):

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from plugins.states import states_of
 from plugins.sync import delivery, touched
 from plugins.sync.tests.client import Replica, lists
-from tests.factories import PASSWORD, TripFactory, add_guest, join, settle, spend
+from tests.factories import PASSWORD, TripFactory, add_guest, join, owned_trip, settle, spend
 from tests.scoped import script_of
 from tests.users.logins import bearer
 from trips.models import JournalEntry
@@ -232,8 +232,7 @@ def test_who_leaves_and_joins_again_gets_what_happened_meanwhile(api, copy, trip
 @pytest.mark.parametrize("limit", [1, 2, 100])
 def test_a_new_trip_is_sent_whole(api, copy, olga, vera, limit, monkeypatch):
     monkeypatch.setattr(delivery, "_SEARCHED", 2)
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     for _expense in range(5):
         expense = spend(other, 1000, paid_by=olga, among=[olga])
     for _comment in range(3):
@@ -250,8 +249,7 @@ def test_a_new_trip_is_sent_whole(api, copy, olga, vera, limit, monkeypatch):
 
 
 def test_a_trip_that_is_lost_while_it_is_sent_is_gone(copy, olga, vera):
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     join(other, vera)
     for _expense in range(3):
         spend(other, 1000, paid_by=olga, among=[olga])
@@ -280,8 +278,7 @@ def test_a_token_without_the_scope_of_expenses_sees_no_money(api, trip, olga, ve
     api(olga).post(f"/api/expenses/{expense.pk}/comments", {"text": "Tasty."})
     expense.remove(by=olga)
     trip.change(by=olga, title="Porto")
-    other = TripFactory()
-    join(other, olga, TripRole.OWNER)
+    other = owned_trip(olga)
     spend(other, 1000, paid_by=olga, among=[olga])
     join(other, vera)
     assert {change["object"]["type"] for change in copy.catch_up(1)} == {"trip"}

@@ -7,7 +7,7 @@ import pytest
 from plugins.comments.models import Comment
 from plugins.sync.cursor import Cursor
 from tests import citus
-from tests.factories import TripFactory, UserFactory, add_guest, join, settle, spend
+from tests.factories import TripFactory, UserFactory, add_guest, join, owned_trip, settle, spend
 from tests.long_journal import ROWS, long_journal
 from tests.test_plans import noted, scanning
 from tests.test_query_counts import queries_of
@@ -85,8 +85,7 @@ def test_a_page_costs_the_same_with_10_and_with_200_trips(api, olga, ed, size):
 def test_a_new_trip_costs_the_same_with_10_and_with_200_of_everything(api, olga, size):
     client = api(olga)
     cursor = client.get("/api/changes").json()["cursor"]
-    trip = TripFactory()
-    join(trip, olga, TripRole.OWNER)
+    trip = owned_trip(olga)
     for _user in range(size):
         expense = spend(trip, 1000, paid_by=olga, among=[olga])
         user = UserFactory()

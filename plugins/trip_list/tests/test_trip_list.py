@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from plugins.trip_list.models import ArchivedTrip
 from tests import citus
 from tests.bulk import analyse
-from tests.factories import PASSWORD, TripFactory, UserFactory, join
+from tests.factories import PASSWORD, TripFactory, UserFactory, join, owned_trip
 from tests.own_data import own_data
 from tests.scoped import script_of
 from tests.test_plans import scans_of
@@ -37,8 +37,7 @@ def trips(olga):
     for at, (title, destination, description, start, end) in enumerate(TRIPS):
         created = TODAY + timedelta(days=at)
         fields = {"destination": destination, "description": description, "created_at": created}
-        trip = TripFactory(title=title, start_date=start, end_date=end, **fields)
-        join(trip, olga, TripRole.OWNER)
+        trip = owned_trip(olga, title=title, start_date=start, end_date=end, **fields)
         made[title[0]] = trip
     made["Z"] = made.pop("A")
     return made
@@ -174,8 +173,7 @@ def test_the_list_reads_the_trips_of_the_caller_alone(api, transactional_db, olg
     for trip in TripFactory.create_batch(1000):
         join(trip, others[trip.pk % 20], TripRole.OWNER)
         ArchivedTrip.add(trip, others[trip.pk % 20])
-    mine = TripFactory()
-    join(mine, olga, TripRole.OWNER)
+    mine = owned_trip(olga)
     ArchivedTrip.add(mine, olga)
     analyse()
     client = api(olga)
