@@ -409,7 +409,7 @@ def test_what_is_new_in_the_core_is_in_the_changelog():
     assert new - told == set()
 
 
-def test_every_format_of_imports_is_in_the_changelog():
+def test_every_program_whose_files_are_imported_is_in_the_changelog():
     table = rows("Coming from another service", (ROOT / "plugins/exchange/README.md").read_text())
     changelog = (ROOT / "CHANGELOG.md").read_text()
     assert [name for name, *_cells in table if name not in changelog] == []
