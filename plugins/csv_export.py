@@ -51,8 +51,7 @@ def csv_of(lines: Iterable[Iterable[Any]]) -> IO[bytes]:
 
     def write(file: IO[bytes]) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="", write_through=True)
-        writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-        writer.writerows(map(_text, line) for line in lines)
+        csv.writer(text, quoting=csv.QUOTE_ALL).writerows(map(_text, line) for line in lines)
         text.detach()
 
     return written_file(write)

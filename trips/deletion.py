@@ -78,8 +78,7 @@ def delete_account(
         _require_no_obstacles(members, settled=settled)
         ending = members.present_or_restorable()
         for trip_id, user_id, role in ending.values_list("trip", "user", "role"):
-            left = Entry(Event.MEMBER_LEFT, user_id, {"role": (role, None)})
-            entries[trip_id].append(left)
+            entries[trip_id].append(Entry(Event.MEMBER_LEFT, user_id, {"role": (role, None)}))
         for trip_id, of_trip in entries.items():
             write(trip_id, by, *of_trip, is_limited=False)
         ending.update(left_at=timezone.now())

@@ -37,21 +37,21 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
         deleted. The caller must `require_few_debts`.
         """
         rows = self.filter(trip=trip_id)
+        found = list(rows.values_list("pk", "debt", "settlement", "closed_by", "amount_minor"))
         # A join would compare them with all debts of a trip that PostgreSQL does not know.
-        debt = Debt.objects.filter(trip=OuterRef("trip"), pk=OuterRef("debt"))
-        of_debt = {name: Subquery(debt.values(name)) for name in ("covered_at", "debtor")}
-        columns = ("pk", "debt", "settlement", "closed_by", "amount_minor", *of_debt)
-        found = list(rows.annotate(**of_debt).values_list(*columns))
+        named = ArrayParam.among({row[1] for row in found if row[1]}, "id")
+        of_debts: Any = Debt.objects.filter(named, trip=trip_id)
+        covered = {pk: row for pk, *row in of_debts.values_list("pk", "debtor", "covered_at")}
         sums = defaultdict(Counter, {pk: Counter(moved) for pk, moved in (changes or {}).items()})
-        for *_ids, amount_minor, _covered_at, debtor_id in found:
-            if debtor_id:
-                sums[debtor_id]["owed_minor"] += amount_minor
+        for _pk, debt_id, _settlement_id, _closed_by_id, amount_minor in found:
+            if debt_id:
+                sums[covered[debt_id][0]]["owed_minor"] += amount_minor
         Member.increment_balances(trip_id, sums)
         if found:
             rows.delete()
             kept = {row[2] for row in found}.difference(gone)
             recompute(trip_id, {row[1] for row in found}, kept)
-        return [row[:-1] for row in found]
+        return [(*row, covered[row[1]][1] if row[1] else None) for row in found]
 
 
 class Allocation(InTrip):

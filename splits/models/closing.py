@@ -15,7 +15,7 @@ from django.utils import timezone
 from splits.models.allocation import Allocation, AllocationRow
 from splits.models.debt import Debt
 from splits.offsets import offset_closings
-from tripcompanion.compiled import CompiledQuery, Param
+from tripcompanion.compiled import ArrayParam, CompiledQuery, Param
 from tripcompanion.database.deletes import delete_leaves
 from trips.models import Member, Trip
 
@@ -30,13 +30,16 @@ _OFFSET = (
     "FROM splits_debt WHERE trip_id = %s AND open_minor > 0 "
     "GROUP BY trip_id, debtor_id, creditor_id"
 )
+#: No join: it would compare each debt with all of a trip that PostgreSQL does not know.
 _CLOSE = (
     "INSERT INTO splits_allocation (trip_id, debt_id, settlement_id, closed_by_id, amount_minor) "
-    "SELECT debt.trip_id, debt.id, entry.id, NULL, debt.open_minor "
-    "FROM splits_debt AS debt JOIN splits_settlement AS entry ON entry.trip_id = debt.trip_id "
-    "AND entry.closing_id = %s "
-    "AND entry.sender_id = debt.debtor_id AND entry.receiver_id = debt.creditor_id "
-    "WHERE debt.trip_id = %s AND debt.open_minor > 0 "
+    "SELECT trip_id, debt_id, entry_id, NULL, open_minor FROM (SELECT trip_id, debt_id, "
+    "MAX(offset_id) OVER (PARTITION BY debtor_id, creditor_id) AS entry_id, open_minor FROM ("
+    "SELECT trip_id, id AS debt_id, NULL AS offset_id, debtor_id, creditor_id, open_minor "
+    "FROM splits_debt WHERE trip_id = %s AND open_minor > 0 "
+    "UNION ALL SELECT trip_id, NULL, id, sender_id, receiver_id, 0 "
+    "FROM splits_settlement WHERE trip_id = %s AND closing_id = %s) AS entry) AS entry "
+    "WHERE debt_id IS NOT NULL "
     "UNION ALL SELECT trip_id, NULL, id, %s, credit_minor FROM splits_settlement "
     "WHERE trip_id = %s AND credit_minor > 0"
 )
@@ -83,11 +86,10 @@ class Closings:
         created_at = connection.ops.adapt_datetimefield_value(settlement.created_at)
         with connection.cursor() as cursor:
             cursor.execute(_OFFSET, [pk, day, by_id, created_at, trip_id])
-            cursor.execute(_CLOSE, [pk, trip_id, pk, trip_id])
+            cursor.execute(_CLOSE, [trip_id, trip_id, pk, pk, trip_id])
             if not cursor.rowcount:
                 return False
-        debts = Debt.objects.filter(trip=trip_id, open_minor__gt=0)
-        debts.update(open_minor=0, covered_at=now)
+        Debt.objects.filter(trip=trip_id, open_minor__gt=0).update(open_minor=0, covered_at=now)
         self._entries.filter(credit_minor__gt=0).update(credit_minor=0)
         Member.objects.filter(trip=trip_id, owed_minor__gt=0).update(owed_minor=0)
         return True
@@ -113,8 +115,8 @@ class Closings:
         offsets = list(rows.order_by("pk").values_list(*columns))
         # Several statements, because SQLite scans the whole table for conditions joined by OR.
         allocations = self._allocations.filter(closed_by__in=ids).unallocate(self._trip_id)
-        of_offsets = self._allocations.filter(settlement__in=rows.values("pk"))
         gone = {offset[0] for offset in offsets}
+        of_offsets = self._allocations.filter(ArrayParam.among(gone, "settlement_id"))
         allocations += of_offsets.unallocate(self._trip_id, gone=gone)
         delete_leaves(rows)
         return allocations, offsets

@@ -75,8 +75,7 @@ class KeptClosings:
         self._credit = dict(rows.filter(credit_minor__gt=0).values_list("pk", "credit_minor"))
         self._present = set(rows.filter(pk__in=self.ids).values_list("pk", flat=True))
         self._present -= closings_in(self.trip_id).causes(self.ids)
-        members = Member.objects.filter(trip=self.trip_id)
-        self._people = set(members.values_list("user", flat=True))
+        self._people = set(Member.objects.filter(trip=self.trip_id).values_list("user", flat=True))
         ready, dropped = [], set()
         for pk in self.ids:
             missing = self._missing(pk)

@@ -206,8 +206,6 @@ class Settlement(ClientNamed):
                 fields=["sender", "receiver", "trip", "closing", "amount_minor"],
                 name="settlement_sent",
             ),
-            # Also by people: none of the offsets of a closing is known to the planner yet when
-            # debts are joined with them.
             models.Index(
                 fields=["closing", "sender", "receiver"],
                 condition=Q(closing__isnull=False),

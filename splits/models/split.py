@@ -205,8 +205,8 @@ class Split(InTrip):
             trip = split.trip
             before = Split.objects.with_details().get(pk=self.pk)
             revoked = self.settlements.filter(trip=trip).revoke().settlements
-            debts = self.debts.filter(trip=trip)
-            Allocation.objects.filter(trip=trip, debt__in=debts.values("pk")).unallocate(trip.pk)
+            debts = list(self.debts.filter(trip=trip))
+            Allocation.objects.filter(trip=trip, debt__in=debts).unallocate(trip.pk)
             require_few_debts(trip.pk)
             after = Split.objects.with_details().get(pk=self.pk)
             unpaid = after._entries(Event.SPLIT_UNPAID, before.open_minor, after.open_minor)

@@ -120,8 +120,7 @@ def _fingerprint(request: Request) -> str:
 
 def _claim(user_id: int | None, key: str, fingerprint: str) -> bool:
     """Claim the key for this request; False if it is taken. Waits for a concurrent duplicate."""
-    rows = IdempotencyRecord.objects.filter(user=user_id, key=key)
-    rows.expired().delete()
+    IdempotencyRecord.objects.filter(user=user_id, key=key).expired().delete()
     with connection.cursor() as cursor:
         is_postgresql = connection.vendor == "postgresql"
         if is_postgresql:

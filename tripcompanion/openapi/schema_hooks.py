@@ -36,8 +36,7 @@ def finish_document(
             for status, response in operation["responses"].items()
         }
     _share_enums(result)
-    bodies = _schemas_of_bodies(result)
-    for name, schema in bodies.items():
+    for name, schema in _schemas_of_bodies(result).items():
         if name.startswith(_PATCH):
             _keep_what_is_omitted(schema)
         _finish_body(schema, schema.pop("x-needed", ()))

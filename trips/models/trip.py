@@ -464,8 +464,7 @@ def locked_trip(
     with transaction.atomic():
         trip = lock_trip(trip_id)
         caller, access = _as_of_now(by)
-        members = _present_members.fetch(trip=trip_id, caller=caller.pk)
-        _judge(trip, caller, access, members)
+        _judge(trip, caller, access, _present_members.fetch(trip=trip_id, caller=caller.pk))
         _require(trip.caller_role, can, lambda: is_own(trip))
         yield trip
 
