@@ -259,6 +259,29 @@ def test_foreign_keys_of_many_rows_are_checked_without_reading_all_of_a_table(
     assert read[-1] < 10_000
 
 
+@pytest.mark.parametrize("kind", ["cursor", "prepared_cursor"])
+def test_a_commit_has_tables_analysed_that_have_grown_by_a_tenth(database, kind):
+    """So nobody reads all of them by a plan, or an estimate, from when they were small."""
+    known = []
+    for numbers in ([3, 20_000], [20_001, 20_600], [20_601, 25_000]):
+        database.set_autocommit(False)
+        with getattr(database, kind)() as cursor:
+            cursor.execute(
+                "INSERT INTO stop SELECT n, '' FROM generate_series(%s::integer, %s::integer) AS n",
+                numbers,
+            )
+        database.commit()
+        database.set_autocommit(True)
+        with database.cursor() as cursor:
+            # Rows that are not reported yet would count for the next transaction, too.
+            cursor.execute(
+                "SELECT reltuples, pg_stat_force_next_flush() FROM pg_class "
+                "WHERE oid = 'stop'::regclass"
+            )
+            known.append(cursor.fetchone()[0])
+    assert known == [20_000, 20_000, 25_000]
+
+
 def test_what_is_logged_goes_through_the_cursor_of_django():
     with CaptureQueriesContext(connection) as queries, connection.prepared_cursor() as cursor:
         cursor.execute("SELECT %s::bigint = ANY(%s)", [2**40, [1, 2**40]])

@@ -37,6 +37,12 @@ from tripcompanion.observability.instruments import database_time
 Answer = TypeVar("Answer")
 #: How long to wait for a connection that cancels a statement.
 _CANCEL_SECONDS = 1
+#: Has tables analysed of which the transaction changed as much as would have PostgreSQL do it soon.
+_CHECK = (
+    "SELECT concat('ANALYZE (SKIP_LOCKED) ' || string_agg(relid::regclass::text, ', ') || '; ', "
+    "'DISCARD PLANS; SET CONSTRAINTS ALL IMMEDIATE') FROM pg_stat_xact_user_tables "
+    "JOIN pg_class ON oid = relid WHERE n_tup_ins + n_tup_upd + n_tup_del > 50 + reltuples / 10"
+)
 
 
 class OutcomeUnknown(psycopg.OperationalError):
@@ -84,12 +90,13 @@ class BoundedConnection(psycopg.Connection[Any]):
     def commit(self) -> None:
         """Commit; raises `OutcomeUnknown` if the connection ends before the server's answer.
 
-        The foreign keys of many rows are checked before, as a statement with a time-out, and with
-        new plans: those from when the tables were small read all of a table for each row.
+        The foreign keys of many rows are checked before, as a statement with a time-out. Nobody's
+        plans are used any more that read all of a table for each row, because it was small.
         """
         if self.has_written_many:
             self.has_written_many = False
-            self.execute("DISCARD PLANS; SET CONSTRAINTS ALL IMMEDIATE")
+            [[check]] = self.execute(_CHECK).fetchall()
+            self.execute(check)
         try:
             super().commit()
         except psycopg.OperationalError as error:
