@@ -252,10 +252,15 @@ class Poll(Restorable):
         return {**plain_values(self), "options": [one["text"] for one in self.counted.values()]}
 
     def _set_options(self, sent: Sequence[Mapping[str, Any]]) -> None:
-        """Replace the options; those with an id of now keep it. Raises what `change` raises."""
+        """Replace the options; those with an id or a text of now stay. Raises what `change` raises.
+
+        The text is for a change that is sent again: what was new in it has an id by then.
+        """
         known, options = self.counted, {}
+        named = {option.get("id") for option in sent}
+        unnamed = {one["text"]: pk for pk, one in known.items() if pk not in named}
         for option in sent:
-            option_id = option.get("id")
+            option_id = option.get("id") or unnamed.get(option["text"])
             if option_id is None:
                 option_id, self.next_option = self.next_option, self.next_option + 1
             elif option_id not in known or option_id in options:

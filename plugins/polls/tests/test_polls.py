@@ -89,6 +89,15 @@ def test_a_bad_body_is_refused_by_its_field(api, polls, ed, name, value):
     assert not Poll.objects.exists()
 
 
+def test_a_change_that_is_sent_again_adds_no_other_option(api, ask, ed, vera):
+    path, client = ask(), api(ed)
+    change = {"options": [{"id": 1, "text": "Sea"}, {"text": "City"}]}
+    first = client.patch(path, change).json()
+    assert client.patch(path, change).json() == first
+    voted = vote(api(vera), path, 3).json()
+    assert counts(client.patch(path, change).json()) == counts(voted) == [0, 1]
+
+
 def test_what_people_voted_for_stays_as_it_is(api, ask, ed, vera):
     path, client = ask(), api(ed)
     two = [{"id": 1, "text": "Sea"}, {"id": 2, "text": "Woods"}, {"text": "City"}]
