@@ -167,8 +167,9 @@ def _finish(stored: Import, trip: Trip, people: Mapping[str, int]) -> None:
     numbers = JournalEntry.objects.filter(trip=trip.pk).order_by("-number")
     stored.last_number = numbers.values_list("number", flat=True).first() or 0
     content = orjson.loads(stored.content)
-    allocations = Allocation.objects.filter(trip=trip.pk).order_by("-pk")
-    content["last_allocation"] = allocations.values_list("pk", flat=True).first() or 0
+    # Of all trips: they have no index on the trip.
+    last = Allocation.objects.order_by("-pk").values_list("pk", flat=True).first()
+    content["last_allocation"] = last or 0
     guests = set(
         User.objects.filter(pk__in=people.values(), is_guest=True).values_list("pk", flat=True)
     )

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import orjson
-from django.db.models import DecimalField, F, Field, Q, Value
+from django.db.models import DecimalField, F, Field, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from plugins.restorable import Restorable
@@ -91,10 +91,13 @@ class Table(TripTable):
         fields = self.model._meta.concrete_fields
         return [Column.of(field) for field in fields if field.attname not in left_out]
 
+    def of(self, trip: Trip) -> QuerySet[Any]:
+        return self.model._base_manager.filter(trip=trip.pk)
+
     def rows(self, trip: Trip) -> Iterator[dict[str, Any]]:
         """The rows of `trip`, read in chunks. Call it in a snapshot."""
         columns = self.columns
-        found = self.model._base_manager.filter(trip=trip.pk).order_by(self.order)
+        found = self.of(trip).order_by(self.order)
         if issubclass(self.model, Restorable):
             found = found.filter(deleted_at=None)
         if self.only:
@@ -119,6 +122,18 @@ class Table(TripTable):
                 in_currency = currency if name in AS_ENTERED else trip.currency
                 row[name] = column.written(row[name], in_currency)
             yield dict(zip(names_in_file, row.values(), strict=True))
+
+
+class Allocations(Table):
+    """Found by what they cover and by what they use up: they have no index on the trip."""
+
+    def of(self, trip: Trip) -> QuerySet[Any]:
+        rows, debts, settlements = (
+            model._base_manager.filter(trip=trip.pk) for model in (self.model, Debt, Settlement)
+        )
+        covering = rows.filter(debt__in=debts.values("pk"))
+        using = rows.filter(debt=None, settlement__in=settlements.values("pk"))
+        return rows.filter(pk__in=covering.values("pk").union(using.values("pk")))
 
 
 _NOT_OF_OFFSETS = (
@@ -149,7 +164,7 @@ TABLES = (
         only=lambda: Q(closing__isnull=False),
         request=SettlementRequest,
     ),
-    Table("allocations", Allocation, ("id",)),
+    Allocations("allocations", Allocation, ("id",)),
     *(table for table in _ADDED if table.is_restored),
     Table("history", JournalEntry, ("id",), order="number"),
 )

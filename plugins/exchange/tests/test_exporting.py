@@ -10,6 +10,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from django.db import connection
 from jsonschema import Draft202012Validator
 from openpyxl import load_workbook
 
@@ -20,8 +21,10 @@ from plugins.exchange.tables import TABLES, TRIP, WRITTEN
 from plugins.exchange.trip_file import trip_schema
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split, SplitType
 from tests.document import ROOT
-from tests.factories import add_guest, settle, spend
+from tests.factories import add_guest, join, owned_trip, settle, spend
 from tests.own_data import PATH, archived
+from tests.test_plans import compared, expenses_like, noting
+from tests.wide import copies
 from tripcompanion.api.serializers import camel_case
 from trips.models import JournalEntry, Member, Trip
 
@@ -259,3 +262,22 @@ def test_the_archive_of_an_account_has_each_trip_as_it_is_exported(api, trip, ed
         archived = json.loads(archive.read(f"trips/{trip.pk}.json"))
     exported = client.get(f"/api/trips/{trip.pk}/export").json()
     assert archived | {"exportedAt": None} == exported | {"exportedAt": None}
+
+
+@pytest.mark.postgresql
+def test_an_export_reads_no_allocations_of_other_trips(trip, olga, ed):
+    other = owned_trip(olga)
+    join(other, ed)
+    for at in (trip, other):
+        spend(at, 100, paid_by=olga, among=[ed])
+        settle(at, ed, olga, 100)
+    allocation = Allocation.objects.get(trip=other)
+    expenses_like(other.expenses.get(), 2000)
+    copies(allocation, 2000, debt_id=f"{allocation.debt_id} + n")
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE splits_allocation, splits_debt")
+    [table] = [table for table in TABLES if table.model is Allocation]
+    with noting("SELECT") as asked:
+        [row] = table.rows(trip)
+    assert row["debtId"] == Debt.objects.get(trip=trip).pk
+    assert compared(*asked[0]) < 100
