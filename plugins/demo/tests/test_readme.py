@@ -168,15 +168,17 @@ def test_the_tour_answers_what_it_shows_every_time(server):
 @needs_curl
 def test_webhooks_changes_and_tokens_go_on_after_the_tour():
     registration, *_rest = re.findall(r"^```sh\n(.*?)^```$", DOCS["webhooks"], re.M | re.S)
-    start, further, waiting = re.findall(r"^```sh\n(.*?)^```$", DOCS["changes"], re.M | re.S)
+    whole, start, further, waiting = re.findall(r"^```sh\n(.*?)^```$", DOCS["changes"], re.M | re.S)
     [token] = re.findall(r"^```sh\n(.*?)^```$", DOCS["roles"], re.M | re.S)
     before = "".join(block for block, _answer in tour(DOCS["tour"], "A tour with curl"))
     before += registration
     change = """api "$API/trips/$TRIP" -X PATCH -H "$OLGA" -d '{"title": "Porto"}'\n"""
     with running_server(WEBHOOKS_ALLOW_PRIVATE="true") as server:
-        blocks = [before, start + change + further, waiting, token]
-        made, read, waited, scoped = play(blocks, server.url, RECEIVER="http://localhost:9000/")
+        blocks = [before, whole, start + change + further, waiting, token]
+        receiver = "http://localhost:9000/"
+        made, all_of_it, read, waited, scoped = play(blocks, server.url, RECEIVER=receiver)
     assert loads(made)["secret"].startswith("whsec_")
+    assert len(loads(all_of_it)["items"]) > 1
     assert [item["event"] for item in loads(read)["items"]] == ["trip.changed"]
     assert loads(waited) == loads(read)
     assert loads(scoped)["token"].startswith("tc_")
