@@ -38,10 +38,12 @@ class AllocationQuerySet(models.QuerySet["Allocation"]):
         """
         rows = self.filter(trip=trip_id)
         found = list(rows.values_list("pk", "debt", "settlement", "closed_by", "amount_minor"))
-        # A join would compare them with all debts of a trip that PostgreSQL does not know.
-        named = ArrayParam.among({row[1] for row in found if row[1]}, "id")
-        of_debts: Any = Debt.objects.filter(named, trip=trip_id)
-        covered = {pk: row for pk, *row in of_debts.values_list("pk", "debtor", "covered_at")}
+        covered: dict[int, tuple[int, datetime | None]] = {}
+        if named := {row[1] for row in found if row[1]}:
+            # A join would compare them with all debts of a trip that PostgreSQL does not know.
+            debts = Debt.objects.filter(ArrayParam.among(named, "id"), trip=trip_id)
+            for pk, debtor_id, covered_at in debts.values_list("pk", "debtor", "covered_at"):
+                covered[pk] = debtor_id, covered_at
         sums = defaultdict(Counter, {pk: Counter(moved) for pk, moved in (changes or {}).items()})
         for _pk, debt_id, _settlement_id, _closed_by_id, amount_minor in found:
             if debt_id:

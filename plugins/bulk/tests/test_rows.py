@@ -16,7 +16,7 @@ from tests.test_client_ids import CREATE, EXPENSES, body_of, is_taken, other
 from tests.test_costs import inserted, remaining
 
 #: Of a deletion, and of one with a split that was paid.
-MOST_STATEMENTS, MOST_IF_PAID = 21, 29
+MOST_STATEMENTS, MOST_IF_PAID = 21, 30
 
 
 def rows(count, user):
