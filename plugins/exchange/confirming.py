@@ -95,7 +95,8 @@ def confirm(import_id: int, by: User, progress: Any = iter) -> Import:
 def _analyse() -> None:
     """Let PostgreSQL see at once what was imported, and not after some minutes.
 
-    Until then it expects hardly any rows in the trip, and may compare all with each other.
+    Until then it expects hardly any rows in the trip, and may compare all with each other. The
+    COMMIT has had only those tables analysed of which the import is a tenth.
     """
     if connection.vendor != "postgresql":
         return

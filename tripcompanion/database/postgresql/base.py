@@ -1,13 +1,13 @@
 """Django's PostgreSQL backend, with a time limit on every wait for the server.
 
-It subclasses Django's backend, as Django's documentation describes, for six reasons:
+It subclasses Django's backend, as Django's documentation describes, for seven reasons:
 
 - A stopped server, or a proxy that drops packets, keeps the connection open and never answers, so
   no server or TCP time-out helps. `BoundedConnection` overrides `psycopg.Connection.wait`, which
   psycopg calls for every wait: for cursors, COMMIT and ROLLBACK. The method has a public name and
   a docstring, but psycopg's manual does not list it. Fault F27 of `make chaos` tests it.
-- Through a pooler, statements are prepared only if it keeps them apart; see
-  `init_connection_state`.
+- Through a pooler that mixes statements up, none is prepared; see `init_connection_state`.
+- The foreign keys of many rows are checked before COMMIT; see `BoundedConnection.commit`.
 - `OPTIONS["is_pooled"]` says that a pooler may run each transaction on another server connection.
   Then no setting and no cursor outlives a transaction; see `cursors.py` and `chunked_cursor`.
 - Statements that are the same in every request stay prepared; see `prepared_cursor`.
