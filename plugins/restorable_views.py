@@ -18,11 +18,10 @@ class RestorableViewSet(InTripViewSet):
         return self.get_permitted_object(self.model.objects.kept, trip_id=trip_id, pk=pk)
 
     def page_of_query(self, rows: Any) -> Response:
-        """The rows that the query chooses, in their order, or what can be restored."""
+        """The rows that the query chooses, in their order, or of those that can be restored."""
         chosen = self.query()
-        if chosen.pop("deleted"):
-            return self.page(rows.restorable())
-        return self.page(rows.kept().filter(**chosen))
+        rows = rows.restorable() if chosen.pop("deleted") else rows.kept()
+        return self.page(rows.filter(**chosen))
 
     def remove(self, trip_id: int, pk: int) -> Response:
         """Delete the row."""

@@ -117,6 +117,8 @@ def test_what_is_deleted_and_changes_and_the_own_data_have_it(world, operation):
     deleted = world.client.get(f"{url}?deleted=true")
     if deleted.status_code == 200:
         assert deleted.json()["items"][0]["clientId"] == CLIENT_ID
+        of_another = world.client.get(f"{url}?deleted=true&clientId={uuid4()}")
+        assert of_another.status_code == 400 or of_another.json()["items"] == []
 
 
 @pytest.mark.parametrize("operation", CREATE, ids=str)

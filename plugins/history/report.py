@@ -11,7 +11,7 @@ from splits.models import Expense
 from trips.models import JournalEntry, Trip
 from trips.models.events import Event, all_events, object_type_of, sees
 from trips.models.journal import JournalQuerySet
-from users.models import User, named
+from users.models import User, named, summary_of
 
 
 class History:
@@ -56,7 +56,8 @@ def with_sentences(
 
     `currencies` are those of the trips, by id; `alone` if all rows are about one object.
     """
-    rows = list(found.with_author())
+    columns = (field.name for field in JournalEntry._meta.concrete_fields)
+    rows = list(found.select_related("by").only(*columns, *summary_of("by")))
     people = named({user_id for row in rows for user_id in people_in(row)})
     titles = _Titles(rows)
     for row in rows:

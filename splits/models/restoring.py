@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.dateparse import parse_datetime
 
 from splits.models.debt import Debt, require_few_debts
-from splits.models.deleted import AT_A_TIME, DeletedEntry, DeletedKind
+from splits.models.deleted import AT_A_TIME, DeletedEntry, DeletedKind, DeletedQuerySet
 from splits.models.expense import Expense, expense_fields
 from splits.models.in_trip import added_rows
 from splits.models.kept_allocations import allocate_again, insert_offsets
@@ -94,10 +94,10 @@ def _await_split(entry: DeletedEntry, settlement: Settlement) -> None:
 
 
 class Deleted:
-    """The deleted expenses or settlements of a trip as they were, the last deleted first."""
+    """Deleted expenses, or settlements, of a trip as they were, the last deleted first."""
 
-    def __init__(self, trip: Trip, kind: DeletedKind) -> None:
-        self._entries = trip.deleted_entries.filter(kind=kind)
+    def __init__(self, entries: DeletedQuerySet) -> None:
+        self._entries = entries
 
     def page(self, size: int, after: int) -> tuple[list[Any], int]:
         """At most `size` of them after the first `after`, and the number of all."""

@@ -33,7 +33,6 @@ class CategoryViewSet(ReferenceViewSet):
         it for a week.
         """
         rows = [
-            SimpleNamespace(code=code, name=capfirst(str(label)))
-            for code, label in Category.choices
+            SimpleNamespace(code=one, name=capfirst(str(text))) for one, text in Category.choices
         ]
         return self.reference(request, rows)

@@ -10,7 +10,6 @@ from splits.filters import ExpenseFilter
 from splits.models import DeletedEntry, Division, Expense
 from splits.models.conflicts import ClosesTrip, DividedByHand, ExpenseChanged
 from splits.models.debt import TooManyDebts
-from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
 from splits.models.reads import expenses_of
 from splits.models.restoring import Deleted, restore_expense
@@ -40,7 +39,7 @@ class ExpenseViewSet(InTripViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The expenses of a trip, newest date first.
 
-        The filters are combined; `ordering` changes the order.
+        The filters are combined, but not with `deleted`; `ordering` changes the order.
         """
         special = {"deleted", "clientId", *ExpenseFilter.base_filters}
         if request.query_params.keys().isdisjoint(special):
@@ -49,7 +48,8 @@ class ExpenseViewSet(InTripViewSet):
         trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
         if chosen.pop("deleted"):
-            return in_snapshot(self.page, Deleted(trip, DeletedKind.EXPENSE))
+            self.require_alone("deleted")
+            return in_snapshot(self.page, Deleted(trip.deleted_entries.expenses()))
         self.limits.charge_rows(trip.expenses_recorded)
         rows = trip.expenses.with_details().filter(**chosen)
         return in_snapshot(self.page, self.filter_queryset(rows))

@@ -8,7 +8,6 @@ from rest_framework.response import Response
 from splits.models import DeletedEntry, Settlement
 from splits.models.conflicts import ClosesTrip
 from splits.models.debt import Debt, TooManyDebts
-from splits.models.deleted import DeletedKind
 from splits.models.rate import NoRate
 from splits.models.reads import settlements_of
 from splits.models.restoring import Deleted, restore_settlement
@@ -37,11 +36,15 @@ class SettlementViewSet(InTripViewSet):
 
     @operation("listSettlements", needs=Can.READ, query=CreatedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
-        """The settlements of a trip, latest day first."""
+        """The settlements of a trip, latest day first.
+
+        `clientId` cannot be combined with `deleted`.
+        """
         trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
         if chosen.pop("deleted"):
-            return self.page(Deleted(trip, DeletedKind.SETTLEMENT))
+            self.require_alone("deleted")
+            return self.page(Deleted(trip.deleted_entries.settlements()))
         if chosen:
             return self.page(trip.settlements.with_details().filter(**chosen).order_by("id"))
         return self.page(settlements_of(trip=trip.pk))
@@ -94,9 +97,7 @@ class SettlementViewSet(InTripViewSet):
         settlement.remove(by=self.caller)
         return self.no_content()
 
-    @operation(
-        "restoreSettlement", needs=Can.DELETE_SETTLEMENTS, problems=[NotRestorable, TooManyDebts]
-    )
+    @operation("restoreSettlement", needs=Can.DELETE_SETTLEMENTS, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, settlement_id: int) -> Response:
         """Restore a deleted settlement, with its id.
 

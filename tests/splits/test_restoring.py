@@ -1,6 +1,7 @@
 """What was deleted is in no sum and no list until it is restored: as it was, to the cent."""
 
 import tracemalloc
+from uuid import uuid4
 
 import pytest
 
@@ -189,6 +190,16 @@ def test_whether_to_list_what_was_deleted_is_true_or_false(api, trip, olga):
     for kind in ("expenses", "settlements"):
         assert fields_in(api(olga).get(url(trip, f"{kind}?deleted=yes"))) == ["deleted"]
         assert api(olga).get(url(trip, f"{kind}?deleted=false")).status_code == 200
+
+
+def test_deleted_entries_are_not_filtered(api, trip, olga):
+    """They have no columns of their own."""
+    client = api(olga)
+    filters = ["category=FOOD", "ordering=amount", f"clientId={uuid4()}"]
+    for kind, query in [*(("expenses", one) for one in filters), ("settlements", filters[-1])]:
+        [refused] = fields_in(client.get(url(trip, f"{kind}?deleted=true&{query}")))
+        assert query.startswith(f"{refused}=")
+    assert client.get(url(trip, "expenses?deleted=true&category=&page=1&_=1")).status_code == 200
 
 
 @pytest.mark.parametrize("times", [1, 10])

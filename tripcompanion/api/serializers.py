@@ -516,10 +516,7 @@ class DeletedQuery(CamelCaseSerializer):
 
     deleted = QueryBoolean(
         default=False,
-        help_text=(
-            "With `true`, what was deleted and can be restored, as it was, last deleted first. "
-            "Other filters do not apply to it. Default: `false`."
-        ),
+        help_text="With `true`, what can be restored, last deleted first. Default: `false`.",
     )
 
 

@@ -13,6 +13,7 @@ from weakref import proxy
 
 from django.http import FileResponse
 from django.utils.http import http_date
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.permissions import SAFE_METHODS, AllowAny
 from rest_framework.renderers import BaseRenderer
@@ -340,6 +341,13 @@ class ApiViewSet(GenericViewSet):
         if errors := refused_parameters(sent, self.parameter_names(), filters):
             raise ValidationError(errors)
 
+    def require_alone(self, name: str) -> None:
+        """Raise `ValidationError` for what is sent beside this parameter, except of pages."""
+        others = self.parameter_names() - {name, "format", "page", "pageSize"}
+        text = _("This cannot be combined with %(name)s.") % {"name": name}
+        if errors := {one: [text] for one in others if self.request.query_params.get(one)}:
+            raise ValidationError(errors)
+
     def query(self) -> dict[str, Any]:
         """The validated query parameters of this action; raises `ValidationError` (400)."""
         serializer = self.query_serializers[self.action]
@@ -352,9 +360,8 @@ class ApiViewSet(GenericViewSet):
     def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
         """`instance`, or a list of them, with this action's response serializer."""
         headers = {"Location": location} if location else None
-        data = self._as_declared(instance, **context)
         status = 200 if getattr(instance, "was_created_before", False) else self.success_status
-        return Response(data, status=status, headers=headers)
+        return Response(self._as_declared(instance, **context), status=status, headers=headers)
 
     def _as_declared(self, instance: Any, **context: Any) -> Any:
         shape = self.response_shape(self.action)
@@ -433,8 +440,7 @@ def _after_rendering(limits: Limits, response: Any) -> None:
 
     In DRF a response refers to itself and to its view, so it would stay until the garbage collector
     runs: a worker that served pages of 100 expenses grew to 146 MiB instead of 83. These two
-    references become weak. A tracer or other code that still holds the response, the request or
-    the view sees them unchanged.
+    references become weak. Whoever still holds the response or the view sees them unchanged.
     """
     limits.charge(len(response.content) // BYTES_OF_A_REQUEST)
     context = response.renderer_context

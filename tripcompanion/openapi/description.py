@@ -3,7 +3,7 @@
 Each app says its own part in its `document.yaml`; what belongs to no app is in `description.yaml`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,8 @@ def describe(result: dict[str, Any], generator: Any, request: Any, public: bool)
     for name, schema in result["components"]["schemas"].items():
         if name in schemas:
             schema["description"] = schemas[name]
-    for parameter in _parameters(result):
+    operations = [operation for item in result["paths"].values() for operation in item.values()]
+    for parameter in (each for one in operations for each in one.get("parameters", ())):
         if text := parameters.get(parameter["name"]):
             parameter.setdefault("description", text)
     return result
@@ -41,9 +42,3 @@ def add_tags(result: dict[str, Any], generator: Any, request: Any, public: bool)
     """Postprocessing hook: the tags of the operations, in reading order."""
     tags = _said("tags").items()
     return result | {"tags": [{"name": name, "description": text} for name, text in tags]}
-
-
-def _parameters(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for item in result["paths"].values():
-        for operation in item.values():
-            yield from operation.get("parameters", ())

@@ -71,7 +71,9 @@ def _in_reading_order(result: dict[str, Any]) -> dict[str, Any]:
     """The paths by tag, then in the order of the routes, with parameters in camelCase."""
     order = [tag["name"] for tag in result.get("tags", ())]
     paths = {
-        _wire_path(path): {method: item[method] for method in METHODS if method in item}
+        re.sub(r"{\w+}", lambda name: camel_case(name[0]), path): {
+            method: item[method] for method in METHODS if method in item
+        }
         for path, item in result["paths"].items()
     }
 
@@ -79,10 +81,6 @@ def _in_reading_order(result: dict[str, Any]) -> dict[str, Any]:
         return min(order.index(operation["tags"][0]) for operation in paths[path].values())
 
     return {path: paths[path] for path in sorted(paths, key=place)}
-
-
-def _wire_path(path: str) -> str:
-    return re.sub(r"{(\w+)}", lambda match: "{" + camel_case(match[1]) + "}", path)
 
 
 def _add_headers(operation: dict[str, Any]) -> None:

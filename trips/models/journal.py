@@ -27,7 +27,7 @@ from tripcompanion.compiled import fetch_all
 from tripcompanion.plugin import MAX_EVENT_CHARS
 from trips.models.events import Event, all_events, object_type_of
 from trips.models.visibility import InTripQuerySet
-from users.models import User, Via, summary_of
+from users.models import User, Via
 
 #: The old and the new value of each field that changed, under its name in the API.
 Changes = Mapping[str, tuple[Any, Any]]
@@ -61,11 +61,6 @@ class Entry(NamedTuple):
 
 
 class JournalQuerySet(InTripQuerySet["JournalEntry"]):
-    def with_author(self) -> "JournalQuerySet":
-        """With the account that did it, and only its columns that are serialized."""
-        columns = (field.name for field in self.model._meta.concrete_fields)
-        return self.select_related("by").only(*columns, *summary_of("by"))
-
     def outdated(self, before: datetime) -> "JournalQuerySet":
         """The rows of trips that no longer exist and were deleted before this; the oldest first."""
         deletions = self.model.objects.filter(event=Event.TRIP_DELETED)

@@ -587,11 +587,14 @@ def trip_filters() -> Mapping[str, TripFilter]:
     return {name: each for app in plugins() for name, each in app.trip_filters().items()}
 
 
-def chosen_trips(user: User | ViewerParam, **chosen: Any) -> TripQuerySet:
-    """The trips that a user is a member of, latest start date first, with these `trip_filters`."""
-    rows = Trip.objects.of_member(user).order_by("-start_date", "-id")
+def chosen_trips(user: Any, *, deleted: bool = False, **chosen: Any) -> TripQuerySet:
+    """The trips of a member, latest start date first, or deleted ones, by `trip_filters`."""
+    of_member = Trip.objects.of_member(user).order_by("-start_date", "-id")
+    rows = Trip.objects.deleted_of(user) if deleted else of_member
     for name, each in trip_filters().items():
-        rows = each.rows(rows, user, chosen.get(name))
+        # What is archived is left out of the others only.
+        if name in chosen or not deleted:
+            rows = each.rows(rows, user, chosen.get(name))
     return rows
 
 

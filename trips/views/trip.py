@@ -42,12 +42,10 @@ class TripViewSet(InTripViewSet):
         Without their members; see `getTrip`. Deleted trips are listed for those who owned them.
         """
         chosen = self.query()
-        is_deleted, named = chosen.pop("deleted"), chosen.pop("client_id", None)
-        if not (is_deleted or named or chosen):
+        named = chosen.pop("client_id", None)
+        if not named and chosen == {"deleted": False}:
             return self.page(trips_of(self.caller))
         with snapshot():
-            if is_deleted:
-                return self.page(Trip.objects.deleted_of(self.caller))
             rows = chosen_trips(self.caller, **chosen)
             return self.page(rows.filter(client_id=named) if named else rows)
 

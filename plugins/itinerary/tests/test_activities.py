@@ -109,7 +109,8 @@ def test_deleting_and_restoring_changes_no_answer(ledger, plan, olga):
 
     assert ledger.answer(olga, "delete", urls[2]).status_code == 204
     assert titles(ledger, olga) == ["Castle", "Dinner"]
-    assert titles(ledger, olga, "&deleted=true") == ["Tram"]
+    assert titles(ledger, olga, "&deleted=true&date=2026-05-14") == ["Tram"]
+    assert titles(ledger, olga, "&deleted=true&date=2026-05-15") == []
     for method, body in (("get", None), ("patch", {"title": "x"}), ("delete", None)):
         problem_of(ledger.answer(olga, method, urls[2], body), 404)
     order = {"date": "2026-05-14", "activityIds": [row["id"] for row in rows]}

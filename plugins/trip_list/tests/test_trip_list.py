@@ -104,6 +104,23 @@ def test_an_archived_trip_is_missing_in_ones_own_list_alone(api, trip, olga, ed,
         assert listed(api, olga, "archived=true") == []
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("search=w&ordering=title", ["Azores", "café tour", "Ski week"]),
+        ("search=w", ["café tour", "Ski week", "Azores"]),
+        ("archived=true", ["Ski week"]),
+        ("archived=false&status=past", ["café tour"]),
+    ],
+)
+@time_machine.travel(TODAY)
+def test_deleted_trips_are_chosen_and_ordered_alike(api, olga, trips, query, found):
+    api(olga).put(f"/api/trips/{trips['S'].pk}/archive")
+    for letter in "ZScL":
+        assert api(olga).delete(f"/api/trips/{trips[letter].pk}").status_code == 204
+    assert listed(api, olga, f"deleted=true&{query}") == found
+
+
 def test_archiving_changes_nothing_else(api, trip, olga):
     path = f"/api/trips/{trip.pk}"
     before = api(olga).get(path)
