@@ -137,7 +137,9 @@ class ExpenseField(NamedTuple):
     #: The stored value as an expression, in which `OuterRef` of its argument is the expense's id
     #: and `OuterRef("trip")` the trip.
     stored: Callable[[str], Any]
-    #: Stores a value for an expense, under the trip's lock. Raises `ValidationError`.
+    #: Raises `ValidationError` unless expenses of the trip may have the value.
+    check: Callable[[Any, Any], None]
+    #: Stores a value for an expense, under the trip's lock.
     store: Callable[[Any, Any], None]
 
 

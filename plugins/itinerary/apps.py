@@ -83,13 +83,13 @@ class ItineraryConfig(Plugin):
     def expense_fields(self) -> Mapping[str, ExpenseField]:
         from rest_framework.serializers import IntegerField
 
-        from plugins.itinerary.models.cost import activity_of, link
+        from plugins.itinerary.models.cost import activity_of, link, require_activity
         from tripcompanion.api.serializers import IdField
 
         text = "The activity of the trip to which it belongs; null for none."
         request = IdField(allow_null=True, default=None, help_text=f"{text} Default: null.")
         response = IntegerField(required=False, allow_null=True, help_text=text)
-        return {"activity_id": ExpenseField(request, response, activity_of, link)}
+        return {"activity_id": ExpenseField(request, response, activity_of, require_activity, link)}
 
     def trip_options(self) -> Mapping[str, Any]:
         from tripcompanion.api.serializers import StrictBoolean

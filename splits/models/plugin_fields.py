@@ -34,6 +34,7 @@ def store_plugin_fields(expense: Any, values: Values) -> tuple[Values, Values]:
     old = with_plugin_fields(rows).values(*values).get()
     changed = {name for name, value in values.items() if value != old[name]}
     for name in changed:
+        plugin_fields()[name].check(expense.trip, values[name])
         plugin_fields()[name].store(expense, values[name])
     before, after = ({camel_case(name): of[name] for name in changed} for of in (old, values))
     return before, after

@@ -6,6 +6,7 @@ from typing import Any
 from splits import money
 from splits.models.division import Division
 from splits.models.expense import Expense
+from splits.models.plugin_fields import plugin_fields
 from splits.models.posting import amounts
 from splits.models.settlement import Settlement
 from splits.models.split import Split
@@ -20,10 +21,10 @@ def preview_of(
     paid_by_user: Mapping[int, int | None] | None,
     division: Division,
     payers_field: str = "payers",
-    options: Any = None,
+    options: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Expense:
-    """The expense with its `loaded_splits` and `debts`, all unsaved; `options` make no difference.
+    """The expense with its `loaded_splits` and `debts`, all unsaved; `options` are only checked.
 
     Raises what `Expense.record` raises.
     """
@@ -39,4 +40,6 @@ def preview_of(
         Settlement(trip=trip, sender=people[debtor], receiver=people[creditor], amount_minor=amount)
         for (debtor, creditor), amount in owed.items()
     ]
+    for name, value in (options or {}).items():
+        plugin_fields()[name].check(trip, value)
     return expense

@@ -70,15 +70,19 @@ def activity_of(expense: str) -> Subquery:
     )
 
 
-def link(expense: Expense, activity_id: int | None) -> None:
-    """Let an expense belong to an activity of its trip, or to none; see `ExpenseField.store`."""
-    trip = expense.trip
+def require_activity(trip: Trip, activity_id: int | None) -> None:
+    """Raise `ValidationError` unless the trip has the activity; see `ExpenseField.check`."""
     if activity_id is not None and not trip.activities.kept().filter(pk=activity_id).exists():
         text = _("There is no such activity in the trip.")
         raise ValidationError({"activityId": [text]})
-    trip.activity_expenses.filter(expense=expense.pk).delete()
+
+
+def link(expense: Expense, activity_id: int | None) -> None:
+    """Let an expense belong to an activity of its trip, or to none; see `ExpenseField.store`."""
+    rows = expense.trip.activity_expenses
+    rows.filter(expense=expense.pk).delete()
     if activity_id is not None:
-        trip.activity_expenses.create(expense=expense, activity_id=activity_id)
+        rows.create(expense=expense, activity_id=activity_id)
 
 
 def with_costs(reader: Any) -> "Prefetch[Any]":
