@@ -73,7 +73,9 @@ def ids(scene: Scene, names: list[str]) -> dict[str, int]:
 
 
 def fill_world(world: Any) -> None:
-    world.ids["importId"] = world.made("/api/imports?currency=EUR", json.loads(SPLITWISE_API))["id"]
+    # It has a rate, or `[]` would be what was answered.
+    query = "currency=USD&exchangeRates=%7B%22EUR%22:1.1%7D"
+    world.ids["importId"] = world.made(f"/api/imports?{query}", json.loads(SPLITWISE_API))["id"]
     chosen = {"title": "Hut", "destination": "Alps", "currency": "EUR", "timeZone": "UTC"}
     chosen |= {"mapping": {"Ana": world.ids["userId"]}, "exchangeRates": {"CHF": 0.95}}
     chosen |= {"group": "Alps"}
@@ -97,6 +99,14 @@ def constrained(_trip: Any, olga: Any) -> dict[str, Any]:
     for position in (1, 2):
         ImportedRow.objects.create(plan=plan, position=position, line=position)
     return {"imported": ImportedRow.objects.filter(plan=plan, position=2)}
+
+
+def sendable(client: Any, _trip: Any, _olga: Any, _ed: Any) -> str:
+    """A plan with a rate of the bank."""
+    return client.post("/api/imports?currency=USD", json.loads(SPLITWISE_API))["Location"]
+
+
+SENDABLE = [(sendable, "patch")]
 
 
 def bills(_wide: Any) -> list[dict[str, Any]]:
