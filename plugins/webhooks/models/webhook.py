@@ -172,14 +172,17 @@ class Webhook(models.Model):
 
         The account is told of another `url` by mail, as of a new webhook.
 
-        Raises `NotFound`, and `ValidationError` if messages cannot be sent to the URL.
+        Raises `NotFound`, and `ValidationError` if messages cannot be sent to another URL.
         """
-        if "url" in fields:
-            require_url(fields["url"])
+        url = fields.get("url")
+        # A host that is away is no reason to refuse what was read and is sent back.
+        if url is not None and not user.webhooks.filter(pk=webhook_id, url=url).exists():
+            require_url(url)
         with cls.locked(user, webhook_id) as webhook:
-            if fields.get("state") == WebhookState.ON or "url" in fields:
+            is_elsewhere = url not in {None, webhook.url}
+            is_turned_on = fields.get("state", webhook.state) == WebhookState.ON != webhook.state
+            if is_elsewhere or is_turned_on:
                 fields |= {"due_at": timezone.now(), "failures": 0, "failing_since": None}
-            is_elsewhere = fields.get("url", webhook.url) != webhook.url
             for name, value in fields.items():
                 setattr(webhook, name, value)
             if fields:
