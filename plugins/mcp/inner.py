@@ -59,7 +59,7 @@ class Api:
         self.tag = ""
 
     def get(self, path: str, **query: Any) -> Any:
-        """The answer to a GET; a list among the parameters is sent as one with commas."""
+        """The answer to a GET with these parameters."""
         return self.send("GET", path, query)
 
     def send(
@@ -68,13 +68,16 @@ class Api:
         path: str,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        form: Mapping[str, str] | None = None,
+        form: Mapping[str, Any] | None = None,
         accept: str = "application/json",
     ) -> Any:
         """The JSON of an answer, with numbers as `Decimal`; None if it has none, or its text.
 
-        `form` is sent in place of a JSON `body`; its `file` is the text of one.
+        `form` is sent in place of a JSON `body`; its `file` is the text of one. What is null in a
+        `query` or a `form` is not sent, and a list in a query as one value or several.
         """
+        form, query = _without_null(form or {}), _without_null(query or {})
+        texts = {name: _as_text(value, name) for name, value in query.items()}
         kind = f"multipart/form-data; boundary={_BOUNDARY}" if form else "application/json"
         try:
             content = b"" if body is None else ExactJSONRenderer().render(body)
@@ -84,9 +87,7 @@ class Api:
         environ = self._environ | {
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
-            "QUERY_STRING": urlencode({name: _as_text(value) for name, value in query.items()})
-            if query
-            else "",
+            "QUERY_STRING": urlencode(texts, doseq=True),
             "CONTENT_TYPE": kind if content else "",
             "CONTENT_LENGTH": str(len(content)),
             "wsgi.input": io.BytesIO(content),
@@ -113,7 +114,7 @@ class Api:
         return answer
 
 
-def _multipart(form: Mapping[str, str]) -> bytes:
+def _multipart(form: Mapping[str, Any]) -> bytes:
     lines = []
     for name, value in form.items():
         file = '; filename="import.txt"' if name == "file" else ""
@@ -122,7 +123,13 @@ def _multipart(form: Mapping[str, str]) -> bytes:
     return "\r\n".join([*lines, f"--{_BOUNDARY}--", ""]).encode()
 
 
-def _as_text(value: Any) -> str:
+def _without_null(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _as_text(value: Any, name: str = "") -> str | list[str]:
+    """A parameter as it is sent; a list is repeated, but orders are one text with commas."""
     if isinstance(value, list):
-        return ",".join(map(_as_text, value))
+        texts = [str(_as_text(one)) for one in value]
+        return ",".join(texts) if name == "ordering" else texts
     return str(value).lower() if isinstance(value, bool) else str(value)

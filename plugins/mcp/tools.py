@@ -251,6 +251,8 @@ def _import(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     if arguments.get("importId") is not None:
         if (import_id := id_of(arguments["importId"])) is None:
             raise ToolFailed("Give the importId that the plan has.")
+        if sum(one is not None for one in arguments.values()) > 1:
+            raise ToolFailed("Give the importId alone: the plan is recorded as it is.")
         return _without_rows(api.send("POST", f"/api/imports/{import_id}/confirm"))
     content = arguments.pop("content", None)
     if not isinstance(content, str) or not content:

@@ -88,6 +88,22 @@ def test_an_expense_is_changed_commented_deleted_and_restored(assistant, trip, o
     assert client.call("statistics", trip=trip.pk)
 
 
+def test_what_is_a_list_or_null_means_the_same_as_in_the_api(assistant, trip, olga):
+    client = assistant(olga)
+    for amount, tags in ((10, ["sea", "fish"]), (30, ["fish", "sea"]), (20, ["sea"])):
+        rest = {"amount": amount, "tags": tags, "description": str(amount)}
+        client.call("add_expense", trip=trip.pk, **_dinner("Vera") | rest)
+    where = {"trip": trip.pk, "search": None, "ordering": ["-expenseDate", "amount"]}
+    for tags, found in ((["sea", "fish"], ["10", "30"]), (None, ["10", "20", "30"])):
+        items = client.call("list_expenses", **where, tag=tags)["items"]
+        assert [one["description"] for one in items] == found
+    file = client.call("export_trip", trip=trip.pk, format="json")["content"]
+    planned = client.call("import_file", content=file, title=None, currency=None, trip=trip.pk)
+    assert planned["trip"]["title"] == trip.title
+    client.refusal("import_file", importId=planned["id"], title="Another")
+    assert client.call("import_file", importId=planned["id"], title=None)["state"] == "done"
+
+
 def test_an_equal_call_records_once_until_it_takes_another_key(assistant, trip, olga):
     client = assistant(olga)
     first = client.call("add_expense", trip=trip.pk, **_dinner("Vera"))
