@@ -17,7 +17,8 @@ class BySavedFilter(django_filters.CharFilter):
 
     def __init__(self) -> None:
         label = (
-            "The name or id of a filter that the caller saved; other parameters replace its own."
+            "The name or id of a filter that the caller saved; other parameters replace its own, "
+            "also empty ones."
         )
         super().__init__(label=label)
 
