@@ -171,6 +171,9 @@ _TEXTS: Mapping[str, Any] = {
         "%(cell)s is read as %(minor)s of the smallest unit, as a known error there."
     ),
     "turned_around": gettext_lazy("It is an income, so payers and participants changed places."),
+    "unknown_names": gettext_lazy(
+        "The file has names that this service does not know, which are not imported: %(names)s."
+    ),
     "weight_unknown": gettext_lazy(
         "The file does not say the weight of %(names)s, which is taken as 1."
     ),

@@ -40,7 +40,7 @@ from plugins.exchange.models import (
 from plugins.exchange.notes import FileUnreadable
 from plugins.exchange.people import PlannedPerson, changed_names, planned_people
 from plugins.exchange.source import SourceFile, as_json
-from plugins.exchange.trip_file import json_file
+from plugins.exchange.trip_file import json_file, unknown_names
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import insert
 from tripcompanion.database.snapshots import snapshot
@@ -51,6 +51,8 @@ from users.models.token import InsufficientScope
 
 #: Rows per statement.
 BATCH_ROWS = 500
+#: How many names that are not known are told.
+_MOST_TOLD = 10
 #: Reasons for which no balance can differ.
 _HARMLESS = frozenset({"repeated", "deleted_in_source", "no_amount"})
 
@@ -215,6 +217,9 @@ class _Plan:
         #: A new trip is made of our own file as a whole, so each row is recorded as it is.
         self.is_copy = described.is_own and not trip and self.currency == described.currency
         self.notes = [*described.notes]
+        if described.is_own and (unknown := unknown_names(described.file.head.paths)):
+            told = ", ".join(unknown[:_MOST_TOLD])
+            self.notes.append(Note("unknown_names", {"names": told}))
         if not self.is_copy:
             self.notes += [*described.notes_on_rest, *changed_names(people)]
 

@@ -133,6 +133,25 @@ def trip_schema() -> dict[str, Any]:
     }
 
 
+def unknown_names(paths: Iterable[str]) -> list[str]:
+    """What a file has that this service has not: names of a newer release, or of a plugin.
+
+    `paths` are those in the file, as `SourceFile.head` has them.
+    """
+    columns = {table.name: {c.name for c in table.columns} for table in (TRIP, *TABLES, *WRITTEN)}
+    columns["people"] = {*_PERSON}
+    found = set()
+    for path in paths:
+        top, *rest = path.split(".")
+        # All but the trip are lists of rows.
+        names = rest if top == TRIP.name else rest[1:]
+        if top not in columns:
+            found.add(top)
+        elif names and names[0] not in columns[top]:
+            found.add(f"{top}.{names[0]}")
+    return sorted(found - {"", *_HEAD})
+
+
 def _columns(columns: Iterable[Column]) -> dict[str, Any]:
     return {column.name: _column(column) for column in columns}
 

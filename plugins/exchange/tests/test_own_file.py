@@ -109,6 +109,16 @@ def test_whoever_left_comes_back_as_a_guest_only_for_a_row(api, imported, trip, 
     assert trip.members.get(user__is_guest=True).user.name == ed.name
 
 
+def test_names_of_a_newer_release_are_told(api, plan, lived, olga):
+    content = file_of(api, lived, olga)
+    assert plan(content, asNewTrip=True).json()["notes"] == []
+    content = forged(content, "expenses", 0, mood="great", notes="")
+    content = json.dumps({**json.loads(content), "rooms": [{"id": 1}]})
+    for options in ({"asNewTrip": True}, {"tripId": lived.pk}):
+        notes = plan(content, **options).json()["notes"]
+        assert any(note.endswith("expenses.mood, rooms.") for note in notes)
+
+
 def test_rows_with_the_ids_of_others_are_new(api, plan, lived, olga):
     """Another service counts in the same way."""
     content = forged(file_of(api, lived, olga), "expenses", 0, createdAt="2020-01-01T00:00:00Z")
