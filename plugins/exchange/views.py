@@ -59,7 +59,7 @@ MAX_FILE_BYTES = 10 * 1024 * 1024
 #: How long the transaction of a request with an `Idempotency-Key` may wait for its file to be read.
 READING_SECONDS = 60
 #: Why a plan is refused.
-_PLANNING = [FileUnreadable, UnknownFormat, InviteInstead, LimitReached, NotFound, PermissionDenied]
+_PLANNING = [FileUnreadable, InviteInstead, LimitReached, NotFound, PermissionDenied]
 _WRITERS = {"json": json_file, "csv": csv_file, "xlsx": xlsx_file}
 
 
@@ -140,7 +140,7 @@ class ImportViewSet(InTripViewSet):
         takes=ImportForm,
         query=ImportTexts,
         takes_file=True,
-        problems=_PLANNING,
+        problems=[*_PLANNING, UnknownFormat],
         throttles=[ImportThrottle, MappingThrottle],
     )
     def create(self, request: Request) -> Response:
@@ -225,7 +225,7 @@ class ImportViewSet(InTripViewSet):
         """
         return self._about_trip(undo(import_id, self.caller))
 
-    @operation("deleteImport", needs=None, problems=[AlreadyImported])
+    @operation("deleteImport", needs=None, uncounted=True, problems=[AlreadyImported])
     def destroy(self, request: Request, import_id: int) -> Response:
         """Delete a plan, or an import that was undone. What is done can only be undone."""
         delete(import_id, self.caller)
