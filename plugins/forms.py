@@ -65,7 +65,10 @@ class FileFormParser(MultiPartParser):
         if len(files) != 1 or "file" in form.data:
             raise ValidationError({"file": [_("Send one file.")]})
         # Browsers also send the fields that nobody filled in.
-        filled = {name: text for name, text in form.data.items() if text and name != _CSRF}
+        texts = {name: [*filter(None, some)] for name, some in form.data.lists() if name != _CSRF}
+        if twice := [name for name, some in texts.items() if len(some) > 1]:
+            raise ValidationError({name: [_("Send this parameter once.")] for name in twice})
+        filled = {name: some[0] for name, some in texts.items() if some}
         others = dict.fromkeys(form.files.keys() - {"file"}, "") | filled
         return DataAndFiles(self.fields(others), SentFiles(file=SentFile(files[0])))
 

@@ -108,8 +108,11 @@ class ImportViewSet(InTripViewSet):
     def choices(self) -> dict[str, Any]:
         """What the caller chose, by the body of a change, a form, or the query."""
         body: Any = self.request.data
-        known, query = self.parameter_names(), self.request.query_params.items()
-        sent = {name: text for name, text in query if name in known} | {**body}
+        params = self.request.query_params
+        query = {name: params[name] for name in self.parameter_names() if name in params}
+        if twice := query.keys() & body.keys():
+            raise ValidationError({name: [_("Send this parameter once.")] for name in twice})
+        sent = query | {**body}
         sent.pop("file", None)
         serializer: CamelCaseSerializer
         if self.action == "create":

@@ -149,6 +149,14 @@ def test_the_body_can_be_the_file_itself(content, api, olga):
     assert answer["Location"] == f"/api/imports/{planned['id']}"
 
 
+def test_a_choice_that_is_sent_twice_is_refused(api, olga):
+    for query, titles in (("?title=Mine", ["Yours"]), ("", ["Mine", "Yours"])):
+        file = SimpleUploadedFile("x.csv", samples.SPLITWISE_CSV.encode())
+        body = encode_multipart(BOUNDARY, {"file": file, "title": titles})
+        answer = api(olga).post(f"/api/imports{query}", body, content_type=MULTIPART_CONTENT)
+        assert [*problem_of(answer, 400, "invalid")["errors"]] == ["title"]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [
