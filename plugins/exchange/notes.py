@@ -121,6 +121,9 @@ _TEXTS: Mapping[str, Any] = {
         "The apostrophe before a formula was taken off these names: %(names)s."
     ),
     "items_exceed": gettext_lazy("The items cost more than the whole."),
+    "keeps_title": gettext_lazy(
+        "The trip keeps its own title and destination; only a new trip takes others."
+    ),
     "known_trip": gettext_lazy(
         "The file is a newer one of a group that was imported into this trip."
     ),

@@ -122,6 +122,8 @@ def plan_import(
             plan = _Plan(described, choices, people, trip, known)
             if is_known and trip is not None:
                 plan.notes.append(Note("known_trip"))
+            if trip is not None and (choices.title or choices.destination):
+                plan.notes.append(Note("keeps_title"))
             # No transaction waits for the file.
             _put_by(plan.rows(progress), rows)
         except UnreadableFile as error:

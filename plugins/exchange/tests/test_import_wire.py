@@ -204,8 +204,9 @@ def test_a_plan_is_made_again_with_other_choices(plan, api, olga, ed, trip):
 
 
 def test_a_plan_goes_into_another_trip_and_back(plan, api, olga, trip):
-    path, client = plan(samples.SPLITWISE_CSV)["Location"], api(olga)
+    path, client = plan(samples.SPLITWISE_CSV, title="Alps")["Location"], api(olga)
     moved = client.patch(path, {"tripId": trip.pk}).json()
+    assert moved["notes"][-1].startswith("The trip keeps its own title")
     assert (moved["tripId"], moved["makesTrip"], moved["trip"]["title"]) == (
         *(trip.pk, False, trip.title),
     )
