@@ -107,7 +107,13 @@ class ActivityChange(ActivityRequest):
     order_index = WholeNumber(0, _MAX_PLACE, required=False)
 
 
-class DayQuery(itinerary.ActivityQuery):
+class ListQuery(itinerary.ActivityQuery):
+    """Which activities to list; the client shows none that were deleted."""
+
+    deleted = None  # type: ignore[assignment]
+
+
+class DayQuery(ListQuery):
     """Which activities of a day to list."""
 
     date = StrictDate()
@@ -195,12 +201,12 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
     }
     pagination_class = None
     response_serializer = ActivitySerializer
+    query_serializers: ClassVar = {"list": ListQuery}
 
     def list(self, request: Request, trip_id: int) -> Response:
         """The activities by day and in their order, those without a date last."""
         trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
-        chosen.pop("deleted")
         days = {"date": chosen.pop("date")} if "date" in chosen else {}
         found = list(planned_for(self.caller, trip.activities).filter(**days))
         self.limits.charge_rows(len(found))

@@ -57,6 +57,8 @@ def test_a_put_changes_what_it_names(app, trip, olga):
     assert (moved["notes"], moved["location"]) == (None, None)
     assert client.delete(f"{path}/{first['id']}").status_code == 204
     assert [row["title"] for row in client.get(path).json()] == ["Tower"]
+    strict = client.get(f"{path}?deleted=true", headers={"Prefer": "handling=strict"})
+    assert problem_of(strict, 400)["errors"].keys() == {"deleted"}
 
 
 def test_what_was_read_is_sent_back_and_moves_nothing(api, app, trip, olga):
