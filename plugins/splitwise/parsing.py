@@ -63,7 +63,7 @@ class FormBody(BaseParser):
             pairs = parse_qsl(text, True, errors="strict", max_num_fields=MAX_KEYS)
         except ValueError as error:
             raise ParseError(_("The form is not UTF-8, or has too many fields.")) from error
-        return _once(pairs)
+        return once(pairs)
 
 
 class MultipartBody(MultiPartParser):
@@ -82,13 +82,14 @@ class MultipartBody(MultiPartParser):
         if any("\ufffd" in text for pair in pairs for text in pair):
             raise ParseError(_("The form is not UTF-8, or has too many fields."))
         files = {name: SentFile(file) for name, file in form.files.items() if name == RECEIPT}
-        return DataAndFiles(_once(pairs), SentFiles(files))
+        return DataAndFiles(once(pairs), SentFiles(files))
 
 
-def _once(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    """The texts by their names. Raises `ParseError` if a name is there twice."""
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ParseError(_("The form contains the same field twice."))
+        raise ParseError(_("The same field is sent twice."))
     return values
 
 

@@ -11,7 +11,7 @@ from rest_framework.serializers import BaseSerializer
 
 from plugins.invitations.throttles import InvitationMailThrottle
 from plugins.splitwise.errors import answer_error
-from plugins.splitwise.parsing import Fields, FormBody, JsonBody, MultipartBody
+from plugins.splitwise.parsing import Fields, FormBody, JsonBody, MultipartBody, once
 from plugins.splitwise.people import Circle
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.throttling import WindowThrottle, count_against_limit
@@ -51,8 +51,9 @@ class SplitwiseViewSet(PeopleViewSet):
 
     @cached_property
     def parameters(self) -> Fields:
-        """The parameters of the query."""
-        return Fields(self.request.query_params.dict())
+        """The parameters of the query, each once."""
+        query = self.request.query_params
+        return Fields(once([(name, text) for name, texts in query.lists() for text in texts]))
 
     @property
     def trips(self) -> QuerySet[Trip]:

@@ -333,6 +333,11 @@ def test_a_query_that_means_nothing_is_a_400(calling, olga, query):
     assert set(calling(olga).get("get_expenses", 400, **query)["errors"]) == set(query)
 
 
+def test_a_parameter_that_is_sent_twice_is_a_400(calling, olga):
+    answered = calling(olga).get("get_expenses?limit=1&limit=2", 400)
+    assert answered["errors"] == {"base": ["The same field is sent twice."]}
+
+
 @pytest.mark.parametrize("amount", ["1e30", "-1e30", "1000000000000.01"])
 @pytest.mark.parametrize("field", ["cost", "users__0__paid_share", "users__1__owed_share"])
 def test_an_amount_beyond_all_amounts_is_refused(calling, trip, olga, ed, field, amount):
