@@ -234,5 +234,7 @@ def itinerary(db: Database, caller_id: int, trip_id: int) -> Answer:
         'WHERE a.trip_id = %s AND a.deleted_at IS NULL ORDER BY a.date, a."order", a.id',
         trip_id,
     )
-    named = db.rows("SELECT date, title FROM itinerary_itineraryday WHERE trip_id = %s", trip_id)
+    named = db.rows(
+        "SELECT date, id, title FROM itinerary_itineraryday WHERE trip_id = %s", trip_id
+    )
     return 200, shapes.itinerary(trip_id, (start, end), shapes.UNITS[currency], rows, linked, named)

@@ -202,14 +202,16 @@ def itinerary(
 ) -> dict[str, Any]:
     """`rows` have the columns ACTIVITY, and each has a day of the trip; PostgreSQL only."""
     start, end = dates
-    titles = dict(named)
+    stored = {day: about for day, *about in named}
     days: dict[date, dict[str, Any]] = {}
     for number in range((end - start).days + 1):
         day = start + timedelta(number)
+        day_id, title = stored.get(day, (None, None))
         days[day] = {
+            "id": day_id,
             "date": day,
             "dayIndex": number,
-            "title": titles.get(day),
+            "title": title,
             "completed": False,
             "cost": 0,
             "activities": [],
