@@ -29,7 +29,12 @@ from plugins.csv_export import CsvColumns, csv_file
 from tripcompanion.adminsite.base import PlainAdmin, ReadOnlyAdmin, page_url
 from tripcompanion.api.problems import flatten
 from tripcompanion.database.snapshots import snapshot
+from trips.admin import person
+from trips.models import Trip
+from users.models import User
 
+#: What is searched of the rows to which those of a list refer.
+SEARCHED: Mapping[Any, tuple[str, ...]] = {User: ("email", "name"), Trip: ("title",)}
 #: A longer list must be narrowed before it is exported, which thus occupies a thread for seconds.
 MAX_ROWS = 100_000
 
@@ -239,4 +244,30 @@ class RulesAdmin(PlainAdmin):
 
 
 class ExportedAdmin(RulesAdmin, ReadOnlyAdmin):
-    """Read-only pages, whose lists can be exported."""
+    """Read-only pages, whose lists can be exported.
+
+    What `list_display` names of other tables is read with the rows, people are links, and they and
+    trips are searched.
+    """
+
+    @property
+    def _keys(self) -> dict[Any, Any]:
+        """The foreign keys in `list_display`, by their names."""
+        keys = {field.name: field for field in self.opts.concrete_fields if field.is_relation}
+        return {name: keys[name] for name in self.list_display if name in keys}
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        keys = self._keys.items()
+        people = {
+            name: person(name, key.verbose_name) for name, key in keys if key.related_model is User
+        }
+        return [people.get(column, column) for column in self.list_display]
+
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        return self.list_select_related or [*self._keys]
+
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        found = [*self.search_fields]
+        for name, key in self._keys.items():
+            found += [f"{name}__{column}" for column in SEARCHED.get(key.related_model, ())]
+        return found

@@ -13,7 +13,6 @@ from plugins.attachments.models import Attachment
 from plugins.attachments.storage import opened
 from plugins.csv_export import named
 from tripcompanion.adminsite.base import page_url
-from trips.admin import person
 
 
 @admin.register(Attachment)
@@ -26,14 +25,11 @@ class AttachmentAdmin(ExportedAdmin):
         **named("name", "type", "size_bytes", "state", "refusal", "created_at"),
     }
     list_display = (
-        "id",
-        "name",
-        *("trip", "expense", person("created_by", gettext_lazy("uploaded by"))),
+        *("id", "name", "trip", "expense", "created_by"),
         *("type", "size_bytes", "state", "refusal", "created_at"),
     )
     list_filter = ("state", "type", "parent_type")
-    list_select_related = ("trip", "expense", "created_by")
-    search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
+    search_fields = ("name",)
     search_help_text = gettext_lazy("A file's name, a trip's title, or a person's e-mail or name")
     fields = ("picture", "parent_type", *list_display[1:])
 

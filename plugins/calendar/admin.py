@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy
 from plugins.admin_pages import ExportedAdmin
 from plugins.calendar.models import CalendarLink
 from plugins.csv_export import named
-from trips.admin import person
 
 
 @admin.register(CalendarLink)
@@ -23,11 +22,9 @@ class CalendarLinkAdmin(ExportedAdmin):
         "user_email": "user__email",
         **named("trip_id", "created_at", "read_at"),
     }
-    list_display = ("id", person("user", gettext_lazy("user")), *("trip", "created_at", "read_at"))
-    list_select_related = ("user", "trip")
-    search_fields = ("user__email", "user__name", "trip__title")
-    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     fields = ("user", "trip", "created_at", "read_at")
+    list_display = ("id", *fields)
+    search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     actions = ("revoke",)
     row_actions: ClassVar = {"revoke": gettext_lazy("Revoke this link")}
 

@@ -8,7 +8,6 @@ from django.utils.translation import gettext_lazy
 from plugins.admin_pages import ExportedAdmin
 from plugins.csv_export import named
 from plugins.documents.models import Document
-from trips.admin import person
 
 
 @admin.register(Document)
@@ -17,15 +16,11 @@ class DocumentAdmin(ExportedAdmin):
 
     _columns = ("name", "wanted", "due_on", "remind_at", "created_at", "updated_at", "deleted_at")
     csv_columns = named("id", "trip_id", "created_by_id", *_columns)
-    list_display = (
-        *("id", "trip", "name", person("created_by", gettext_lazy("asked for by"))),
-        *("wanted", "due_on", "remind_at", "deleted_at"),
-    )
+    list_display = ("id", "trip", "name", "created_by", *_columns[1:4], "deleted_at")
     list_filter: ClassVar = [
         "due_on",
         *((name, admin.EmptyFieldListFilter) for name in ("wanted", "remind_at", "deleted_at")),
     ]
-    list_select_related = ("trip", "created_by")
-    search_fields = ("name", "trip__title", "created_by__email", "created_by__name")
+    search_fields = ("name",)
     search_help_text = gettext_lazy("A document, a trip's title, or a person's e-mail or name")
     fields = ("trip", "created_by", *_columns)

@@ -11,7 +11,6 @@ from plugins.admin_pages import ExportedAdmin
 from plugins.admin_tables import StateFilter
 from plugins.csv_export import named
 from plugins.exchange.models import EntryKind, Import, Outcome
-from trips.admin import person
 
 
 class ImportStateFilter(StateFilter):
@@ -45,17 +44,13 @@ class ImportAdmin(ExportedAdmin):
         **named("trip_id", "makes_trip", "format", "created_at", "confirmed_at", "undone_at"),
     }
     list_display = (
-        "id",
-        person("user", gettext_lazy("imported by")),
-        *("trip", "format"),
+        *("id", "user", "trip", "format"),
         _count(EntryKind.EXPENSE, gettext_lazy("expenses")),
         _count(EntryKind.SETTLEMENT, gettext_lazy("settlements")),
         _count(Outcome.SKIPPED, gettext_lazy("skipped")),
         *("created_at", "confirmed_at", "undone_at"),
     )
     list_filter = (ImportStateFilter, "format")
-    list_select_related = ("user", "trip")
-    search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     fields = ("user", "makes_trip", *list_display[2:])
 

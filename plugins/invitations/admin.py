@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from plugins.admin_pages import ExportedAdmin
 from plugins.csv_export import named
 from plugins.invitations.models import Invitation
-from trips.admin import caller_of, person
+from trips.admin import caller_of
 
 
 @admin.register(Invitation)
@@ -26,14 +26,11 @@ class InvitationAdmin(ExportedAdmin):
         **named("created_at", "expires_at", "revoked_at"),
     }
     list_display = (
-        "id",
-        "trip",
-        person("created_by", gettext_lazy("invited by")),
-        *("role", "email", "uses", "max_uses", "created_at", "expires_at", "revoked_at"),
+        *("id", "trip", "created_by", "role", "email"),
+        *("uses", "max_uses", "created_at", "expires_at", "revoked_at"),
     )
     list_filter = ("role",)
-    list_select_related = ("trip", "created_by")
-    search_fields = ("email", "trip__title", "created_by__email", "created_by__name")
+    search_fields = ("email",)
     date_hierarchy = "created_at"
     fields = ("trip", "created_by", "role", "email", "guest", "note", *list_display[-5:])
     actions = ("revoke",)

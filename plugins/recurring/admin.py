@@ -6,7 +6,6 @@ from django.utils.translation import gettext_lazy
 from plugins.admin_pages import ExportedAdmin
 from plugins.csv_export import named
 from plugins.recurring.models import Recurrence
-from trips.admin import person
 
 
 @admin.register(Recurrence)
@@ -18,14 +17,9 @@ class RecurrenceAdmin(ExportedAdmin):
         *("state", "reason_code", "due_at", "created_at"),
     )
     list_display = (
-        "id",
-        "trip",
-        person("created_by", gettext_lazy("recorded by")),
-        *("rule", "state", "reason_code", "due_at", "created_at"),
+        *("id", "trip", "created_by", "rule", "state", "reason_code", "due_at", "created_at"),
     )
     list_filter = ("state",)
-    list_select_related = ("trip", "created_by")
-    search_fields = ("trip__title", "created_by__email", "created_by__name")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     fields = (
         *("trip", "created_by", "rule", "time_zone", "starts_on", "stored_expense"),

@@ -6,7 +6,6 @@ from django.utils.translation import gettext_lazy
 from plugins.admin_pages import ExportedAdmin
 from plugins.csv_export import named
 from plugins.webhooks.models import Webhook
-from trips.admin import person
 
 
 @admin.register(Webhook)
@@ -20,13 +19,10 @@ class WebhookAdmin(ExportedAdmin):
         "created_at": "created_at",
     }
     list_display = (
-        "id",
-        person("user", gettext_lazy("user")),
-        *("trip", "host", "state", "last_at", "last_status", "failing_since", "created_at"),
+        *("id", "user", "trip", "host", "state", "last_at"),
+        *("last_status", "failing_since", "created_at"),
     )
     list_filter = ("state",)
-    list_select_related = ("user", "trip")
-    search_fields = ("user__email", "user__name", "trip__title")
     search_help_text = gettext_lazy("A person's e-mail or name, or a trip's title")
     fields = ("user", "trip", "host", "events", *list_display[4:-1], "due_at", "created_at")
 

@@ -21,7 +21,7 @@ from plugins.support.admin.filters import (
     TagFilter,
     TripFilter,
 )
-from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, LedgerAdmin, journal_table
+from plugins.support.admin.ledger import AMOUNT, LedgerAdmin, journal_table
 from splits.models import Expense, Split
 from tripcompanion.currency.formats import format_amount
 from trips.admin import money_column, person
@@ -33,7 +33,7 @@ admin.site.unregister(Expense)
 @admin.register(Expense)
 class ExpenseAdmin(LedgerAdmin):
     csv_columns = csv_columns.EXPENSES
-    list_display = (AMOUNT, "description", "expense_date", "trip", "category", RECORDED_BY)
+    list_display = (AMOUNT, "description", "expense_date", "trip", "category", "created_by")
     list_display_links = ("description",)
     list_filter = (
         TripFilter,
@@ -46,7 +46,6 @@ class ExpenseAdmin(LedgerAdmin):
         "category",
         "split_type",
     )
-    list_select_related = ("trip", "created_by")
     search_fields = ("trip__title",)
     search_beside: ClassVar = {"payers": "user__email"}
     search_help_text = gettext_lazy(

@@ -34,7 +34,6 @@ class DeletedEntryAdmin(LedgerAdmin):
     list_display = (DELETED_AMOUNT, "what", "kind", "number", "deleted_at", "trip", "id")
     list_display_links = ("deleted_at", "id")
     list_filter = (TripFilter, "kind")
-    list_select_related = ("trip",)
     search_fields = ("trip__title",)
     search_help_text = gettext_lazy("A trip's title")
     date_hierarchy = "deleted_at"

@@ -18,12 +18,11 @@ from plugins.expense_filters.conditions import amount_between
 from plugins.history.report import History
 from plugins.support.admin.filters import typed_amount
 from tripcompanion.adminsite.base import link
-from trips.admin import money_column, person
+from trips.admin import money_column
 from trips.models import JournalEntry
 
 AMOUNT = money_column("amount_minor", gettext_lazy("amount"))
 OPEN = money_column("open_minor", gettext_lazy("open"))
-RECORDED_BY = person("created_by", gettext_lazy("recorded by"))
 
 
 class LedgerAdmin(ExportedAdmin):

@@ -15,14 +15,10 @@ from plugins.support.admin.ledger import AMOUNT, OPEN, LedgerAdmin, journal_tabl
 from splits.models import Allocation, Debt, Expense, Settlement
 from tripcompanion.adminsite.base import link
 from tripcompanion.currency.formats import format_amount
-from trips.admin import money_column, person
+from trips.admin import money_column
 from trips.models.journal import plain_fields
 
 CREDIT = money_column("credit_minor", gettext_lazy("credit"))
-DEBTOR = person("debtor", gettext_lazy("debtor"))
-CREDITOR = person("creditor", gettext_lazy("creditor"))
-SENDER = person("sender", gettext_lazy("sender"))
-RECEIVER = person("receiver", gettext_lazy("receiver"))
 
 
 class SettlementState(StateFilter):
@@ -42,10 +38,9 @@ class SettlementAdmin(LedgerAdmin):
     """Settlements. Credit is the part that covers no debt yet."""
 
     csv_columns = csv_columns.SETTLEMENTS
-    list_display = (AMOUNT, SENDER, RECEIVER, "settled_on", CREDIT, "trip", "id")
+    list_display = (AMOUNT, "sender", "receiver", "settled_on", CREDIT, "trip", "id")
     list_display_links = ("settled_on", "id")
     list_filter = (TripFilter, AmountFilter, SettlementState)
-    list_select_related = ("trip", "sender", "receiver")
     search_fields = ("sender__email", "receiver__email", "sender__name", "trip__title")
     date_hierarchy = "settled_on"
     readonly_fields = (
@@ -90,10 +85,9 @@ class DebtAdmin(LedgerAdmin):
     """Debts: who owes whom for each split."""
 
     csv_columns = csv_columns.DEBTS
-    list_display = (AMOUNT, OPEN, DEBTOR, CREDITOR, "trip", "expense", "covered", "id")
+    list_display = (AMOUNT, OPEN, "debtor", "creditor", "trip", "expense", "covered", "id")
     list_display_links = ("id",)
     list_filter = (TripFilter, AmountFilter, DebtState)
-    list_select_related = ("trip", "debtor", "creditor")
     search_fields = ("debtor__email", "creditor__email", "debtor__name", "trip__title")
     readonly_fields = ("trip", "expense", "debtor", "creditor", AMOUNT, OPEN, "covered", "closing")
 

@@ -22,9 +22,8 @@ from plugins.admin_tables import Columns, StateFilter, first_rows, formatted, li
 from plugins.history.report import History
 from plugins.support import csv_columns
 from plugins.support.admin.fields import as_the_api
-from plugins.support.admin.ledger import AMOUNT, RECORDED_BY, journal_table
+from plugins.support.admin.ledger import AMOUNT, journal_table
 from plugins.support.admin.member import MEMBER_COLUMNS, with_adder
-from plugins.support.admin.settlement import RECEIVER, SENDER
 from splits.models import Category, Debt, DeletedEntry, Expense, Settlement
 from splits.reports.audit import differences
 from splits.reports.balances import Plan
@@ -38,8 +37,8 @@ from trips.admin import caller_of, person
 from trips.models import Member, Trip
 
 TRANSFER_COLUMNS: Columns = {
-    gettext_lazy("sender"): SENDER,
-    gettext_lazy("receiver"): RECEIVER,
+    gettext_lazy("sender"): person("sender", ""),
+    gettext_lazy("receiver"): person("receiver", ""),
     gettext_lazy("amount"): AMOUNT,
 }
 
@@ -222,7 +221,7 @@ class TripAdmin(RulesAdmin):
             _("description"): link,
             _("amount"): AMOUNT,
             _("split type"): lambda expense: expense.get_split_type_display(),
-            _("recorded by"): RECORDED_BY,
+            _("recorded by"): person("created_by", ""),
         }
         rows = trip.expenses.select_related("trip", "created_by").order_by("-expense_date", "-id")
         return first_rows(rows, columns, trip__id__exact=trip.pk)
