@@ -69,12 +69,11 @@ class DocumentsConfig(Plugin):
         return {"document": TripObject("documents", rows, DocumentSerializer, searched=searched)}
 
     def trip_tables(self) -> Iterable[TripTable]:
-        from plugins.documents.models import Document, DocumentFile, of_kept, plan_imported
+        from plugins.documents.models import Document, DocumentFile, of_kept
         from plugins.documents.serializers import FiledDocument
 
-        yield TripTable(
-            "documents", Document, ("remind_at",), request=FiledDocument, finish=plan_imported
-        )
+        plan: Any = Document.plan_reminder
+        yield TripTable("documents", Document, ("remind_at",), request=FiledDocument, fit=plan)
         yield TripTable("documentFiles", DocumentFile, ("id",), only=of_kept, is_restored=False)
 
     def calendar(self, trips: list[Any], limit: int) -> Iterable[Mapping[str, Any]]:

@@ -160,18 +160,12 @@ class Document(Restorable):
 
     # -- Commands ----------------------------------------------------------------------------------
 
-    def assign(self, *, per_member: bool = False, **fields: Any) -> None:
-        """Set these fields. With another due date, people are reminded again.
-
-        With `per_member`, as in an answer that is sent back, the number of members leaves one file
-        of each of them wanted.
-        """
-        due_on, is_same = self.due_on, per_member and self.per_member
-        if is_same and fields.get("wanted") == self.read_again().wanted_now:
-            del fields["wanted"]
+    def assign(self, **fields: Any) -> None:
+        """Set these fields. With another due date, people are reminded again."""
+        due_on = self.due_on
         super().assign(**fields)
         if self.due_on != due_on:
-            self._plan_reminder()
+            self.plan_reminder()
 
     @property
     def values_in_history(self) -> dict[str, Any]:
@@ -218,7 +212,7 @@ class Document(Restorable):
         same = Document.objects.filter(pk=self.pk, remind_at=self.remind_at)
         same.update(remind_at=timezone.now() + RETRY_AFTER)
 
-    def _plan_reminder(self) -> None:
+    def plan_reminder(self, *_of_a_file: Any) -> None:
         """Set `remind_at`; what is due already needs none."""
         self.remind_at = None
         if self.due_on is not None and self.due_on >= timezone.now().date():
@@ -287,13 +281,6 @@ def files_without_document() -> Any:
 def of_kept() -> Q:
     """Condition on `DocumentFile`: neither the document nor the file is deleted."""
     return Q(attachment__trip=F("trip"), document__deleted_at=None)
-
-
-def plan_imported(trip: Trip) -> None:
-    """Plan the reminders of what a file brought."""
-    for document in trip.documents.all():
-        document._plan_reminder()
-        document.save(update_fields=["remind_at"])
 
 
 def files_of(account: User) -> Any:

@@ -68,9 +68,11 @@ class DocumentViewSet(RestorableViewSet):
         `wanted` of an answer can be sent back: beside `perMember: true`, the number of members
         changes nothing.
         """
-        document = self.get_kept(trip_id, document_id)
-        body = self.body(partial=True, current=document.read_again)
-        body["per_member"] = self.sent_body().get("perMember") is True
+        document = self.get_kept(trip_id, document_id).read_again()
+        body = self.body(partial=True, current=lambda: document)
+        is_sent_back = document.per_member and self.sent_body().get("perMember") is True
+        if is_sent_back and body.get("wanted") == document.wanted_now:
+            del body["wanted"]
         return self.answer(document.change(self.caller, **body))
 
     @operation("deleteDocument", needs=CanDocument.CHANGE)

@@ -58,7 +58,7 @@ class PollsConfig(Plugin):
         from plugins.polls.models import Poll
         from plugins.polls.serializers import PollSerializer
 
-        rows, searched = Poll.objects.shown, Searched(("question",), "question")
+        rows, searched = Poll.objects.kept, Searched(("question",), "question")
         return {"poll": TripObject("polls", rows, PollSerializer, searched=searched)}
 
     def trip_tables(self) -> Iterable[TripTable]:

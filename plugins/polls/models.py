@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, ClassVar, NamedTuple, Self
 
 from django.db import models
@@ -17,9 +16,8 @@ from plugins.polls.rights import CanPoll
 from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, LimitReached
-from trips.models import InTripQuerySet, Trip, get_visible_or_404, locked_row, trip_key
+from trips.models import InTripQuerySet, Trip, get_visible_or_404, trip_key
 from trips.models.journal import Entry, plain_values, write
-from trips.roles import Capability
 from trips.signals import author_replaced, person_sought
 from users.models import User, summary_of
 
@@ -62,17 +60,13 @@ class Option(NamedTuple):
 
 class PollQuerySet(RestorableQuerySet["Poll"]):
     def visible_to(self, user: Any) -> Self:
-        """With the vote of `user` as `my_words`."""
+        """With all votes, and that of `user` as `my_words`."""
         own = Vote.objects.filter(trip=OuterRef("trip"), poll=OuterRef("pk"), created_by=user)
-        return super().visible_to(user).annotate(my_words=Subquery(own.values("option_words")[:1]))
-
-    def with_details(self) -> Self:
-        people = summary_of("created_by")
         votes = Vote.objects.select_related("created_by").order_by("pk")
-        votes = votes.only("trip", "poll", "option_words", *people)
-        return self.select_related("created_by").prefetch_related(
-            Prefetch("votes", votes, "loaded_votes")
-        )
+        votes = votes.only("trip", "poll", "option_words", *summary_of("created_by"))
+        rows = super().visible_to(user).select_related("created_by")
+        rows = rows.prefetch_related(Prefetch("votes", votes, "loaded_votes"))
+        return rows.annotate(my_words=Subquery(own.values("option_words")[:1]))
 
 
 class Poll(Restorable):
@@ -111,7 +105,7 @@ class Poll(Restorable):
 
     #: The vote of the reader, as `Vote.option_words` has it.
     my_words: str | None = None
-    #: Set by `with_details`.
+    #: Set by `visible_to`.
     loaded_votes: list["Vote"]
 
     class Meta:
@@ -202,21 +196,19 @@ class Poll(Restorable):
             had = stored.my_option_ids
             if {*had} == {*option_ids}:
                 return stored
-            own = Vote.objects.filter(trip=stored.trip, poll=stored, created_by=by)
-            words = words_of(option_ids)
-            if not words:
-                own.delete()
-            elif had:
-                own.update(option_words=words)
+            own = {"trip": stored.trip, "poll": stored, "created_by": by}
+            if option_ids:
+                words = {"option_words": words_of(option_ids)}
+                Vote.objects.update_or_create(words, **own)
             else:
-                Vote(trip=stored.trip, poll=stored, created_by=by, option_words=words).save()
+                Vote.objects.filter(**own).delete()
             stored.count(had, -1)
             stored.count(option_ids, 1)
             stored.save(update_fields=["stored_options"])
             # Nothing tells who voted in an anonymous poll, not even its history.
             entry = Entry("poll.counted" if stored.anonymous else "poll.voted", stored.pk)
             write(stored.trip_id, None if stored.anonymous else by, entry)
-            return get_visible_or_404(Poll.objects.shown, by, pk=stored.pk)
+            return get_visible_or_404(Poll.objects.kept, by, pk=stored.pk)
 
     def close(self, by: User) -> Self:
         """End the poll now. Closing it again changes nothing."""
@@ -242,10 +234,6 @@ class Poll(Restorable):
         for option_id in counted.keys() & {*option_ids}:
             counted[option_id]["votes"] += votes
         self.counted = counted
-
-    def locked(self, by: User, can: Capability) -> AbstractContextManager[Any]:
-        rows = Poll.objects.shown
-        return locked_row(rows, by, can, trip_id=self.trip_id, pk=self.pk)
 
     @property
     def values_in_history(self) -> dict[str, Any]:
@@ -320,13 +308,11 @@ def without_votes(options: Mapping[Any, Mapping[str, Any]]) -> dict[Any, dict[st
 def count_imported(trip: Trip) -> None:
     """Count the votes that a file has: its numbers are believed in anonymous polls only."""
     Vote.objects.filter(trip=trip, poll__anonymous=True).delete()
-    # One by one, because all votes together are many.
-    for poll_id in list(Poll.objects.filter(trip=trip).values_list("pk", flat=True)):
-        poll = Poll.objects.with_details().get(trip=trip, pk=poll_id)
+    for poll in Poll.objects.filter(trip=trip):
         poll.next_option = max(poll.counted) + 1
         if not poll.anonymous:
             options, changed = without_votes(poll.counted), []
-            for vote in poll.loaded_votes:
+            for vote in Vote.objects.filter(trip=trip, poll=poll):
                 known = [pk for pk in dict.fromkeys(vote.option_ids) if pk in options]
                 chosen = known if poll.multiple else known[:1]
                 for option_id in chosen:

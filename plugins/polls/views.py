@@ -32,7 +32,7 @@ class PollViewSet(RestorableViewSet):
     def list(self, request: Request, trip_id: int) -> Response:
         """The polls of a trip, newest first."""
         trip = self.get_permitted_trip(trip_id)
-        polls = Poll.objects.visible_to(self.caller).filter(trip=trip).with_details()
+        polls = Poll.objects.visible_to(self.caller).filter(trip=trip)
         return self.page_of_query(polls.order_by("-pk"))
 
     @operation("createPoll", needs=CanPoll.CREATE, takes=PollRequest)
@@ -70,8 +70,7 @@ class PollViewSet(RestorableViewSet):
     @operation("restorePoll", needs=CanPoll.CHANGE, problems=[NotRestorable])
     def restore(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Restore a deleted poll."""
-        self.restored(trip_id, poll_id)
-        return self.answer(self.get_kept(trip_id, poll_id))
+        return self.answer(self.restored(trip_id, poll_id))
 
     @operation(
         "vote",
@@ -95,6 +94,3 @@ class PollViewSet(RestorableViewSet):
     def reopen(self, request: Request, trip_id: int, poll_id: int) -> Response:
         """Open a closed poll again. If the time in `closesAt` has passed, that becomes null."""
         return self.answer(self.get_kept(trip_id, poll_id).reopen(self.caller))
-
-    def get_kept(self, trip_id: int, pk: int) -> Poll:
-        return self.get_permitted_object(Poll.objects.shown, trip_id=trip_id, pk=pk)
