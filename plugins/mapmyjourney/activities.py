@@ -18,7 +18,7 @@ from plugins.itinerary import serializers as itinerary
 from plugins.itinerary import views
 from plugins.itinerary.models import Activity, Itinerary
 from plugins.itinerary.models.activity import ActivityCategory
-from plugins.itinerary.models.cost import planned_for
+from plugins.itinerary.models.cost import plan_of
 from plugins.itinerary.rights import CanPlan
 from plugins.mapmyjourney.renaming import Renamed
 from tripcompanion.api.operations import operation
@@ -207,8 +207,7 @@ class ActivityViewSet(Renamed, views.ActivityViewSet):
         """The activities by day and in their order, those without a date last."""
         trip = self.get_permitted_trip(trip_id)
         chosen = self.query()
-        days = {"date": chosen.pop("date")} if "date" in chosen else {}
-        found = list(planned_for(self.caller, trip.activities).filter(**days))
+        found = plan_of(trip, self.caller)
         self.limits.charge_rows(len(found))
         set_places(found)
         wanted = chosen.items()

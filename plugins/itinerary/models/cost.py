@@ -92,15 +92,6 @@ def with_costs(reader: Any) -> "Prefetch[Any]":
     return Prefetch("links", rows if may_see else rows.none(), "loaded_links")
 
 
-def planned_for(reader: Any, activities: Any = Activity.objects) -> "ActivityQuerySet":
-    """The activities in the order of the plan, with all that `reader` sees of them.
-
-    Their trip is known if they are those of one. Joins would make a person and a trip of each row.
-    """
-    people: Prefetch[Any] = Prefetch("created_by", User.objects.only(*summary_of()))
-    return activities.kept().planned().prefetch_related(people, with_costs(reader))
-
-
 #: The columns of an activity in an itinerary: first those that others are found by.
 _KEYS = ["id", "date", "created_by_id"]
 _OTHERS = [one.attname for one in Activity._meta.concrete_fields if one.attname not in _KEYS]

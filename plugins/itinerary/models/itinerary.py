@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.itinerary.models.activity import Activity, day_index, rewrite
-from plugins.itinerary.models.cost import plan_of, planned_for
+from plugins.itinerary.models.cost import ShownActivities, plan_of
 from plugins.itinerary.rights import CanPlan
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.compiled import CompiledQuery, Param
@@ -33,7 +33,8 @@ class ShownDays(InTripQuerySet["ItineraryDay"]):
 
     def visible_to(self, user: User | ViewerParam) -> Self:
         rows = super().visible_to(user).select_related("trip")
-        return rows.prefetch_related(Prefetch("trip__activities", planned_for(user)))
+        planned = ShownActivities(Activity).kept().planned().shown_to(user)
+        return rows.prefetch_related(Prefetch("trip__activities", planned))
 
 
 class ItineraryDay(models.Model):
