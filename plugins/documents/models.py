@@ -2,10 +2,10 @@
 
 import datetime
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
 from django.dispatch import receiver
 from django.utils import timezone
@@ -16,9 +16,10 @@ from rest_framework.exceptions import NotFound, PermissionDenied
 from plugins.attachments.models import Attachment, State, columns_of
 from plugins.attachments.parents import PARENTS, Parent
 from plugins.documents.rights import CanDocument
+from plugins.due import Due
 from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
-from trips.models import InTripQuerySet, Member, Trip, lock_trip, trip_key
+from trips.models import InTripQuerySet, Member, Trip, trip_key
 from trips.models.journal import Entry, plain_values
 from trips.roles import may
 from trips.signals import author_replaced, happened, person_sought
@@ -28,11 +29,9 @@ MAX_NAME_CHARS = 100
 MAX_WANTED = 1000
 #: How the API and the history call it that each member is to bring one.
 MEMBERS = "members"
-#: How long before the due date people are reminded, at which time (UTC), and when it is tried again
-#: after an unexpected error.
+#: How long before the due date people are reminded, and at which time (UTC).
 REMIND_BEFORE = datetime.timedelta(days=3)
 REMIND_AT = datetime.time(8, tzinfo=datetime.UTC)
-RETRY_AFTER = datetime.timedelta(minutes=10)
 
 
 class DocumentQuerySet(RestorableQuerySet["Document"]):
@@ -49,16 +48,17 @@ class DocumentQuerySet(RestorableQuerySet["Document"]):
         ]
         return self.select_related("trip", "created_by").prefetch_related(*parts)
 
-    def to_remind(self) -> Self:
+    def due(self) -> Self:
         """Those of which people are to be reminded now, the longest overdue first."""
         rows = self.kept().filter(remind_at__lte=timezone.now())
         return rows.in_kept_trips().order_by("remind_at", "pk")
 
 
-class Document(Restorable):
+class Document(Due, Restorable):
     """Something that a trip needs, once or several times, or once from each member."""
 
     kind = "document"
+    due_column = "remind_at"
     limit = 200
     added_by = CanDocument.CREATE
     changed_by = deleted_by = CanDocument.CHANGE
@@ -182,35 +182,18 @@ class Document(Restorable):
             raise NotFound
         return found
 
-    def remind(self) -> bool:
-        """Mail those who have not attached their file; returns whether it was still to be done.
-
-        If a number is wanted, whoever asked for it is reminded. The notices are queued in the
-        transaction that ends the reminder, under the trip's lock: each person gets one, however
-        many workers there are and whatever is killed.
-        """
-        with suppress(NotFound), transaction.atomic():
-            trip = lock_trip(self.trip_id)
-            rows = Document.objects.to_remind().filter(trip=trip, pk=self.pk)
-            stored = rows.with_details().first()
-            if stored is None:
-                return False
-            people = stored.missing
-            if not (stored.per_member or stored.complete):
-                people = [stored.created_by]
-            if people and stored.due_on >= timezone.now().date():
-                who = {"people": Q(pk__in=[user.pk for user in people]), "by": User()}
-                happened.send(Document, event="document.due", trip_id=trip.pk, **who)
-            stored.remind_at = None
-            stored.save(update_fields=["remind_at"])
-            return True
-        # The trip has just been deleted.
-        return False
-
-    def postpone(self) -> None:
-        """Try the reminder again later, unless the document was changed meanwhile."""
-        same = Document.objects.filter(pk=self.pk, remind_at=self.remind_at)
-        same.update(remind_at=timezone.now() + RETRY_AFTER)
+    def do_what_is_due(self) -> bool:
+        """Mail those who have not attached their file or, of a number, whoever asked for it."""
+        shown = self.read_again()
+        people = shown.missing
+        if not (shown.per_member or shown.complete):
+            people = [shown.created_by]
+        if people and self.due_on >= timezone.now().date():
+            who = {"people": Q(pk__in=[user.pk for user in people]), "by": User()}
+            happened.send(Document, event="document.due", trip_id=self.trip_id, **who)
+        self.remind_at = None
+        self.save(update_fields=["remind_at"])
+        return True
 
     def plan_reminder(self, *_of_a_file: Any) -> None:
         """Set `remind_at`; what is due already needs none."""

@@ -196,7 +196,7 @@ class Poll(Restorable):
             had = stored.my_option_ids
             if {*had} == {*option_ids}:
                 return stored
-            own = {"trip": stored.trip, "poll": stored, "created_by": by}
+            own: Any = {"trip": stored.trip, "poll": stored, "created_by": by}
             if option_ids:
                 words = {"option_words": words_of(option_ids)}
                 Vote.objects.update_or_create(words, **own)

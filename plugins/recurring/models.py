@@ -15,8 +15,9 @@ from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, override
-from rest_framework.exceptions import APIException, NotFound, ValidationError
+from rest_framework.exceptions import APIException, ValidationError
 
+from plugins.due import Due
 from plugins.recurring import body
 from plugins.recurring.body import Body
 from plugins.recurring.mails import RECURRENCE
@@ -25,7 +26,7 @@ from plugins.restorable import author_column
 from splits.models import Expense
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import LimitReached, as_api_exception, document_of
-from trips.models import InTripQuerySet, Trip, lock_trip, locked_row, locked_trip, trip_key
+from trips.models import InTripQuerySet, Trip, locked_row, locked_trip, trip_key
 from trips.models.conflicts import CurrencyChanged
 from trips.models.journal import as_text
 from trips.roles import Can, Capability, may
@@ -36,8 +37,6 @@ from users.models import Mail, User
 MAX_RECURRENCES = 100
 #: How many of the next dates a response has.
 NEXT = 10
-#: When one that met an unexpected error is due again.
-RETRY_AFTER = timedelta(minutes=10)
 
 
 class TooManyRecurrences(LimitReached):
@@ -71,8 +70,10 @@ class RecurrenceQuerySet(InTripQuerySet["Recurrence"]):
         return rows.in_kept_trips().order_by("due_at", "id")
 
 
-class Recurrence(models.Model):
+class Recurrence(Due, models.Model):
     """An expense that is recorded on each date of a rule, by the account that created it."""
+
+    due_column = "due_at"
 
     trip = trip_key("recurrences")
     created_by = author_column(gettext_lazy("recorded by"))
@@ -247,24 +248,9 @@ class Recurrence(models.Model):
         with self._locked(by) as stored:
             stored.delete()
 
-    def record_next(self) -> bool:
-        """Record the expense of its oldest date that is due; returns whether one was.
-
-        The expense and its date are written in one transaction under the trip's lock, so that each
-        date is recorded once. If it cannot be recorded, the recurrence is paused.
-        """
-        try:
-            with transaction.atomic():
-                trip = lock_trip(self.trip_id)
-                due = Recurrence.objects.due().select_related("created_by")
-                stored = due.filter(pk=self.pk).first()
-                return stored is not None and stored._record(trip)
-        except NotFound:
-            # The trip has just been deleted.
-            return False
-
-    def _record(self, trip: Trip) -> bool:
-        self.trip, day = trip, date.fromisoformat(self.next[0])
+    def do_what_is_due(self) -> bool:
+        """Record the expense of its oldest date that is due, or pause it if that cannot be done."""
+        trip, day = self.trip, date.fromisoformat(self.next[0])
         expense, left_out = body.without_former(self.expense, trip.present_roles)
         try:
             with override(self.created_by.notice_language), transaction.atomic():
@@ -310,11 +296,6 @@ class Recurrence(models.Model):
         if role is not None and not may(role, Can.RECORD, lambda: True):
             return _("%(name)s, who created it, may not record expenses any more.") % name
         return ""
-
-    def postpone(self) -> None:
-        """Try again later, unless it was changed meanwhile."""
-        same = Recurrence.objects.filter(pk=self.pk, due_at=self.due_at)
-        same.update(due_at=timezone.now() + RETRY_AFTER)
 
     def _tell(self) -> None:
         """Mail the account that records it, if the address is known to be its own."""

@@ -35,7 +35,7 @@ def recurring(api, trip, olga, ed):
     ids = [row["id"] for row in made]
     assert api(olga).post(f"{url}/{ids[0]}/skip", {"date": day(4)}).status_code == 200
     assert api(ed).post(f"{url}/{ids[1]}/pause").status_code == 200
-    assert Recurrence.objects.get(pk=ids[0]).record_next()
+    assert Recurrence.objects.get(pk=ids[0]).do_if_due()
     return ids
 
 
@@ -63,18 +63,18 @@ def test_recurring_expenses_go_on_in_the_copy(api, trip, olga, ed, recurring):
     guest = copy.members.get(user__name=ed.name).user
     assert of_ed.created_by == guest
     assert rent.expense["payers"][1]["userId"] == guest.pk
-    assert rent.record_next()
-    assert not rent.record_next()
+    assert rent.do_if_due()
+    assert not rent.do_if_due()
     assert copy.expenses.count() == 2
     assert list(differences(copy.pk)) == []
     # A guest records nothing: an owner goes on in their place.
     copy.recurrences.filter(pk=of_ed.pk).update(state="on")
-    assert not of_ed.record_next()
+    assert not of_ed.do_if_due()
     of_ed.refresh_from_db()
     assert (of_ed.state, of_ed.reason_code) == ("paused", "not_authenticated")
     of_ed = of_ed.resume(olga)
     assert of_ed.created_by == olga
-    assert of_ed.record_next()
+    assert of_ed.do_if_due()
     assert list(differences(copy.pk)) == []
 
 
@@ -84,7 +84,7 @@ def test_a_body_may_name_somebody_who_is_gone(api, trip, olga, recurring):
     held["recurring"][0]["expense"] = {"description": "Rent", "amount": 9} | equal
     twice = file_of(api, copied(json.dumps(held).encode(), olga), olga)
     rent = copied(twice, olga).recurrences.order_by("pk").first()
-    assert rent.record_next()
+    assert rent.do_if_due()
     assert rent.trip.expenses.latest("pk").splits.get().participant == olga
 
 

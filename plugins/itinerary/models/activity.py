@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from django.db import models, transaction
 from django.db.models import F, Max, Q
@@ -50,11 +50,11 @@ class ActivityCategory(models.TextChoices):
 
 
 class ActivityQuerySet(RestorableQuerySet["Activity"]):
-    def planned(self) -> "ActivityQuerySet":
+    def planned(self) -> Self:
         """In the order of the plan; those without a date come last."""
         return self.order_by(F("date").asc(nulls_last=True), "order", "id")
 
-    def with_details(self) -> "ActivityQuerySet":
+    def with_details(self) -> Self:
         """With what a response contains, but the expenses."""
         columns = (field.name for field in self.model._meta.concrete_fields)
         of_trip = ("trip__start_date", "trip__currency")

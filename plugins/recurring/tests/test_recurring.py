@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from plugins.due import RETRY_AFTER
 from plugins.recurring import models
 from plugins.recurring.models import Recurrence
 from splits.models import DailyRate, Expense
@@ -401,7 +402,7 @@ def test_an_unexpected_error_with_one_delays_no_other(post, rent, olga):
     assert len(recorded()) == 3
     rows.update(stored_expense=readable)
     assert run() == "0 expenses recorded.\n"
-    with time_machine.travel(timezone.now() + models.RETRY_AFTER):
+    with time_machine.travel(timezone.now() + RETRY_AFTER):
         assert run() == "3 expenses recorded.\n"
 
 

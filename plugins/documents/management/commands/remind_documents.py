@@ -9,5 +9,4 @@ class Command(DueCommand):
 
     help = "Queue mails to those who have not attached a document that is due in three days."
     summary = "%d documents done."
-    due = Document.objects.to_remind
-    work_on = staticmethod(Document.remind)
+    model = Document

@@ -9,5 +9,4 @@ class Command(DueCommand):
 
     help = "Record the recurring expenses whose dates have come, also those of a time offline."
     summary = "%d expenses recorded."
-    due = Recurrence.objects.due
-    work_on = staticmethod(Recurrence.record_next)
+    model = Recurrence
