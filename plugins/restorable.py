@@ -3,10 +3,12 @@
 Deleted ones can be restored for `DELETED_ENTRY_DAYS`.
 """
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self, TypeVar
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, QuerySet
@@ -80,6 +82,8 @@ class Restorable(models.Model):
 
     #: The type of object in its events, such as `type.created`.
     kind: ClassVar[str]
+    #: The column that says whose it is; other models with rows of imported files have one, too.
+    person_column: ClassVar[str] = "created_by"
     #: How many a trip may have, without deleted ones.
     limit: ClassVar[int]
     #: What it needs to add one, to change it, and to delete or restore it.
@@ -182,20 +186,21 @@ class Restorable(models.Model):
         return []
 
 
-def _added_by(trip: Trip, user_id: int) -> list[QuerySet[Any]]:
-    """All such rows of the trip that this person added."""
-    models_of_plugins = Restorable.__subclasses__()
-    return [model.objects.filter(trip=trip, created_by=user_id) for model in models_of_plugins]
+def _rows_of(trip: Trip, user_id: int) -> Iterator[tuple[QuerySet[Any], str]]:
+    """This person's rows of all models with a `person_column`, and the column."""
+    for model in apps.get_models():
+        if column := getattr(model, "person_column", ""):
+            yield model._default_manager.filter(trip=trip, **{column: user_id}), column
 
 
 @receiver(author_replaced)
 def give_rows(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Put `to` in the place of a guest who added rows, in an imported file."""
-    for rows in _added_by(trip, user_id):
-        rows.update(created_by=to)
+    """Put `to` in the place of a guest whose rows came with an imported file."""
+    for rows, column in _rows_of(trip, user_id):
+        rows.update(**{column: to})
 
 
 @receiver(person_sought)
-def is_author(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person added rows."""
-    return any(rows.exists() for rows in _added_by(trip, user_id))
+def has_rows(trip: Trip, user_id: int, **_about: object) -> bool:
+    """Whether rows are this person's."""
+    return any(rows.exists() for rows, _column in _rows_of(trip, user_id))

@@ -25,7 +25,7 @@ from trips.models import InTripQuerySet, Trip, locked_row
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, JournalQuerySet, entries_between, write
 from trips.roles import Capability
-from trips.signals import author_replaced, person_sought
+from trips.signals import author_replaced
 from users.models import User, summary_of
 
 MAX_COMMENTS = 500
@@ -66,6 +66,7 @@ class Comment(ClientNamed, InTrip):
         verbose_name=gettext_lazy("expense"),
     )
     created_by = author_column(gettext_lazy("written by"))
+    person_column = "created_by"
     text = models.TextField(gettext_lazy("text"), max_length=MAX_COMMENT_CHARS)
     created_at = time_column(gettext_lazy("created at"))
     updated_at = time_column(gettext_lazy("updated at"))
@@ -171,20 +172,13 @@ def move_along(expense: Expense, trip: Trip, moved_id: int, **_about: object) ->
 
 @receiver(author_replaced)
 def give_comments(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Give comments that came with a file to the person `to`, those on deleted expenses too."""
-    Comment.objects.filter(trip=trip, created_by=user_id).update(created_by=to)
+    """Give the comments on deleted expenses to the person `to`, as those on others."""
     for entry in trip.deleted_entries.expenses().one_by_one():
         rows = [row for row in entry.stored.get("comments", ()) if row["created_by_id"] == user_id]
         for row in rows:
             row["created_by_id"] = to
         if rows:
             entry.save_rows()
-
-
-@receiver(person_sought)
-def is_named(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person wrote comments."""
-    return Comment.objects.filter(trip=trip, created_by=user_id).exists()
 
 
 def written_by(account: User) -> JournalQuerySet:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
-from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
@@ -19,10 +18,10 @@ from plugins.documents.rights import CanDocument
 from plugins.due import Due
 from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
 from splits.models.in_trip import InTrip
-from trips.models import InTripQuerySet, Member, Trip, trip_key
+from trips.models import InTripQuerySet, Member, trip_key
 from trips.models.journal import Entry, plain_values
 from trips.roles import may
-from trips.signals import author_replaced, happened, person_sought
+from trips.signals import happened
 from users.models import User, summary_of
 
 MAX_NAME_CHARS = 100
@@ -214,6 +213,7 @@ class DocumentFile(InTrip):
         Attachment, on_delete=models.CASCADE, db_constraint=False, related_name="document_file"
     )
     person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    person_column = "person"
 
     objects = InTripQuerySet["DocumentFile"].as_manager()
 
@@ -270,15 +270,3 @@ def files_of(account: User) -> Any:
     """The files of documents that are an account's, whoever attached them."""
     rows = Attachment.objects.select_related("document_file")
     return rows.filter(document_file__person=account, trip=F("document_file__trip"))
-
-
-@receiver(author_replaced)
-def give_files(trip: Trip, user_id: int, to: int, **_about: object) -> None:
-    """Put `to` in the place of a guest whose files were attached."""
-    DocumentFile.objects.filter(trip=trip, person=user_id).update(person=to)
-
-
-@receiver(person_sought)
-def has_brought(trip: Trip, user_id: int, **_about: object) -> bool:
-    """Whether this person brought a document."""
-    return DocumentFile.objects.filter(trip=trip, person=user_id).exists()
