@@ -15,11 +15,12 @@ from plugins.notices.tests.waiting import waiting, wanting
 from splits.models import DeletedEntry
 from splits.reports.audit import differences
 from tests.document import problem_of
-from tests.factories import PASSWORD, UserFactory, spend
+from tests.factories import PASSWORD, UserFactory, add_guest, spend
 from tests.own_data import own_data
 from tests.replay import Replay
 from trips.deletion import delete_account
-from trips.models import JournalEntry
+from trips.models import JournalEntry, Trip
+from trips.signals import author_replaced
 from users.mail_templates import first_notices
 from users.models import Role
 
@@ -176,6 +177,15 @@ def test_those_of_somebody_who_leaves_their_place_to_a_guest_stay_theirs(
     assert api(vera).delete("/api/users/me", {"password": PASSWORD}).status_code == 204
     assert [row["text"] for row in ledger.comments(expense)] == [""]
     assert not DeletedEntry.objects.filter(stored_rows__contains="address").exists()
+
+
+def test_those_of_a_guest_in_a_file_go_to_who_takes_their_place(ledger, olga, vera, trip):
+    guest = add_guest(trip)
+    expense = ledger.spend(olga, 60, olga)
+    ledger.comment(expense, vera, "Six of them.")
+    Comment.objects.update(created_by=guest)
+    author_replaced.send(Trip, trip=trip, user_id=guest.pk, to=vera.pk)
+    assert [row["by"]["id"] for row in ledger.comments(expense)] == [vera.pk]
 
 
 def moved_to(there, ledger, olga, expense):
