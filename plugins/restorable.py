@@ -22,7 +22,7 @@ from trips.models import InTripQuerySet, Trip, locked_row, locked_trip
 from trips.models.journal import Entry, entries_between, plain_values, write
 from trips.roles import Capability
 from trips.signals import author_replaced, happened, person_sought
-from users.models import User
+from users.models import User, summary_of
 
 Row = TypeVar("Row", bound="Restorable")
 
@@ -35,8 +35,9 @@ class RestorableQuerySet(InTripQuerySet[Row]):
         return self.filter(deleted_at=None)
 
     def with_details(self) -> Self:
-        """With what a response contains."""
-        return self
+        """With what a response contains: by default, their columns and who added them."""
+        own = (field.name for field in self.model._meta.concrete_fields)
+        return self.select_related("created_by").only(*own, *summary_of("created_by"))
 
     def shown(self) -> Self:
         """Those that are not deleted, with what a response contains."""
@@ -65,9 +66,9 @@ def author_column(label: Any) -> "models.ForeignKey[User, User]":
     return models.ForeignKey(User, on_delete=models.PROTECT, related_name="+", verbose_name=label)
 
 
-def time_column(label: Any) -> "models.DateTimeField[Any, Any]":
+def time_column(label: Any, **options: Any) -> "models.DateTimeField[Any, Any]":
     """The column of a time that nobody enters, in UTC: by default now."""
-    return models.DateTimeField(label, default=timezone.now, editable=False)
+    return models.DateTimeField(label, default=timezone.now, editable=False, **options)
 
 
 class Restorable(models.Model):

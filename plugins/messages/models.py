@@ -1,13 +1,12 @@
 """Messages of a trip, and how far each member has read them."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.dispatch import receiver
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
@@ -18,17 +17,11 @@ from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, as_text, write
 from trips.signals import author_replaced
-from users.models import User, summary_of
+from users.models import User
 
 MAX_MESSAGE_CHARS = 2000
 EVENTS = [f"message.{word}" for word in ("created", "changed", "deleted", "restored")]
 CREATED, CHANGED, *_ENDINGS = EVENTS
-
-
-class MessageQuerySet(RestorableQuerySet["Message"]):
-    def with_details(self) -> Self:
-        columns = ("trip", "client_id", "text", "reply_to", "created_at", "updated_at")
-        return self.select_related("created_by").only(*columns, *summary_of("created_by"))
 
 
 class Message(ClientNamed, Restorable):
@@ -52,12 +45,10 @@ class Message(ClientNamed, Restorable):
         related_name="+",
         verbose_name=gettext_lazy("reply to"),
     )
-    created_at = models.DateTimeField(
-        gettext_lazy("created at"), default=timezone.now, editable=False, db_index=True
-    )
+    created_at = time_column(gettext_lazy("created at"), db_index=True)
     updated_at = time_column(gettext_lazy("updated at"))
 
-    objects = MessageQuerySet.as_manager()
+    objects = RestorableQuerySet["Message"].as_manager()
 
     class Meta:
         verbose_name = gettext_lazy("message")
