@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 #: The distance between the numbers of neighbours, so that others fit in between.
@@ -14,19 +15,16 @@ def renumbered(numbers: Sequence[int | None]) -> list[int]:
     None stands for a row that has no number yet. So one row that is moved among thousands changes
     its number alone, unless there is no room left between its neighbours.
     """
-    kept = _longest_rise(numbers)
+    fixed: list[Any] = [(-1, 0), *((place, numbers[place]) for place in _longest_rise(numbers))]
+    place, number = fixed[-1]
+    fixed.append((len(numbers), number + STEP * (len(numbers) - place)))
     found: list[int] = []
-    for start, end in zip([-1, *kept], [*kept, len(numbers)], strict=True):
-        low = found[-1] if found else 0
-        last = numbers[end] if end < len(numbers) else None
-        high = low + STEP * (end - start) if last is None else last
+    for (start, low), (end, high) in pairwise(fixed):
         step = (high - low) // (end - start)
         if step < 1:
             return [STEP * place for place in range(1, len(numbers) + 1)]
-        found += [low + step * place for place in range(1, end - start)]
-        if last is not None:
-            found.append(last)
-    return found
+        found += [*(low + step * place for place in range(1, end - start)), high]
+    return found[:-1]
 
 
 def _longest_rise(numbers: Sequence[int | None]) -> list[int]:
