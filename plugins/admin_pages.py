@@ -48,7 +48,8 @@ class RulesAdmin(PlainAdmin):
     """Pages that write only through commands of the models, and show their errors as messages.
 
     The log outlives the rows, but must not contain the names of people, so it contains ids; see
-    `logged_as`.
+    `logged_as`. What `list_display` names of other tables is read with the rows; people are links,
+    unless the column leads to the row, and are searched, as trips are.
     """
 
     change_list_template: ClassVar[Any] = "admin/list_with_export.html"
@@ -67,6 +68,30 @@ class RulesAdmin(PlainAdmin):
             path("<path:object_id>/act/<slug:action>/", act, name=f"{name}_act"),
             *super().get_urls(),
         ]
+
+    @property
+    def _keys(self) -> dict[Any, Any]:
+        """The foreign keys in `list_display`, by their names."""
+        keys = {field.name: field for field in self.opts.concrete_fields if field.is_relation}
+        return {name: keys[name] for name in self.list_display if name in keys}
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        plain = {*(self.list_display_links or self.list_display[:1])}
+        people = {
+            name: person(name, key.verbose_name)
+            for name, key in self._keys.items()
+            if key.related_model is User and name not in plain
+        }
+        return [people.get(column, column) for column in self.list_display]
+
+    def get_list_select_related(self, request: HttpRequest) -> Any:
+        return self.list_select_related or [*self._keys]
+
+    def get_search_fields(self, request: HttpRequest) -> Any:
+        found = [*self.search_fields]
+        for name, key in self._keys.items():
+            found += [f"{name}__{column}" for column in SEARCHED.get(key.related_model, ())]
+        return found
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         if self.csv_columns:
@@ -244,30 +269,4 @@ class RulesAdmin(PlainAdmin):
 
 
 class ExportedAdmin(RulesAdmin, ReadOnlyAdmin):
-    """Read-only pages, whose lists can be exported.
-
-    What `list_display` names of other tables is read with the rows, people are links, and they and
-    trips are searched.
-    """
-
-    @property
-    def _keys(self) -> dict[Any, Any]:
-        """The foreign keys in `list_display`, by their names."""
-        keys = {field.name: field for field in self.opts.concrete_fields if field.is_relation}
-        return {name: keys[name] for name in self.list_display if name in keys}
-
-    def get_list_display(self, request: HttpRequest) -> Any:
-        keys = self._keys.items()
-        people = {
-            name: person(name, key.verbose_name) for name, key in keys if key.related_model is User
-        }
-        return [people.get(column, column) for column in self.list_display]
-
-    def get_list_select_related(self, request: HttpRequest) -> Any:
-        return self.list_select_related or [*self._keys]
-
-    def get_search_fields(self, request: HttpRequest) -> Any:
-        found = [*self.search_fields]
-        for name, key in self._keys.items():
-            found += [f"{name}__{column}" for column in SEARCHED.get(key.related_model, ())]
-        return found
+    """Read-only pages, whose lists can be exported."""

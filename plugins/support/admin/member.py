@@ -13,7 +13,7 @@ from plugins.admin_pages import RulesAdmin
 from plugins.admin_tables import Columns, StateFilter
 from plugins.support import csv_columns
 from tripcompanion.adminsite.base import link
-from trips.admin import caller_of, money_column, person
+from trips.admin import caller_of, money_column
 from trips.models import JournalEntry, Member
 from trips.models.events import Event
 from users.models import User
@@ -106,10 +106,7 @@ class MemberAdmin(RulesAdmin):
     form = MemberForm
     csv_columns = csv_columns.MEMBERS
     list_display = (
-        "id",
-        person("user", gettext_lazy("user")),
-        "trip",
-        "role",
+        *("id", "user", "trip", "role"),
         BALANCE,
         added_by,
         answered,
@@ -117,8 +114,6 @@ class MemberAdmin(RulesAdmin):
         "left_at",
     )
     list_filter = (MemberState, "role")
-    list_select_related = ("user", "trip")
-    search_fields = ("user__email", "user__name", "trip__title")
     autocomplete_fields = ("trip", "user")
     date_hierarchy = "joined_at"
     actions = ("end",)

@@ -59,8 +59,6 @@ class SessionAdmin(ExportedAdmin):
     }
     list_display = ("user", "created_at", "used_at", "expires_at", "active")
     list_filter = (SessionState,)
-    list_select_related = ("user",)
-    search_fields = ("user__email", "user__name")
     date_hierarchy = "created_at"
     ordering = ("-created_at",)
     fields = ("user", "device", "address", "created_at", "used_at", "expires_at", "ended_at")
@@ -127,8 +125,7 @@ class ScopedTokenAdmin(ExportedAdmin):
         **named("trip_id", "created_at", "used_at", "expires_at"),
     }
     list_display = ("name", "hint", "user", "created_at", "used_at", "expires_at")
-    list_select_related = ("user",)
-    search_fields = ("user__email", "user__name", "=hint")
+    search_fields = ("=hint",)
     fields = ("user", *list_display[:2], "scope_words", "trip_id", *list_display[3:])
     actions = ("end",)
     row_actions: ClassVar = {"end": gettext_lazy("Revoke this token")}
