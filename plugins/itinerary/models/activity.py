@@ -220,8 +220,7 @@ Change = tuple[Activity, Mapping[str, Any]]
 def _in_order(rows: Sequence[Activity], day: datetime.date | None) -> list[Change]:
     """What gives the rows this order on a day."""
     numbers = renumbered([row.order if row.date == day else None for row in rows])
-    places = [{"date": day, "order": number} for number in numbers]
-    return list(zip(rows, places, strict=True))
+    return [(row, {"date": day, "order": at}) for row, at in zip(rows, numbers, strict=True)]
 
 
 def rewrite(trip: Trip, by: User, changes: Sequence[Change]) -> None:
