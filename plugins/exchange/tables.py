@@ -30,6 +30,8 @@ _AS_TEXT = "stored_"
 #: The trip is another one, and `client_id` names what a client created in this very trip. What is
 #: deleted is not in a file.
 _LEFT_OUT = ("trip_id", "client_id", "deleted_at")
+#: As `entered_in`: the currency of the expense that a row belongs to.
+OF_EXPENSE = "expense__currency"
 #: The amounts that are in the currency in which they were entered.
 AS_ENTERED = frozenset({"entered_minor", "foreign_minor"})
 
@@ -102,18 +104,23 @@ class Table(TripTable):
             found = found.filter(deleted_at=None)
         if self.only:
             found = found.filter(self.only())
-        if "__" in self.entered_in:
-            # A join within the trip, which is on one node.
-            found = found.filter(expense__trip=F("trip"))
+        foreign: dict[int, str] = {}
+        if self.entered_in == OF_EXPENSE:
+            # A join would compare them with all expenses of a trip that PostgreSQL does not know.
+            of_trip = Expense.objects.filter(trip=trip.pk)
+            others = of_trip.exclude(currency__in=("", trip.currency))
+            foreign = dict(others.values_list("pk", "currency"))
         names = [column.field.attname for column in columns]
         names_in_file = [column.name for column in columns]
         converted = [column for column in columns if column.is_converted]
         entered_in: Any = Value(trip.currency)
-        if self.entered_in:
+        if self.entered_in not in {"", OF_EXPENSE}:
             entered_in = Coalesce(NullIf(F(self.entered_in), Value("")), entered_in)
         found = found.annotate(entered_in=entered_in)
         for *values, currency in found.values_list(*names, "entered_in").iterator(CHUNK_ROWS):
             row = dict(zip(names, values, strict=True))
+            if foreign:
+                currency = foreign.get(row["expense_id"], currency)
             if self.written:
                 self.written(row)
             # Few columns are, and a long trip has millions of values.
@@ -146,8 +153,8 @@ _ADDED = [Table(*row) for app in plugins() for row in app.trip_tables()]
 TABLES = (
     Table("members", Member, ("id", "introduced_by")),
     Table("expenses", Expense, entered_in="currency", request=ExpenseRequest),
-    Table("payers", Payer, ("id",), entered_in="expense__currency"),
-    Table("splits", Split, entered_in="expense__currency"),
+    Table("payers", Payer, ("id",), entered_in=OF_EXPENSE),
+    Table("splits", Split, entered_in=OF_EXPENSE),
     Table("debts", Debt),
     Table(
         "settlements",
