@@ -12,6 +12,7 @@ from splits.models.payer import Payer
 from splits.models.posting import debts_and_sums, parts_of, payments_of
 from splits.models.settlement import Settlement, settlement_entries
 from splits.models.split import Split
+from tripcompanion.compiled import ArrayParam
 from tripcompanion.database.deletes import delete_unread
 from trips.models import Member, Trip
 from trips.models.events import Event
@@ -41,8 +42,11 @@ def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _erase_expenses(trip: Trip, by: User, ids: Iterable[int]) -> None:
-    debts = Debt.objects.filter(trip=trip.pk, split__expense__in=ids, split__trip=trip.pk)
-    Allocation.objects.filter(trip=trip.pk, debt__in=debts.values("pk")).unallocate(trip.pk)
+    # A join would compare them with all rows of a trip that PostgreSQL does not know.
+    splits = Split.objects.filter(trip=trip.pk, expense__in=ids).values_list("pk", flat=True)
+    debts = Debt.objects.filter(ArrayParam.among(splits, "split"), trip=trip.pk)
+    covered = ArrayParam.among(debts.values_list("pk", flat=True), "debt")
+    Allocation.objects.filter(covered, trip=trip.pk).unallocate(trip.pk)
     rows = Expense.objects.filter(trip=trip.pk, pk__in=ids)
     relations = {"payers": Payer.objects, "splits": Split.objects}
     with_people = rows.prefetch_related(

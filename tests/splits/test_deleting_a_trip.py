@@ -62,7 +62,7 @@ def test_it_takes_as_many_statements_for_a_long_history(
             purge(trip)
         assert not any(counted().values())
         statements.append(len(captured))
-    assert statements[0] == statements[1] < 60
+    assert statements[0] == statements[1] < 70
 
 
 def test_another_trip_of_the_same_people_stays(api, trip, olga, ed, vera):
@@ -118,8 +118,8 @@ def test_foreign_keys_are_checked_by_each_statement_and_not_all_by_the_commit(tr
         for at, sql in enumerate(statements)
         if sql.startswith("DELETE FROM") and not sql.startswith('DELETE FROM "users_')
     ]
-    assert statements[deletions[0] - 1].endswith("SET CONSTRAINTS ALL IMMEDIATE")
-    assert statements[deletions[-1] + 1] == "SET CONSTRAINTS ALL DEFERRED"
+    assert "DISCARD PLANS; SET CONSTRAINTS ALL IMMEDIATE" in statements[: deletions[0]]
+    assert "SET CONSTRAINTS ALL DEFERRED" in statements[deletions[-1] :]
 
 
 def test_what_others_rely_on_is_not_deleted_like_that(olga, trip):

@@ -1,10 +1,11 @@
-"""Deletes rows and all rows that reference them, without reading them.
+"""Deletes rows and all rows that reference them, reading only their keys.
 
 Django reads the rows that it deletes to find what references them. Here each table's rows are
-deleted by a subquery, those without references to them first. No signals are sent.
+deleted by their keys, those without references to them first. No signals are sent. A subquery for
+them would be a join, which compares all rows of a trip that PostgreSQL does not know.
 
-Every statement of `delete_unread` is bounded: it deletes at most one batch of rows and checks their
-foreign keys immediately, also on PostgreSQL, where a COMMIT would take as long as all checks.
+Every statement of `delete_unread` deletes at most one batch of rows, and checks their foreign keys
+immediately, also on PostgreSQL, where a COMMIT would take as long as all checks.
 """
 
 from collections.abc import Callable
@@ -13,17 +14,17 @@ from typing import Any
 from django.db import connections, models, transaction
 from django.db.models.deletion import get_candidate_relations_to_delete
 
+from tripcompanion.compiled import ArrayParam
+
 #: Rows per transaction of `delete_in_batches`, which are read.
 READ_ROWS = 1000
 #: Rows per statement of `delete_unread`. PostgreSQL takes about a second at most, with the checks.
 _BATCH_ROWS = 20_000
 
 
-def _delete(batch: models.QuerySet[Any]) -> int:
-    return batch.delete()[0]
-
-
-def delete_in_batches(rows: models.QuerySet[Any], delete: Callable[[Any], int] = _delete) -> int:
+def delete_in_batches(
+    rows: models.QuerySet[Any], delete: Callable[[Any], int] = lambda batch: batch.delete()[0]
+) -> int:
     """Delete `rows` in batches, so that no lock is held for long; return the count.
 
     `delete` deletes a batch, and returns how many rows it had.
@@ -57,16 +58,15 @@ def delete_leaves(rows: models.QuerySet[Any]) -> None:
 
 def _delete_from_the_leaves(rows: Any) -> None:
     relations: Any = list(get_candidate_relations_to_delete(rows.model._meta))
-    names_itself = any(relation.related_model is rows.model for relation in relations)
-    for relation in relations:
-        if relation.on_delete is models.DO_NOTHING:
-            continue
-        if relation.on_delete is not models.CASCADE:
-            raise TypeError(f"{relation.related_model.__name__}.{relation.field.name}")
-        owners = {f"{relation.field.name}__in": rows.values("pk")}
-        _delete_from_the_leaves(relation.related_model._base_manager.filter(**owners))
     # What refers to a row of the same table is younger.
+    names_itself = any(relation.related_model is rows.model for relation in relations)
     ordered = rows.order_by("-pk") if names_itself else rows.order_by()
-    batch = rows.model._base_manager.filter(pk__in=ordered.values("pk")[:_BATCH_ROWS])
-    while batch._raw_delete(rows.db) == _BATCH_ROWS:
-        pass
+    while keys := list(ordered.values_list("pk", flat=True)[:_BATCH_ROWS]):
+        for relation in relations:
+            if relation.on_delete is models.DO_NOTHING:
+                continue
+            if relation.on_delete is not models.CASCADE:
+                raise TypeError(f"{relation.related_model.__name__}.{relation.field.name}")
+            named = ArrayParam.among(keys, relation.field.name)
+            _delete_from_the_leaves(relation.related_model._base_manager.filter(named))
+        rows.model._base_manager.filter(ArrayParam.among(keys, "pk"))._raw_delete(rows.db)
