@@ -1,6 +1,7 @@
 """Importing a file: the plan, the rows, and what is recorded when it is confirmed."""
 
 import json
+from contextlib import closing
 from datetime import timedelta
 from io import StringIO
 
@@ -106,6 +107,21 @@ def test_after_a_large_import_the_database_knows_its_rows(
         with django_capture_on_commit_callbacks(execute=True):
             imported(samples.SPLITWISE_CSV, asNewTrip=True)
         assert analysed() is knows
+
+
+@pytest.mark.postgresql
+def test_an_import_does_not_wait_for_a_table_that_is_vacuumed(
+    imported, monkeypatch, django_capture_on_commit_callbacks
+):
+    monkeypatch.setattr(confirming, "MANY_ENTRIES", 3)
+    with closing(connection.copy()) as vacuum, connection.cursor() as cursor:
+        vacuum.cursor().execute("BEGIN; LOCK TABLE splits_debt IN SHARE UPDATE EXCLUSIVE MODE")
+        cursor.execute("SET LOCAL lock_timeout = '100ms'")
+        cursor.execute("DELETE FROM pg_statistic WHERE starelid = 'splits_split'::regclass")
+        with django_capture_on_commit_callbacks(execute=True):
+            imported(samples.SPLITWISE_CSV, asNewTrip=True)
+        cursor.execute("SELECT count(*) > 0 FROM pg_stats WHERE tablename = 'splits_split'")
+        assert cursor.fetchone() == (True,)
 
 
 def test_the_same_file_again_adds_nothing(imported, plan, api, olga):
