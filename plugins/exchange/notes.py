@@ -45,6 +45,7 @@ _TEXTS: Mapping[str, Any] = {
     "too_long": gettext_lazy("A text is longer than %(limit)s characters."),
     "too_many_columns": gettext_lazy("There are more than %(limit)s columns."),
     "too_many_events": gettext_lazy("There are more than %(limit)s events."),
+    "too_many_parts": gettext_lazy("There are more than %(limit)s cells or parts of people."),
     "too_many_lines": gettext_lazy("There are more than %(limit)s lines."),
     "two_date_orders": gettext_lazy("Some dates have the day first, and some the month."),
     "two_decimal_marks": gettext_lazy(
@@ -83,6 +84,7 @@ _TEXTS: Mapping[str, Any] = {
     "half_a_conversion": gettext_lazy(
         "This is half of a currency exchange, whose other half is missing here."
     ),
+    "entangled_items": gettext_lazy("The items are divided in too many ways."),
     "item_of_nobody": gettext_lazy("Nobody takes part in the item %(name)s."),
     "named_twice": gettext_lazy("Somebody is named twice."),
     "negative_part": gettext_lazy("Somebody has a negative part."),

@@ -20,14 +20,14 @@ from rest_framework.exceptions import ValidationError
 
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.fitting import items_from
-from plugins.exchange.formats.trip_companion import FORMAT, VERSION
+from plugins.exchange.formats.trip_companion import FORMAT, PEOPLE_FOR_EACH, VERSION, few_places
 from plugins.exchange.imported_history import imported_history, instant, is_id
 from plugins.exchange.own_file import OwnFile
 from plugins.exchange.tables import AS_ENTERED, CHUNK_ROWS, TABLES, TRIP, Column, Table
 from splits.models import Allocation, Expense, Settlement
 from splits.models.debt import MAX_OPEN_DEBTS, TooManyDebts
 from splits.models.in_trip import added_rows
-from splits.money import Places, parse_places, place_of
+from splits.money import Places, place_of
 from splits.offsets import offset_closings
 from splits.reports.audit import differences
 from tripcompanion.api.problems import LimitReached
@@ -48,8 +48,6 @@ from users.models.token import require_scopes
 _FORMER = MAX_INTEGER
 #: How many expenses a trip may have recorded, so that it can record as many again.
 MAX_RECORDED = 10**9
-#: How many people a file may have for each member that `QUOTA_MEMBERS` allows.
-_PEOPLE_FOR_EACH = 10
 
 #: What a value raises that no row can have.
 _WRONG = (ValidationError, DjangoValidationError, TypeError, ValueError)
@@ -111,7 +109,7 @@ def _require_room(file: OwnFile) -> None:
     # Models of plugins say how many rows a trip may have.
     limited = [(one, limit) for one in TABLES if (limit := getattr(one.model, "limit", None))]
     for count, limit in (
-        (_count(file, "people"), _PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS),
+        (_count(file, "people"), PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS),
         (sum(left is None for left in _values(file, "members", "leftAt")), settings.QUOTA_MEMBERS),
         *((_most_on_one(file, name), rows.limit) for name, rows in added_rows().items()),
         *((_count(file, table.name), limit) for table, limit in limited),
@@ -197,7 +195,7 @@ class Copy:
     def _places(self, merged: str) -> Places:
         """Where the people stand in the order of odd cents, by their ids in the file."""
         try:
-            places = parse_places(self.claimed, merged)
+            places = few_places(self.claimed, merged)
         except (ValueError, TypeError, AttributeError) as error:
             raise UnreadableFile("bad_value", name="claimedGuests") from error
         return {person_id: place_of(person_id, places) for person_id in self.ids[User]}

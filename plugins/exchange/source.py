@@ -25,6 +25,9 @@ MAX_DEPTH = 32
 #: The longest number, in characters: it may have to be multiplied.
 MAX_NUMBER_CHARS = 40
 MAX_COLUMNS = 500
+#: Of CSV all cells, with those that short rows lack, and the parts of lists within a cell; of JSON
+#: the parts that people have of entries.
+MAX_PARTS = 500_000
 #: Also blank ones, which cost time, too.
 MAX_LINES = 500_000
 _PIECE = 64 * 1024
@@ -168,7 +171,7 @@ class SourceFile:
         `lines` reads only so many from the start; `quoting` is that of `csv`.
         """
         text = islice(_bounded(self.text()), lines)
-        reader = csv.reader(text, delimiter=self.delimiter, quoting=quoting)
+        reader, cells = csv.reader(text, delimiter=self.delimiter, quoting=quoting), 0
         while True:
             try:
                 row = next(reader)
@@ -178,9 +181,13 @@ class SourceFile:
                 raise UnreadableFile("malformed_csv", reader.line_num) from error
             if len(row) > MAX_COLUMNS:
                 raise UnreadableFile("too_many_columns", reader.line_num, limit=MAX_COLUMNS)
-            if any(len(cell) > MAX_CELL_CHARS for cell in row):
+            if max(map(len, row), default=0) > MAX_CELL_CHARS:
                 raise UnreadableFile("too_long", reader.line_num, limit=MAX_CELL_CHARS)
-            if any(cell.strip() for cell in row):
+            if content := "".join(row).strip():
+                cells += max(len(row), len(self.head.header))
+                cells += content.count(",") + content.count(";")
+                if cells > MAX_PARTS:
+                    raise UnreadableFile("too_many_parts", reader.line_num, limit=MAX_PARTS)
                 yield reader.line_num, row
 
     def records(self) -> Iterator[tuple[int, list[str]]]:

@@ -21,7 +21,7 @@ _PERCENT_DRIFT = Fraction(1, 10_000)
 _MAX_CHAIN = 20
 _MAX_EVENTS = 1000
 #: How often a part of somebody may be passed on, and what such a part may be divided by.
-_MAX_STEPS, _MAX_DENOMINATOR = 3_000_000, 10**100
+_MAX_STEPS, _MAX_DENOMINATOR = 1_000_000, 10**100
 
 
 class Books(TripDescription):
@@ -56,14 +56,17 @@ class Books(TripDescription):
             if len(self.events) > _MAX_EVENTS:
                 raise UnreadableFile("too_many_events", limit=_MAX_EVENTS)
         self.steps = 0
-        #: Who bears a share of 1 of an account, with their parts: people bear their own.
-        self.passed_on: dict[str, Shares] = {key: {key: Fraction(1)} for key in self.keys}
+        #: Who bears a share of 1 of an event, with their parts.
+        self.passed_on: dict[str, Shares] = {}
         self.currency = file.trip_currency(texts.get("metadata.currency_identifier", ""))
 
     def of_people(self, shares: Shares, chain: tuple[str, ...] = ()) -> dict[str, Fraction]:
         """The shares of people, after all events have passed on theirs."""
         found: dict[str, Fraction] = defaultdict(Fraction)
         for key, share in shares.items():
+            if key in self.keys:
+                found[key] += share
+                continue
             # Once only, as events that pass on to each other can be reached in many ways.
             if key not in self.passed_on:
                 if key in chain or len(chain) > _MAX_CHAIN:
@@ -71,13 +74,12 @@ class Books(TripDescription):
                 if key not in self.events:
                     raise RowError("unknown_person")
                 self.passed_on[key] = self.of_people(portions(self.events[key]), (*chain, key))
-                if any(p.denominator > _MAX_DENOMINATOR for p in self.passed_on[key].values()):
-                    raise UnreadableFile("entangled_events", name=self.names[key])
             self.steps += len(self.passed_on[key])
-            if self.steps > _MAX_STEPS:
-                raise UnreadableFile("entangled_events", name=self.names.get(key, key))
             for person, part in self.passed_on[key].items():
                 found[person] += share * part
+                is_long = found[person].denominator > _MAX_DENOMINATOR
+                if is_long or self.steps > _MAX_STEPS:
+                    raise UnreadableFile("entangled_events", name=self.names[key])
         return found
 
     def entries_of(self, line: int, row: Any) -> Iterable[Entry]:
@@ -88,10 +90,12 @@ class Books(TripDescription):
         if not amount:
             raise RowError("no_amount")
         rate = row.number("currency_conversion_rate")
-        amount, payers, parts, own_notes = self._sides(row, amount, is_transfer=is_transfer)
+        debitors = weights(row, "debitor_shares")
+        sides = self._sides(row, debitors, amount, is_transfer=is_transfer)
+        amount, payers, parts, own_notes = sides
         is_payment = is_transfer and len(payers) == len(parts) == 1
         tags = [str(tag) for tag in row.list("tags")]
-        named = [self.names[k] for k in weights(row, "debitor_shares") if k in self.names]
+        named = [self.names[k] for k in debitors if k in self.names]
         if not is_payment and row.list("files"):
             own_notes += (Note("files_left_out"),)
         title = row.text("name", "")
@@ -103,7 +107,7 @@ class Books(TripDescription):
             " ".join([title, *tags]),
             row.text("description", ""),
             is_payment=is_payment,
-            division=self._division(line, row, amount, parts),
+            division=self._division(line, row, debitors, amount, parts),
             more={"tags": (*tags, *named)},
             date=row.day("billed_at"),
             currency=currency,
@@ -112,36 +116,35 @@ class Books(TripDescription):
             notes=notes + own_notes,
         )
 
-    def _sides(self, row: Record, amount: int, *, is_transfer: bool) -> _Sides:
+    def _sides(self, row: Record, debitors: Shares, amount: int, *, is_transfer: bool) -> _Sides:
         """What each person paid and owes of `amount` minor units.
 
         What cannot be recorded with a negative amount is turned around, and so is the amount.
         """
         creditors = portions(weights(row, "creditor_shares"))
         paid = self.of_people({key: amount * part for key, part in creditors.items()})
-        owed, notes = self._owed(row, amount)
+        owed, notes = self._owed(row, debitors, amount)
         if amount < 0 and (is_transfer or len(paid) > 1):
             amount, notes = -amount, (*notes, Note("turned_around"))
             paid, owed = ({k: -v for k, v in side.items()} for side in (owed, paid))
         return amount, whole(paid, amount), whole(owed, amount), notes
 
-    def _owed(self, row: Record, amount: int) -> tuple[dict[str, Fraction], tuple[Note, ...]]:
+    def _owed(
+        self, row: Record, debitors: Shares, amount: int
+    ) -> tuple[dict[str, Fraction], tuple[Note, ...]]:
         """The part of each person of `amount` minor units, not rounded."""
         value = Fraction(row.number("value"))
         unit = Fraction(amount) / value if value else Fraction(0)
-        debitors, mode = weights(row, "debitor_shares"), row.text("split_mode", "shares")
+        mode = row.text("split_mode", "shares")
         owed: dict[str, Fraction] = defaultdict(Fraction)
         rest = beside = value
-        for item in row.records("positions"):
-            price, users = Fraction(item.number("price")), weights(item, "usages")
-            common = Fraction(item.number("communist_shares"))
-            total = sum(users.values(), common)
-            if not total:
-                raise RowError("item_of_nobody", name=item.text("name", "")[:50])
-            for key, usage in users.items():
-                owed[key] += price * usage / total
-            rest -= price * (total - common) / total
+        for price, common, users in map(_item, row.records("positions")):
+            for key, part in users.items():
+                owed[key] += price * part
+            rest -= price * (1 - common)
             beside -= price
+            if rest.denominator > _MAX_DENOMINATOR:
+                raise RowError("entangled_items")
         notes: tuple[Note, ...] = (Note("items_exceed"),) if beside * value < 0 else ()
         if mode == "percent" and abs(sum(debitors.values(), Fraction(-1))) > _PERCENT_DRIFT:
             raise RowError("does_not_add_up")
@@ -158,14 +161,24 @@ class Books(TripDescription):
         return self.of_people({key: part * unit for key, part in owed.items()}), notes
 
     def _division(
-        self, line: int, row: Record, amount: int, parts: dict[str, int]
+        self, line: int, row: Record, debitors: Shares, amount: int, parts: dict[str, int]
     ) -> dict[str, Any]:
         """By weights, where nothing but weights of people decides; else by the exact parts."""
-        shares = {k: w for k, w in weights(row, "debitor_shares").items() if w}
+        shares = {k: w for k, w in debitors.items() if w}
         is_plain = row.text("split_mode", "shares") == "shares" and not row.list("positions")
         if amount < 0 or not is_plain or not shares.keys() <= self.keys:
             return divided(parts)
         return by_weight(amount, shares, line)
+
+
+def _item(item: Record) -> tuple[Fraction, Fraction, dict[str, Fraction]]:
+    """The price of an item, the part that is common to all, and those of its users."""
+    users, common = weights(item, "usages"), Fraction(item.number("communist_shares"))
+    total = sum(users.values(), common)
+    if not total:
+        raise RowError("item_of_nobody", name=item.text("name", "")[:50])
+    parts = {key: usage / total for key, usage in users.items()}
+    return Fraction(item.number("price")), common / total, parts
 
 
 def weights(row: Record, name: str) -> dict[str, Fraction]:

@@ -1,6 +1,6 @@
 """Entries made of what people paid, and of their shares."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -45,8 +45,8 @@ def divided(
         split_type, values = split
     elif is_equal or (is_equal is None and most - least <= 1):
         split_type, values = "EQUAL", dict.fromkeys(parts)
-    same = {Fraction(minor) for minor in unrounded.values()}
-    if len(same) == 1 and same.pop().denominator > 1:
+    same = {minor.as_integer_ratio() for minor in unrounded.values()}
+    if len(same) == 1 and same.pop()[1] > 1:
         return {"split_type": "EQUAL", "entered": tuple((person, None) for person in parts)}
     entered = tuple((person, values[person]) for person in parts)
     return {"split_type": split_type, "entered": entered, "parts": tuple(parts.items())}
@@ -80,36 +80,44 @@ def completed(
     What they lack because each was rounded to `unit` goes to the payer, or to the largest share if
     the payer has none.
     """
-    exact = {person: Fraction(minor) for person, minor in shares.items()}
-    drift = total - sum(exact.values(), Fraction(0))
+    parts, scale = scaled(shares.values())
+    exact = dict(zip(shares, parts, strict=True))
+    drift = total * scale - sum(parts)
     if drift:
         to = payer if exact.get(payer) else max(exact, key=lambda who: abs(exact[who]), default="")
-        if abs(drift) > len(exact) * unit or (exact[to] + drift) * total < 0:
+        if abs(drift) > len(exact) * unit * scale or (exact[to] + drift) * total < 0:
             raise RowError("does_not_add_up")
         exact[to] += drift
-    if any(share * total < 0 for share in exact.values()):
+    if any(part * total < 0 for part in exact.values()):
         raise RowError("negative_part")
-    is_whole = all(share.denominator == 1 for share in exact.values())
+    is_whole = not any(part % scale for part in exact.values())
     if is_whole:
-        whole = {person: int(share) for person, share in exact.items()}
+        whole = {person: part // scale for person, part in exact.items()}
     else:
         whole = apportioned(total, exact, seed)
     return whole, (Note("rounded_shares"),) if drift or not is_whole else ()
+
+
+def scaled(values: Iterable[Fraction | Decimal | int]) -> tuple[list[int], int]:
+    """The values times the least number that makes all of them whole, and that number."""
+    # Fractions would take several times as long.
+    ratios = [value.as_integer_ratio() for value in values]
+    scale = lcm(*{denominator for _numerator, denominator in ratios})
+    return [numerator * (scale // denominator) for numerator, denominator in ratios], scale
 
 
 def apportioned(
     total: int, weights: Mapping[str, Fraction | Decimal | int], seed: int = 0
 ) -> dict[str, int]:
     """`total` minor units in proportion to weights; both may be negative."""
-    exact = {person: Fraction(weight) for person, weight in weights.items()}
-    is_negative = total < 0 and max(exact.values(), default=0) <= 0
-    unit = lcm(*(weight.denominator for weight in exact.values())) * (-1 if is_negative else 1)
-    whole = [int(weight * unit) for weight in exact.values()]
+    whole, _scale = scaled(weights.values())
+    if total < 0 and max(whole, default=0) <= 0:
+        whole = [-weight for weight in whole]
     if not whole or min(whole) < 0 or not sum(whole):
         raise RowError("nobody_takes_part")
     sign = -1 if total < 0 else 1
     parts = apportion(abs(total), whole, seed)
-    return {person: sign * part for person, part in zip(exact, parts, strict=True)}
+    return {person: sign * part for person, part in zip(weights, parts, strict=True)}
 
 
 def expense(

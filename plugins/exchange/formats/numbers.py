@@ -148,14 +148,12 @@ def _is_currency(text: str) -> bool:
 
 def _mark_of(plain: str) -> str:
     """The decimal mark of a number; `?` if it may be one of thousands, empty if there is none."""
-    marks = [letter for letter in plain if letter in ".,"]
-    if not marks:
-        return ""
-    last = marks[-1]
-    if len(set(marks)) == 2:
-        return last
-    if len(marks) > 1:
-        return "," if last == "." else "."
+    points, commas = plain.count("."), plain.count(",")
+    if points and commas:
+        return max(".,", key=plain.rfind)
+    if points + commas != 1:
+        return "" if not points + commas else "," if points else "."
+    last = "." if points else ","
     before, _mark, after = plain.partition(last)
     is_group = len(after) == 3 and after.isdecimal() and 0 < len(before.lstrip("+-")) <= 3
     return "?" if is_group and before.lstrip("+-") != "0" else last

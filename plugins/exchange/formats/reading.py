@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from itertools import count
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -12,10 +13,12 @@ from typing import Any, ClassVar
 from plugins.dates import require_no_week
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
-from plugins.exchange.source import MAX_NUMBER_CHARS, Head, SourceFile
+from plugins.exchange.source import MAX_NUMBER_CHARS, MAX_PARTS, Head, SourceFile
 from tripcompanion.currency import amounts
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
+#: Normal forms of longer texts could take seconds, and categories a hundred comparisons a word.
+_MAX_NORMAL, _MAX_LABEL = 1000, 200
 _GUARDED = tuple("=+-@\t\r\n")
 #: Control characters and blanks of other widths, and what turns the direction of a line.
 _UNSEEN = re.compile(
@@ -181,7 +184,8 @@ class Record:
 
 def clean(text: str) -> str:
     """Trimmed, in the normal form in which equal names are equal."""
-    return unicodedata.normalize("NFC", text).strip().strip("\ufeff")
+    normal = unicodedata.normalize("NFC", text) if len(text) <= _MAX_NORMAL else text
+    return normal.strip().strip("\ufeff")
 
 
 def plain(text: str) -> str:
@@ -233,8 +237,16 @@ def rounded(value: Decimal, currency: str) -> tuple[int, tuple[Note, ...]]:
 
 def exact(value: Decimal, currency: str) -> Decimal:
     """Minor units with the decimals that are left. Raises `RowError` as `to_minor` does."""
-    to_minor(value, currency)
-    return value * amounts.to_minor(Decimal(1), currency)
+    minor = value * _minor_units(currency)
+    if abs(minor) >= 10**15:
+        raise RowError("amount_too_large")
+    return minor
+
+
+@cache
+def _minor_units(currency: str) -> int:
+    """How many minor units one of the currency has."""
+    return amounts.to_minor(Decimal(1), currency)
 
 
 def known_currency(text: str) -> str:
@@ -265,7 +277,7 @@ def day(text: str) -> date:
 
 def category(*names: str) -> str:
     """Our category for that of the source."""
-    text = " ".join(names).casefold()
+    text = " ".join(names)[:_MAX_LABEL].casefold()
     words = re.split(r"[\s,/&-]+", text)
     for ours, theirs in _CATEGORIES.items():
         if any(word.startswith(known) for word in words for known in theirs.split() if word):
@@ -326,9 +338,14 @@ def each(
 
     `title` is the name of the description in a row.
     """
+    parts = 0
     for line, row in rows:
         try:
-            yield from list(read(line, row))
+            found = list(read(line, row))
+            parts += sum(len(e.people) for e in found if not isinstance(e, SkippedRow))
+            if parts > MAX_PARTS:
+                raise UnreadableFile("too_many_parts", line, limit=MAX_PARTS)
+            yield from found
         except RowError as error:
             value = row.get(title) if isinstance(row, Mapping) else ""
             yield SkippedRow(line, error.note, clean(str(value or ""))[:255])

@@ -13,7 +13,14 @@ from plugins.exchange.description import Entry, Note
 from plugins.exchange.formats import reading
 from plugins.exchange.formats.columns import columns_of_people, still_called
 from plugins.exchange.formats.dates import Dates, is_date
-from plugins.exchange.formats.entries import apportioned, completed, divided, expense, payments
+from plugins.exchange.formats.entries import (
+    apportioned,
+    completed,
+    divided,
+    expense,
+    payments,
+    scaled,
+)
 from plugins.exchange.formats.numbers import Cell, Numbers, is_some
 from plugins.exchange.formats.reading import RowError, TripDescription
 from plugins.exchange.source import Head, SourceFile
@@ -72,6 +79,7 @@ class Spreadsheet(TripDescription):
             Cell(line, row[at], row[4], row[3])
             for line, row in file.records()
             for at in (3, *self.columns)
+            if row[at]
         )
         days = ((line, row[0]) for line, row in file.records())
         self.dates = Dates(days, self.numbers.mark, file.delimiter)
@@ -108,7 +116,7 @@ class Spreadsheet(TripDescription):
             raise RowError("other_columns", columns=columns, expected=expected)
         currency = reading.known_currency(row["currency"])
         cost, notes = reading.rounded(self.numbers(row["cost"]), currency)
-        values = {who: self.numbers(cells[at].strip() or "0") for at, who in self.columns.items()}
+        values = {w: self.numbers(cells[at]) for at, w in self.columns.items() if cells[at].strip()}
         nets = {who: reading.exact(value, currency) for who, value in values.items() if value}
         fields: dict[str, Any] = {"date": self.dates(row["date"]), "currency": currency}
         title = reading.clean(row["description"]) or reading.clean(row["category"])
@@ -137,10 +145,12 @@ def _expense(
     if not plus:
         raise RowError("payer_unknown")
     drift, unit = sum(nets.values(), Decimal(0)), reading.smallest(fields["currency"], _DECIMALS)
-    rest = Fraction(sign * cost) - sum(map(Fraction, owed.values()))
+    parts, scale = scaled(owed.values())
+    rest = sign * cost - Fraction(sum(parts), scale)
     if abs(drift) > len(nets) * unit or rest < 0:
         raise RowError("does_not_add_up")
-    shares = {who: Fraction(owed[who]) if who in owed else rest / len(plus) for who in nets}
+    own = rest / len(plus)
+    shares = {who: owed.get(who, own) for who in nets}
     # The same wherever the row stands in a newer file.
     whole, _notes = completed(sign * cost, shares, seed=abs(cost))
     if drift or any(minor % 1 for minor in nets.values()):

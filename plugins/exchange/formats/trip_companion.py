@@ -6,9 +6,11 @@ A new trip is made of the whole file instead, with its history; see `exchange.re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from itertools import starmap
 from typing import Any
 
+from django.conf import settings
 from django.db.models import CharField, JSONField, TextField
 
 from plugins.exchange.columns import MODELS, carried
@@ -24,10 +26,12 @@ from plugins.exchange.description import (
 from plugins.exchange.formats.reading import Record, RowError, TripDescription, each, to_minor
 from plugins.exchange.source import Head, SourceFile
 from splits.models.rate import ECB
-from splits.money import own_parts, parse_places
+from splits.money import Places, own_parts, parse_places
 from tripcompanion.plugin import plugins
 
 FORMAT, VERSION = "trip-companion", 1
+#: How many people a file may have for each member that `QUOTA_MEMBERS` allows.
+PEOPLE_FOR_EACH = 10
 #: The tables of plugins of which only a copy of the whole trip has the rows.
 _OF_A_COPY = {
     table.name for app in plugins() for table in app.trip_tables() if table.is_restored
@@ -110,7 +114,7 @@ class OwnFormat(TripDescription):
         if min((sign * minor for minor in (*paid.values(), *shares.values())), default=0) < 0:
             raise RowError("negative_part")
         try:
-            places = parse_places(self.claimed_guests, row.text("mergedGuests", ""))
+            places = few_places(self.claimed_guests, row.text("mergedGuests", ""))
         except ValueError as error:
             raise RowError("bad_value", name="mergedGuests") from error
         parts = own_parts(shares, paid, int(row.number("number")), places)
@@ -132,6 +136,14 @@ class OwnFormat(TripDescription):
             items=row.values.get("items") if split_type == "ITEMIZED" else None,
             comments=tuple(map(_comment, comments)),
         )
+
+
+@lru_cache(maxsize=8)
+def few_places(claimed: str, merged: str) -> Places:
+    """`parse_places` of a file. Raises ValueError for more than a trip can have."""
+    if claimed.count(":") + merged.count(":") > 2 * PEOPLE_FOR_EACH * settings.QUOTA_MEMBERS:
+        raise ValueError("There are too many pairs.")
+    return parse_places(claimed, merged)
 
 
 def _person(line: int, value: Any) -> Person:

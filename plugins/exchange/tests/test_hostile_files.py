@@ -1,9 +1,12 @@
 """Files that nobody should send are refused with the line, and write nothing."""
 
+import fractions
 import gzip
 import io
 import json
+import sys
 import zipfile
+from collections import Counter
 from random import Random
 
 import pytest
@@ -11,12 +14,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.exchange.description import UnreadableFile
-from plugins.exchange.formats import abrechnung
+from plugins.exchange.formats import abrechnung, reading
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.source import LONG_NUMBER, MAX_CELL_CHARS, MAX_LINES, SourceFile
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
-from plugins.exchange.tests.reading import codes, entries, read
+from plugins.exchange.tests.copies import file_of
+from plugins.exchange.tests.reading import codes, entries, read, skipped
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from tests.test_linear_time import least_seconds
 
@@ -54,6 +58,17 @@ FILES = {
     ),
     "a quote that does not end": (SPLITWISE + b'"' + b"x\n" * 200_000, "malformed_csv", None),
     "many columns": (b"," * 600 + b"\n", "too_many_columns", 1),
+    "many cells that short rows lack": (
+        SPLITWISE.strip() + b"," * 400 + b"\n" + b"2026-05-01,Tea,Food,1\n" * 1300,
+        "too_many_parts",
+        1229,
+    ),
+    "many names in lists": (
+        b"what,amount,currency,date,payer_name,payer_weight,owers\n"
+        + b'Tea,2,EUR,2026-05-01,Ana,1,"%s"\n' % (b"A," * 40_000) * 13,
+        "too_many_parts",
+        14,
+    ),
     "many lines": (SPLITWISE + b"\n" * MAX_LINES, "too_many_lines", MAX_LINES + 1),
     "deep JSON": (b'{"a":\n' + b"[" * 100_000, "too_deep", 2),
     "half of JSON": (b'{"a":\n[1,', "malformed_json", 2),
@@ -130,6 +145,60 @@ def test_events_are_not_followed_in_every_way():
 def test_more_events_than_anybody_has_are_refused(content, reason, api, olga):
     answer = send_form(api(olga), content.encode())
     assert (answer.status_code, answer.json()["reason"]) == (400, reason)
+
+
+def test_more_parts_of_people_in_json_than_a_group_has_are_refused(api, olga, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_PARTS", 1)
+    answer = send_form(api(olga), samples.SPLIIT_JSON.encode())
+    assert (answer.status_code, answer.json()["reason"]) == (400, "too_many_parts")
+
+
+def test_more_columns_of_people_need_no_more_fractions():
+    """Each would take as long as all else that is done with a cell."""
+
+    def calls(people):
+        header, parts = (b"," + b",".join([text] * people) for text in (b"P", b"-1"))
+        row = f"\n2026-05-01,Tea,Food,{people},EUR,".encode()
+        named = read(SPLITWISE.strip() + header + row + f"{people},0".encode() + parts)
+        counted = Counter()
+
+        def count(frame, event, _arg):
+            counted[event, frame.f_code.co_filename] += 1
+
+        sys.setprofile(count)
+        try:
+            assert [*named.entries][0].split_type == "EQUAL"
+        finally:
+            sys.setprofile(None)
+        return counted["call", fractions.__file__]
+
+    assert calls(40) == calls(20) > 0
+
+
+def test_items_that_are_divided_in_too_many_ways_are_skipped():
+    """The sum of their parts would get a longer number with each of them."""
+    content = json.loads(samples.ABRECHNUNG)
+    digits = Random(7).randrange
+    [item] = content["transactions"][0]["positions"]
+    content["transactions"][0]["positions"] = [
+        item | {"communist_shares": f"0.{digits(10**14, 10**15)}"} for _item in range(100)
+    ]
+    assert [*skipped(read(json.dumps(content))).values()] == ["entangled_items"]
+
+
+def test_pairs_of_guests_are_as_few_as_their_members(api, olga, lived):
+    """Each expense reads all of them."""
+    content = json.loads(file_of(api, lived, olga))
+    content["trip"]["claimedGuests"] = "1:2 " * 5_000
+    answer = send_form(api(olga), json.dumps(content).encode(), asNewTrip="true")
+    assert (answer.status_code, answer.json()["reason"]) == (400, "bad_value")
+
+
+def test_what_no_text_of_ours_can_have_is_not_looked_at():
+    """The normal form of many marks on one letter takes the square of their number."""
+    marks = "\u0301\u0323" * 40_000
+    assert reading.clean(f" {marks} ") == marks
+    assert reading.category("x " * 40_000 + "hotel") == "OTHER"
 
 
 @pytest.mark.parametrize("content", [samples.SPLITWISE_CSV, samples.SPLIIT_JSON])
@@ -229,7 +298,7 @@ def test_a_name_of_splitpro_with_many_lines_is_read_once():
     def act(lines):
         list(read(f"{header}\n{lines}", currency="EUR").entries)
 
-    assert least_seconds(act, "a\n" * 60_000) < 30 * least_seconds(act, "a\n" * 7_500)
+    assert least_seconds(act, "a\n" * 40_000) < 30 * least_seconds(act, "a\n" * 5_000)
 
 
 def test_long_numbers_are_looked_for_once():
