@@ -9,7 +9,7 @@ from plugins.exchange.source import SourceFile
 
 #: What services write behind the name of somebody who left.
 _LEFT = re.compile(
-    r"\s*\((removed|deleted|eliminad[oa]|entfernt|gelöscht|supprimée?|rimoss[oa]|verwijderd"
+    r"(?<!\s)\s*\((removed|deleted|eliminad[oa]|entfernt|gelöscht|supprimée?|rimoss[oa]|verwijderd"
     r"|removid[oa]|usunięt[ya]|borttagen|fjernet|slettet|dihapus|削除済み|已删除|удал[её]н[ао]?)\)",
     re.IGNORECASE,
 )

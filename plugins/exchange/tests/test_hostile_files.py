@@ -15,6 +15,7 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.formats import abrechnung, reading
+from plugins.exchange.formats.columns import still_called
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.source import LONG_NUMBER, MAX_CELL_CHARS, MAX_LINES, SourceFile
 from plugins.exchange.tests import samples
@@ -299,6 +300,13 @@ def test_a_name_of_splitpro_with_many_lines_is_read_once():
         list(read(f"{header}\n{lines}", currency="EUR").entries)
 
     assert least_seconds(act, "a\n" * 40_000) < 30 * least_seconds(act, "a\n" * 5_000)
+
+
+def test_blanks_in_a_name_are_looked_at_once():
+    def act(blanks):
+        assert still_called([f"a{blanks}b"]) == [f"a{blanks}b"]
+
+    assert least_seconds(act, " " * 16_000) < 30 * least_seconds(act, " " * 2_000)
 
 
 def test_long_numbers_are_looked_for_once():
