@@ -1,5 +1,9 @@
 """Polls of a trip."""
 
+from typing import Any
+
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -8,10 +12,14 @@ from plugins.polls.rights import CanPoll
 from plugins.polls.serializers import PollChange, PollRequest, PollSerializer, VoteRequest
 from plugins.restorable_views import RestorableViewSet
 from tripcompanion.api.operations import operation
+from tripcompanion.api.pagination import NumberedPages
 from tripcompanion.api.serializers import DeletedQuery
 from tripcompanion.api.throttling import CallerThrottle, UserThrottle
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
+
+#: How many votes for options a page shows, each with its voter.
+MAX_SHOWN_VOTES = 20_000
 
 
 class VoteThrottle(UserThrottle):
@@ -20,17 +28,35 @@ class VoteThrottle(UserThrottle):
     scope = "vote"
 
 
+class PollPages(NumberedPages):
+    """Pages that show at most `MAX_SHOWN_VOTES`, or one poll."""
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        """The polls of the page; 400 if they have more votes."""
+        polls = super().paginate_queryset(queryset, request, view)
+        named = [poll.loaded_votes for poll in polls if poll.shows_now and not poll.anonymous]
+        shown = sum(len(vote.option_ids) for votes in named for vote in votes)
+        if shown > MAX_SHOWN_VOTES and len(polls) > 1:
+            text = _("These polls have more than %(limit)s votes. Please ask for fewer.")
+            raise ValidationError({"pageSize": [text % {"limit": MAX_SHOWN_VOTES}]})
+        return polls
+
+
 class PollViewSet(RestorableViewSet):
     """What the members of a trip decide together."""
 
     tag = "polls"
     scope_prefix = "polls"
     model = Poll
+    pagination_class = PollPages
     response_serializer = PollSerializer
 
     @operation("listPolls", needs=Can.READ, query=DeletedQuery)
     def list(self, request: Request, trip_id: int) -> Response:
-        """The polls of a trip, newest first."""
+        """The polls of a trip, newest first.
+
+        A page shows at most 20,000 choices of people; a larger one is 400 for `pageSize`.
+        """
         trip = self.get_permitted_trip(trip_id)
         polls = Poll.objects.visible_to(self.caller).filter(trip=trip)
         return self.page_of_query(polls.order_by("-pk"))

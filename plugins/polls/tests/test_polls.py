@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from plugins.polls import views
 from plugins.polls.models import Poll
 from plugins.polls.tests.asking import QUESTION, ask, counts, polls, vote, voters
 from tests.scoped import script_of
@@ -35,6 +36,18 @@ def test_a_poll_is_asked_answered_and_closed(api, ask, polls, olga, ed, vera):
     [listed] = api(vera).get(polls).json()["items"]
     assert (counts(listed), listed["myOptionIds"]) == ([1, 1], [2])
     assert voters(listed) == [["Olga Owner"], ["Vera Viewer"]]
+
+
+def test_a_page_shows_no_more_votes_than_a_response_can_hold(
+    api, ask, polls, olga, ed, vera, monkeypatch
+):
+    monkeypatch.setattr(views, "MAX_SHOWN_VOTES", 3)
+    for path in (ask(), ask(), ask(anonymous=True)):
+        for voter in (olga, vera):
+            vote(api(voter), path, 1)
+    assert len(api(ed).get(polls, {"pageSize": 2}).json()["items"]) == 2
+    answer = api(ed).get(polls)
+    assert (answer.status_code, [*answer.json()["errors"]]) == (400, ["pageSize"])
 
 
 def test_several_options_only_where_the_poll_says_so(api, ask, vera):
