@@ -152,3 +152,12 @@ def test_journal_and_restore_know_tags(ledger, api, trip, olga):
     assert changed.changes == {"tags": {"old": ["fish"], "new": ["fish", "beach"]}}
     assert client.delete(path).status_code == 204
     assert client.post(f"{path}/restore").json()["tags"] == ["fish", "beach"]
+
+
+def test_a_letter_has_few_accents(api, ledger, trip, ed):
+    """T251: Texts that only a search would sort, in the square of their length, are refused."""
+    path = f"/api/trips/{trip.pk}/expenses/{ledger.spend(ed, 60, ed)['id']}"
+    kept, refused = ("a" + "\u0301\u0323" * count for count in (15, 16))
+    assert api(ed).patch(path, {"notes": f"{kept} {kept}"}).status_code == 200
+    answer = api(ed).patch(path, {"notes": refused})
+    assert (answer.status_code, [*answer.json()["errors"]]) == (400, ["notes"])

@@ -316,8 +316,7 @@ class ProblemAwareSchema(AutoSchema):
         text = text % values if values else text
         field, extensions = getattr(kind, "field", ""), getattr(kind, "extensions", {})
         errors = {field: [text]} if field else None
-        document = problem(kind.status_code, code, text, errors, **extensions)
-        return _example_of(kind, document)
+        return _example_of(kind, problem(kind.status_code, code, text, errors, **extensions))
 
 
 def _one_of(first: str, second: str) -> dict[str, Any]:

@@ -183,8 +183,7 @@ def _keep_what_is_omitted(schema: dict[str, Any]) -> None:
 
 def _explain_null(field: dict[str, Any]) -> None:
     description = field.get("description", "")
-    options = (field, *field.get("oneOf", ()))
-    if any("null" in option.get("type", ()) for option in options):
+    if any("null" in option.get("type", ()) for option in (field, *field.get("oneOf", ()))):
         if "null" not in description:
             field["description"] = f"{description} `null` clears it.".strip()
         return

@@ -44,8 +44,7 @@ class Event(models.TextChoices):
 
 def all_events() -> list[tuple[str, Any]]:
     """The events of the core and of plugins, as choices; those of plugins are their own labels."""
-    added = [(event, event) for app in plugins() for event in app.events]
-    return [*Event.choices, *added]
+    return [*Event.choices, *((event, event) for app in plugins() for event in app.events)]
 
 
 def object_type_of(event: str) -> str:

@@ -490,8 +490,7 @@ class User(AbstractBaseUser):
         """
         if self.role == Role.ADMIN:
             admins = User.objects.active().filter(role=Role.ADMIN).order_by("pk")
-            locked = admins.select_for_update(no_key=True)
-            if not any(admin.pk != self.pk for admin in locked):
+            if not any(admin.pk != self.pk for admin in admins.select_for_update(no_key=True)):
                 raise refusal
 
     @property

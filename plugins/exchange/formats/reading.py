@@ -14,6 +14,7 @@ from plugins.dates import require_no_week
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from plugins.exchange.source import MAX_NUMBER_CHARS, MAX_PARTS, Head, SourceFile
+from tripcompanion.api.serializers import has_many_marks
 from tripcompanion.currency import amounts
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
@@ -189,7 +190,12 @@ def clean(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text without control characters; those that join letters and signs stay, as by hand."""
+    """The text without control characters; those that join letters and signs stay, as by hand.
+
+    Of a letter with more accents than anybody may enter, none stays, nor of the others.
+    """
+    if has_many_marks(text):
+        text = "".join(letter for letter in text if not unicodedata.combining(letter))
     return _UNSEEN.sub(" ", text).strip()
 
 

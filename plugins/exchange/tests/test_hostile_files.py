@@ -199,6 +199,7 @@ def test_what_no_text_of_ours_can_have_is_not_looked_at():
     """The normal form of many marks on one letter takes the square of their number."""
     marks = "\u0301\u0323" * 40_000
     assert reading.clean(f" {marks} ") == marks
+    assert reading.plain(f"a{marks}b") == "ab"
     assert reading.category("x " * 40_000 + "hotel") == "OTHER"
 
 
