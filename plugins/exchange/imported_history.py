@@ -52,8 +52,12 @@ def imported_history(
 
     Raises `UnreadableFile` for a row that could not be shown.
     """
+    # Asking all plugins would take a quarter of the time of each row.
+    known = {event for event, _name in all_events()}
     for line, row in enumerate(rows, start=1):
         try:
+            if row["event"] not in known:
+                raise ValueError("not an event")
             yield _entry(row, line, trip, ids, names)
         except _WRONG as error:
             raise UnreadableFile("bad_history", line) from error
@@ -61,8 +65,6 @@ def imported_history(
 
 def _entry(row: Any, line: int, trip: Trip, ids: Ids, names: Mapping[int, str]) -> JournalEntry:
     event, people, at = row["event"], ids[User], instant(row["at"])
-    if event not in dict(all_events()):
-        raise ValueError("not an event")
     if row["number"] != line:
         raise ValueError("not counted without gaps")
     if at is None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import settings as hypothesis_settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from plugins.exchange import imported_history
 from plugins.exchange.description import UnreadableFile
 from plugins.exchange.tests.copies import answers, contents, copied, file_of, forged
 from splits.models import Expense, Settlement
@@ -17,6 +18,7 @@ from tests.splits.test_ledger_machine import Trip as Machine
 from tests.trips.budgets import with_budgets
 from trips.deletion import delete_account
 from trips.models import JournalEntry, Member
+from trips.models.events import all_events
 from users.models import User
 
 pytestmark = pytest.mark.either
@@ -145,6 +147,13 @@ def test_deleting_what_was_paid_in_the_copy_opens_it_again(api, lived, olga):
         first = trip.settlements.order_by("pk").first()
         assert api(olga).delete(f"/api/trips/{trip.pk}/settlements/{first.pk}").status_code == 204
     assert answers(api, trips[1], olga) == answers(api, trips[0], olga)
+
+
+def test_the_events_that_a_history_may_have_are_found_once(api, lived, olga, imported, monkeypatch):
+    asked = []
+    monkeypatch.setattr(imported_history, "all_events", lambda: asked.append(1) or all_events())
+    imported(file_of(api, lived, olga), asNewTrip="true")
+    assert asked == [1]
 
 
 def test_the_history_of_the_copy_can_be_read(api, lived, olga, sam):
