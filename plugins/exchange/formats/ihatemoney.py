@@ -12,7 +12,7 @@ from plugins.exchange.formats.dates import Dates
 from plugins.exchange.formats.entries import bill, names_in
 from plugins.exchange.formats.numbers import Numbers
 from plugins.exchange.formats.reading import Record, RowError, TripDescription
-from plugins.exchange.source import Head, SourceFile
+from plugins.exchange.source import MAX_PARTS, Head, SourceFile
 from tripcompanion.currency.amounts import ENDED, EXPONENTS
 
 _COLUMNS = {"what", "amount", "date", "payer_name", "payer_weight", "owers"}
@@ -59,8 +59,10 @@ class Bills(TripDescription):
                 continue
         #: In a list of names, only the first may have an apostrophe; see `unguarded`.
         self.payers = {*names, *self.weights}
-        for _line, row in self.rows():
+        for line, row in self.rows():
             names |= dict.fromkeys(self._owers(row)[0])
+            if len(names) > MAX_PARTS:
+                raise UnreadableFile("too_many_parts", line, limit=MAX_PARTS)
         self.people = reading.people_named(dict.fromkeys(map(reading.unguarded, names)))
         self.notes = reading.guard_notes(names)
         del codes[_NO_CURRENCY], codes[""]

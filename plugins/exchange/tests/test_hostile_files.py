@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.exchange.description import UnreadableFile
-from plugins.exchange.formats import abrechnung, reading
+from plugins.exchange.formats import abrechnung, ihatemoney, reading
 from plugins.exchange.formats.columns import still_called
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.source import LONG_NUMBER, MAX_CELL_CHARS, MAX_LINES, SourceFile
@@ -148,9 +148,14 @@ def test_more_events_than_anybody_has_are_refused(content, reason, api, olga):
     assert (answer.status_code, answer.json()["reason"]) == (400, reason)
 
 
-def test_more_parts_of_people_in_json_than_a_group_has_are_refused(api, olga, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_PARTS", 1)
-    answer = send_form(api(olga), samples.SPLIIT_JSON.encode())
+@pytest.mark.parametrize(
+    ("module", "sample"), [(reading, samples.SPLIIT_JSON), (ihatemoney, samples.IHATEMONEY_JSON)]
+)
+def test_more_parts_of_people_in_json_than_a_group_has_are_refused(
+    module, sample, api, olga, monkeypatch
+):
+    monkeypatch.setattr(module, "MAX_PARTS", 1)
+    answer = send_form(api(olga), sample.encode())
     assert (answer.status_code, answer.json()["reason"]) == (400, "too_many_parts")
 
 
