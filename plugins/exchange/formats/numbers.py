@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple
 
 from plugins.exchange.description import UnreadableFile
@@ -99,6 +100,8 @@ def _tidy(cell: str) -> str:
     # A minus may stand before a currency as well as behind it.
     for _turn in range(2):
         plain = _without_currency(plain)
+        if _PLAIN.fullmatch(plain):
+            break
         if plain.startswith("(") and plain.endswith(")"):
             sign, plain = f"{sign}-", plain[1:-1]
         elif plain.endswith("-") and len(plain) > 1:
@@ -109,6 +112,7 @@ def _tidy(cell: str) -> str:
     return sign + plain if plain else "0" * len(sign)
 
 
+@lru_cache(maxsize=1000)
 def _simple(letter: str) -> str:
     """The letter in its plain form, or nothing for what is not to be seen."""
     kind = unicodedata.category(letter)
@@ -135,6 +139,7 @@ def _without_currency(plain: str) -> str:
     return before + digits + after
 
 
+@lru_cache(maxsize=1000)
 def _is_currency(text: str) -> bool:
     letters = "".join(c for c in text if unicodedata.category(c) != "Sc").rstrip(".")
     if len(letters) < len(text.rstrip(".")):

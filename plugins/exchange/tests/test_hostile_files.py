@@ -7,6 +7,7 @@ import json
 import sys
 import zipfile
 from collections import Counter
+from decimal import Decimal
 from random import Random
 
 import pytest
@@ -14,7 +15,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from plugins.exchange.description import UnreadableFile
-from plugins.exchange.formats import abrechnung, ihatemoney, reading
+from plugins.exchange.formats import abrechnung, ihatemoney, numbers, reading
 from plugins.exchange.formats.columns import still_called
 from plugins.exchange.models import Import, ImportedRow
 from plugins.exchange.source import LONG_NUMBER, MAX_CELL_CHARS, MAX_LINES, SourceFile
@@ -179,6 +180,13 @@ def test_more_columns_of_people_need_no_more_fractions():
         return counted["call", fractions.__file__]
 
     assert calls(40) == calls(20) > 0
+
+
+def test_a_letter_beside_numbers_is_looked_up_once():
+    for cells in (1, 1000):
+        looked_up = numbers._simple.cache_info().misses
+        assert numbers.Numbers([(1, "5.50 ₴")] * cells)("7.50 ₴") == Decimal("7.5")
+    assert numbers._simple.cache_info().misses == looked_up
 
 
 def test_items_that_are_divided_in_too_many_ways_are_skipped():
