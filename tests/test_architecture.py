@@ -191,12 +191,13 @@ def test_no_command_of_djangos_core_is_replaced():
 
 def test_commands_lock_a_trip_together_with_the_question_who_may():
     """`lock_trip` alone asks nothing; it is for joining, `If-Match`, and what the service does."""
-    names = (app.name for app in plugins() if app.name.partition(".")[0] not in CORE)
+    names = [app.name for app in plugins() if app.name.partition(".")[0] not in CORE]
     of_plugins = [path for name in names for path in shipped(name.replace(".", "/"))]
+    shared = (ROOT / "plugins").glob("*.py") if names else ()
     taking = re.compile(r"\block_trip\(|\.select_for_update\(")
     found = {
         str(path.relative_to(ROOT))
-        for path in (*shipped("trips", "splits", "tripcompanion"), *of_plugins)
+        for path in (*shipped("trips", "splits", "tripcompanion"), *of_plugins, *shared)
         if taking.search(path.read_text())
     }
     assert found == {

@@ -55,7 +55,7 @@ QUERIES = {DOCUMENTS: 6, DOCUMENT: 5}
 LISTS = {DOCUMENTS}
 RESTORABLE = ["documents"]
 LARGE_BODIES = ["/api/trips/1/documents/1/attachments"]
-LOCKS = ["plugins/documents/models.py"]
+LOCKS = ["plugins/due.py"]
 #: What is the same in the Spanish admin site.
 DATA = ["Passport", r"document\.[a-z]+"]
 #: It sends a form; see `test_documents.py`.

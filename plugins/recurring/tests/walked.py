@@ -46,7 +46,7 @@ ROWS = [
 ]
 AREAS = {RecurrenceViewSet: "expenses"}
 QUERIES = {RECURRING: 4, RECURRENCE: 2}
-LOCKS = ["plugins/recurring/models.py"]
+LOCKS = ["plugins/due.py"]
 LISTS = {RECURRING}
 #: What is the same in the Spanish admin site.
 DATA = ["FREQ=DAILY"]
