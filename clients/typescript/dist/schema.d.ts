@@ -1212,7 +1212,7 @@ export interface paths {
          * The expenses of a trip, newest date first
          * @description The expenses of a trip, newest date first.
          *
-         *     The filters are combined; `ordering` changes the order.
+         *     The filters are combined, but not with `deleted`; `ordering` changes the order.
          *
          *     Every member may do this.
          */
@@ -1732,6 +1732,8 @@ export interface paths {
         /**
          * The settlements of a trip, latest day first
          * @description The settlements of a trip, latest day first.
+         *
+         *     `clientId` cannot be combined with `deleted`.
          *
          *     Every member may do this.
          */
@@ -3091,6 +3093,8 @@ export interface paths {
         /**
          * The polls of a trip, newest first
          * @description The polls of a trip, newest first.
+         *
+         *     A page shows at most 20,000 choices of people; a larger one is 400 for `pageSize`.
          *
          *     Every member may do this.
          */
@@ -7888,6 +7892,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `already_imported`: the import was confirmed before, so it can only be undone. */
+        AlreadyImported: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `bad_credentials`: the passkey is unknown or blocked, or proves nothing. */
         BadCredentials: {
             headers: {
@@ -7928,7 +7941,6 @@ export interface components {
         /**
          * @description - `malformed_json`: the body is not acceptable JSON; `errors` names the place if it is known.
          *     - `unreadable`: the file cannot be read, or contradicts itself.
-         *     - `unknown_format`: no format is recognised from the content of the file.
          *     - `invalid`: a value is refused; `errors` says which one, and why.
          */
         ChangeImportBadRequest: {
@@ -9171,18 +9183,6 @@ export interface components {
         };
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
-         *     - `already_imported`: the import was confirmed before, so it can only be undone.
-         */
-        LimitReachedOrAlreadyImported: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /**
-         * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          */
         LimitReachedOrIdempotencyInProgress: {
@@ -10098,7 +10098,6 @@ export interface components {
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
          *     - `not_restorable`: what was deleted no longer fits.
-         *     - `too_many_debts`: the trip would have more open debts than can be closed at once.
          */
         RestoreSettlementConflict: {
             headers: {
@@ -11862,7 +11861,7 @@ export interface operations {
                 archived?: boolean;
                 /** @description Only what was created with this `clientId`. */
                 clientId?: string;
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -11956,7 +11955,7 @@ export interface operations {
                 archived?: boolean;
                 /** @description Only what was created with this `clientId`. */
                 clientId?: string;
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -13077,9 +13076,9 @@ export interface operations {
                 dateFrom?: string;
                 /** @description Only expenses on or before this date. */
                 dateTo?: string;
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
-                /** @description The name or id of a filter that the caller saved; other parameters replace its own. */
+                /** @description The name or id of a filter that the caller saved; other parameters replace its own, also empty ones. */
                 filter?: string;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -14323,7 +14322,7 @@ export interface operations {
             query?: {
                 /** @description Only what was created with this `clientId`. */
                 clientId?: string;
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -15722,7 +15721,7 @@ export interface operations {
     listDocuments: {
         parameters: {
             query?: {
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -16209,7 +16208,7 @@ export interface operations {
                 completed?: boolean;
                 /** @description Only those on this day. */
                 date?: string;
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -16782,7 +16781,7 @@ export interface operations {
             403: components["responses"]["DeleteImportForbidden"];
             404: components["responses"]["NotFound"];
             406: components["responses"]["NotAcceptable"];
-            409: components["responses"]["LimitReachedOrAlreadyImported"];
+            409: components["responses"]["AlreadyImported"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["Throttled"];
             503: components["responses"]["UnavailableOrOutcomeUnknown"];
@@ -17312,7 +17311,7 @@ export interface operations {
     listPolls: {
         parameters: {
             query?: {
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
@@ -17974,7 +17973,7 @@ export interface operations {
                 before?: number;
                 /** @description Only what was created with this `clientId`. */
                 clientId?: string;
-                /** @description With `true`, what was deleted and can be restored, as it was, last deleted first. Other filters do not apply to it. Default: `false`. */
+                /** @description With `true`, what can be restored, last deleted first. Default: `false`. */
                 deleted?: boolean;
                 /** @description The format of the response, instead of `Accept`. */
                 format?: "json";
