@@ -48,7 +48,7 @@ WAIT_ELSEWHERE = {
 }
 #: Each table in the file of a trip takes one.
 _TABLES = sum(len([*app.trip_tables()]) for app in plugins())
-QUERIES = {f"{TRIP}/export": 13 + _TABLES, IMPORT: 3, f"{IMPORT}/rows": 4}
+QUERIES = {f"{TRIP}/export": 15 + _TABLES, IMPORT: 3, f"{IMPORT}/rows": 4}
 #: Of its own rows; it locks no trip.
 #: Paths that take longer bodies than others.
 LARGE_BODIES = ["/api/imports"]
