@@ -110,7 +110,7 @@ class ActivityChange(ActivityRequest):
 class ListQuery(itinerary.ActivityQuery):
     """Which activities to list; the client shows none that were deleted."""
 
-    deleted = None  # type: ignore[assignment]
+    deleted: Any = None
 
 
 class DayQuery(ListQuery):

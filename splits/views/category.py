@@ -33,6 +33,7 @@ class CategoryViewSet(ReferenceViewSet):
         it for a week.
         """
         rows = [
-            SimpleNamespace(code=one, name=capfirst(str(text))) for one, text in Category.choices
+            SimpleNamespace(code=code, name=capfirst(str(label)))
+            for code, label in Category.choices
         ]
         return self.reference(request, rows)

@@ -158,7 +158,7 @@ class PlainField(serializers.Field):
 
 
 def has_many_marks(text: str) -> bool:
-    """Whether a letter has over 30 combining marks, which a search sorts in the square of time."""
+    """Whether a letter has over 30 marks; a search sorts them in the square of their number."""
     runs = groupby(() if text.isascii() else map(combining, text), bool)
     return any(is_marks and len([*run]) > 30 for is_marks, run in runs)
 

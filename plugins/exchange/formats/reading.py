@@ -192,7 +192,7 @@ def clean(text: str) -> str:
 def plain(text: str) -> str:
     """The text without control characters; those that join letters and signs stay, as by hand.
 
-    Of a letter with more accents than anybody may enter, none stays, nor of the others.
+    A text with more accents on a letter than anybody may enter loses all of its accents.
     """
     if has_many_marks(text):
         text = "".join(letter for letter in text if not unicodedata.combining(letter))
