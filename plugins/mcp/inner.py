@@ -76,7 +76,7 @@ class Api:
         `form` is sent in place of a JSON `body`; its `file` is the text of one. What is null in a
         `query` or a `form` is not sent, and a list in a query as one value or several.
         """
-        form, query = _without_null(form or {}), _without_null(query or {})
+        form, query = without_null(form or {}), without_null(query or {})
         texts = {name: _as_text(value, name) for name, value in query.items()}
         kind = f"multipart/form-data; boundary={_BOUNDARY}" if form else "application/json"
         try:
@@ -123,7 +123,8 @@ def _multipart(form: Mapping[str, Any]) -> bytes:
     return "\r\n".join([*lines, f"--{_BOUNDARY}--", ""]).encode()
 
 
-def _without_null(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_null(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a client left out, some assistants send as null."""
     return {name: value for name, value in values.items() if value is not None}
 
 

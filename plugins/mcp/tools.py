@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from django.urls import resolve
 
-from plugins.mcp.inner import Api, ToolFailed
+from plugins.mcp.inner import Api, ToolFailed, without_null
 from plugins.mcp.names import InTrip, answered_trips, id_of
 from plugins.mcp.shapes import properties_of
 from tripcompanion.api.rendering import ExactJSONRenderer
@@ -233,11 +233,12 @@ def _search(tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
 def _add_person(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:
     """A guest by a name; an account by its address or id."""
     trip = InTrip(api, arguments.pop("trip")).id
-    is_account = not arguments.keys().isdisjoint({"email", "userId"})
-    if is_account == ("name" in arguments):
+    person = without_null(arguments)
+    is_account = not person.keys().isdisjoint({"email", "userId"})
+    if is_account == ("name" in person):
         raise ToolFailed("Give the name of a guest, or the email or userId of an account.")
     path = f"/api/trips/{trip}/{'members' if is_account else 'guests'}"
-    return api.send("POST", path, body=arguments)
+    return api.send("POST", path, body=person)
 
 
 def _plan(_tool: Tool, api: Api, arguments: dict[str, Any]) -> Any:

@@ -134,6 +134,14 @@ def test_each_tool_that_takes_a_key_acts_once_with_it(assistant, trip, olga):
     assert client.call("import_file", **plan) == planned
 
 
+def test_null_is_as_if_it_was_not_sent(assistant, trip, olga):
+    client, where = assistant(olga), {"trip": trip.pk, "userId": None, "role": None}
+    [added] = client.call("add_person", **where, name="Grandma", email=None)["people"]
+    assert (added["name"], added["guest"]) == ("Grandma", True)
+    text, _problem = client.refusal("add_person", **where, name=None, email=None)
+    assert "Give the name of a guest" in text
+
+
 def test_each_deletion_can_be_undone(assistant, trip, olga, ed):
     expense = spend(trip, 3000, paid_by=olga, among=[olga, ed])
     client, where = assistant(olga), {"trip": trip.pk, "expense": expense.pk}
