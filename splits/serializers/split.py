@@ -91,7 +91,7 @@ class ExpenseSplitSerializer(CamelCaseSerializer):
     paid_at = serializers.DateTimeField(
         source="state.paid_at",
         allow_null=True,
-        help_text="When it was covered in full; null if it is not, or was from the start.",
+        help_text="When it was paid in full, or made if nothing was ever owed; null if it is not.",
     )
 
 
