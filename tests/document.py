@@ -284,8 +284,10 @@ def require_valid(operation: Operation, response: Any) -> None:
     status = str(response.status_code)
     assert status in operation.spec["responses"], (str(operation), status, response.content[:300])
     documented = operation.spec["responses"][status]
-    for name in set(documented.get("headers", ())) - {"ETag"}:
+    headers = set(documented.get("headers", ()))
+    for name in headers - {"ETag"}:
         assert response.headers[name], (str(operation), name)
+    assert "ETag" not in response.headers or "ETag" in headers, str(operation)
     if not documented.get("content"):
         assert response.content == b"", str(operation)
         return

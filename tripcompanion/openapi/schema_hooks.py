@@ -84,10 +84,10 @@ def _in_reading_order(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_headers(operation: dict[str, Any]) -> None:
-    names = {parameter["name"] for parameter in operation.get("parameters", ())}
+    has_tag = "`ETag`" in f"{operation['description']} {operation.get('parameters')}"
     for status, response in operation["responses"].items():
         headers = dict(_HEADERS.get(status, {}))
-        if {"If-Match", "If-None-Match"} & names and status in {"200", "304", "412"}:
+        if has_tag and status in {"200", "304", "412"}:
             headers["ETag"] = _header("string", "The tag of the stored state.")
         if headers:
             response["headers"] = headers
