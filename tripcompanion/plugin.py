@@ -186,15 +186,14 @@ class LoginMethod(NamedTuple):
 
 
 class AssistantTool(NamedTuple):
-    """A tool for assistants: a request to the API, with what in braces in the path are ids.
+    """A tool for assistants: a request such as `GET /api/trips/{trip}`; what is in braces are ids.
 
     Its arguments are these ids and the fields of the body or of the query. A trip and people may
     be named instead.
     """
 
     description: str
-    method: str
-    path: str
+    request: str
     is_destructive: bool = False
 
 

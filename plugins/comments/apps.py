@@ -39,8 +39,7 @@ class CommentsConfig(Plugin):
         "add_comment": AssistantTool(
             "Comments on an expense. An equal call within a day changes nothing, unless it has "
             "another idempotencyKey.",
-            "POST",
-            "/api/expenses/{expense}/comments",
+            "POST /api/expenses/{expense}/comments",
         )
     }
 

@@ -50,13 +50,11 @@ class DocumentsConfig(Plugin):
     tools = {
         "documents": AssistantTool(
             "The documents that a trip needs, and who has not attached theirs.",
-            "GET",
-            "/api/trips/{trip}/documents",
+            "GET /api/trips/{trip}/documents",
         ),
         "ask_for_document": AssistantTool(
             "Asks the members of a trip for a document, such as a copy of a passport.",
-            "POST",
-            "/api/trips/{trip}/documents",
+            "POST /api/trips/{trip}/documents",
         ),
     }
 

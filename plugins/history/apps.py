@@ -7,6 +7,6 @@ class HistoryConfig(Plugin):
     name = "plugins.history"
     tools = {
         "history": AssistantTool(
-            "What happened in a trip, the newest first.", "GET", "/api/trips/{trip}/history"
+            "What happened in a trip, the newest first.", "GET /api/trips/{trip}/history"
         )
     }

@@ -22,8 +22,7 @@ class InvitationsConfig(Plugin):
     tools = {
         "invite": AssistantTool(
             "Makes a link by which people join a trip, or mails it.",
-            "POST",
-            "/api/trips/{trip}/invitations",
+            "POST /api/trips/{trip}/invitations",
         )
     }
 

@@ -49,14 +49,12 @@ class ItineraryConfig(Plugin):
     tools = {
         "itinerary": AssistantTool(
             "What a trip has planned, by day, with what is done and what it costs.",
-            "GET",
-            "/api/trips/{trip}/itinerary",
+            "GET /api/trips/{trip}/itinerary",
         ),
-        "add_activity": AssistantTool("Plans an activity.", "POST", "/api/trips/{trip}/activities"),
+        "add_activity": AssistantTool("Plans an activity.", "POST /api/trips/{trip}/activities"),
         "change_activity": AssistantTool(
             "Changes the given fields of an activity, which are those of add_activity.",
-            "PATCH",
-            "/api/trips/{trip}/activities/{activity}",
+            "PATCH /api/trips/{trip}/activities/{activity}",
             is_destructive=True,
         ),
     }

@@ -312,11 +312,11 @@ _ADDED: Mapping[str, Tool] = by_name(
         name,
         Tool(
             tool.description,
-            {"": Call(tool.method, tool.path)},
-            "" if tool.method == "DELETE" else name,
+            {"": Call(*tool.request.split())},
+            "" if tool.request.startswith("DELETE") else name,
             tool.is_destructive,
             # An expense may be named, too, with its trip.
-            ("trip",) if "{trip}" not in tool.path and "{expense}" in tool.path else (),
+            ("trip",) if "{trip}" not in tool.request and "{expense}" in tool.request else (),
         ),
     )
     for name, tool in chain.from_iterable(app.tools.items() for app in plugins())

@@ -42,10 +42,10 @@ class MessagesConfig(Plugin):
     }
     tools = {
         "messages": AssistantTool(
-            "The messages of a trip, the newest first.", "GET", "/api/trips/{trip}/messages"
+            "The messages of a trip, the newest first.", "GET /api/trips/{trip}/messages"
         ),
         "send_message": AssistantTool(
-            "Writes to the members of a trip.", "POST", "/api/trips/{trip}/messages"
+            "Writes to the members of a trip.", "POST /api/trips/{trip}/messages"
         ),
     }
 

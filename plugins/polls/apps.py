@@ -42,15 +42,14 @@ class PollsConfig(Plugin):
     }
     tools = {
         "list_polls": AssistantTool(
-            "The polls of a trip, the newest first.", "GET", "/api/trips/{trip}/polls"
+            "The polls of a trip, the newest first.", "GET /api/trips/{trip}/polls"
         ),
         "create_poll": AssistantTool(
-            "Asks the members of a trip something.", "POST", "/api/trips/{trip}/polls"
+            "Asks the members of a trip something.", "POST /api/trips/{trip}/polls"
         ),
         "vote": AssistantTool(
             "Replaces the caller's vote; list_polls has the ids of polls and options.",
-            "PUT",
-            "/api/trips/{trip}/polls/{poll}/vote",
+            "PUT /api/trips/{trip}/polls/{poll}/vote",
         ),
     }
 

@@ -12,8 +12,7 @@ class SearchConfig(Plugin):
     tools = {
         "search_all": AssistantTool(
             "Finds texts in all trips of the caller, or in one of them, the newest first.",
-            "GET",
-            "/api/search",
+            "GET /api/search",
         )
     }
 

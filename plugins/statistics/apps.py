@@ -11,8 +11,7 @@ class StatisticsConfig(Plugin):
     tools = {
         "statistics": AssistantTool(
             "What a trip has cost, with the state of its budget.",
-            "GET",
-            "/api/trips/{trip}/statistics",
+            "GET /api/trips/{trip}/statistics",
         )
     }
 

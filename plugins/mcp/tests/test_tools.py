@@ -38,7 +38,7 @@ READS = {
         name
         for app in plugins()
         for name, tool in app.tools.items()
-        if tool.method == "GET" and not app.scopes
+        if tool.request.startswith("GET ") and not app.scopes
     ),
 }
 
