@@ -74,9 +74,11 @@ def time_column(label: Any, **options: Any) -> "models.DateTimeField[Any, Any]":
 class Restorable(models.Model):
     """A row that is only marked as deleted.
 
-    The model has a `trip`, and `created_by`, `created_at` and `updated_at`, as above.
+    The model has a `trip` and `created_by`.
     """
 
+    created_at = time_column(gettext_lazy("created at"))
+    updated_at = time_column(gettext_lazy("updated at"))
     deleted_at = models.DateTimeField(
         gettext_lazy("deleted at"), null=True, editable=False, db_index=True
     )
@@ -94,8 +96,6 @@ class Restorable(models.Model):
     objects: Any
     trip_id: int
     created_by_id: int
-    created_at: Any
-    updated_at: Any
     caller_role: str
 
     class Meta:

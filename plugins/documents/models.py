@@ -16,7 +16,7 @@ from plugins.attachments.models import Attachment, State, columns_of
 from plugins.attachments.parents import PARENTS, Parent
 from plugins.documents.rights import CanDocument
 from plugins.due import Due
-from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column
 from splits.models.in_trip import InTrip
 from trips.models import InTripQuerySet, Member, trip_key
 from trips.models.journal import Entry, plain_values
@@ -72,8 +72,6 @@ class Document(Due, Restorable):
     )
     #: When people are to be reminded; null if they were, or if there is no reason to.
     remind_at = models.DateTimeField(gettext_lazy("reminder at"), null=True, editable=False)
-    created_at = time_column(gettext_lazy("created at"))
-    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = DocumentQuerySet.as_manager()
 

@@ -46,7 +46,6 @@ class Message(ClientNamed, Restorable):
         verbose_name=gettext_lazy("reply to"),
     )
     created_at = time_column(gettext_lazy("created at"), db_index=True)
-    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = RestorableQuerySet["Message"].as_manager()
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.polls.rights import CanPoll
-from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column
 from splits.models.in_trip import InTrip
 from tripcompanion.api.problems import Conflict, LimitReached
 from trips.models import InTripQuerySet, Trip, get_visible_or_404, trip_key
@@ -96,8 +96,6 @@ class Poll(Restorable):
     closes_at = models.DateTimeField(gettext_lazy("closes at"), null=True, blank=True)
     #: When somebody closed it by hand.
     closed_at = models.DateTimeField(gettext_lazy("closed at"), null=True, editable=False)
-    created_at = time_column(gettext_lazy("created at"))
-    updated_at = time_column(gettext_lazy("updated at"))
 
     objects = PollQuerySet.as_manager()
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from plugins.itinerary.ordering import STEP, renumbered
 from plugins.itinerary.rights import CanPlan
-from plugins.restorable import Restorable, RestorableQuerySet, author_column, time_column
+from plugins.restorable import Restorable, RestorableQuerySet, author_column
 from tripcompanion.api.problems import Conflict
 from trips.models import Trip, locked_trip, trip_key
 from trips.models.client_ids import ClientNamed
@@ -94,8 +94,6 @@ class Activity(ClientNamed, Restorable):
     completed = models.BooleanField(gettext_lazy("done"), default=False)
     #: The place on its day; ties are broken by id.
     order = models.BigIntegerField(gettext_lazy("order"))
-    created_at = time_column(gettext_lazy("created at"))
-    updated_at = time_column(gettext_lazy("updated at"))
     #: When it was last restored: `updated_at` is as before, but calendars have seen its deletion.
     restored_at = models.DateTimeField(null=True, default=None, editable=False)
 
