@@ -58,8 +58,8 @@ class AttachmentViewSet(InTripViewSet):
     scope_prefix = "expenses"
     response_serializer = AttachmentSerializer
 
-    #: A file that is stored and has no row yet.
-    draft: Attachment | None = None
+    #: A file that is stored and has no row yet, an `Attachment`; `create` always has it.
+    draft: Any = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -127,12 +127,9 @@ class AttachmentViewSet(InTripViewSet):
         million pixels. A VIEWER may attach files to an expense that they recorded or paid. A
         deleted expense keeps its files for as long as it can be restored.
         """
-        draft = self.draft
-        if draft is None:
-            raise NotFound
-        draft.add()
-        self.note_answer_in(draft.trip_id)
-        return self.answer(draft, location=draft.path)
+        self.draft.add()
+        self.note_answer_in(self.draft.trip_id)
+        return self.answer(self.draft, location=self.draft.path)
 
     def _get(self, attachment_id: int) -> Attachment:
         """The file; raises `InsufficientScope` if a token may not see what it belongs to."""

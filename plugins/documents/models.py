@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Prefetch, Q
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import PermissionDenied
 
 from plugins.attachments.models import Attachment, State, columns_of
 from plugins.attachments.parents import PARENTS, Parent
@@ -169,15 +170,11 @@ class Document(Due, Restorable):
         return {**plain_values(self), "wanted": self.wanted or MEMBERS}
 
     def read_again(self) -> "Document":
-        """The document with what a response contains; raises `NotFound`.
+        """The document with what a response contains; raises `Http404`.
 
         Not in the statement that checks who may see it, which reads no members beside the files.
         """
-        rows: Any = Document.objects.shown()
-        found: Any = rows.filter(trip=self.trip_id, pk=self.pk).first()
-        if found is None:
-            raise NotFound
-        return found
+        return get_object_or_404(Document.objects.shown(), trip=self.trip_id, pk=self.pk)
 
     def do_what_is_due(self) -> bool:
         """Mail those who have not attached their file or, of a number, whoever asked for it."""

@@ -1,7 +1,5 @@
 """Documents of a trip, and the files that members attach to them."""
 
-from typing import Any
-
 from django.db.models import F
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
@@ -24,7 +22,6 @@ from tripcompanion.database.snapshots import snapshot
 from trips.models import get_visible_or_404
 from trips.models.conflicts import NotRestorable
 from trips.roles import Can
-from users.models import User
 
 
 class DocumentViewSet(RestorableViewSet):
@@ -117,8 +114,5 @@ class DocumentAttachmentViewSet(AttachmentViewSet):
         Every member attaches their own. What OWNERs and EDITORs have of others, such as guests,
         they attach for them. A token also needs `expenses:read` to download files.
         """
-        if self.draft is not None:
-            file: Any = self.draft.document_file
-            user_id = self.body().get("user_id", self.caller.pk)
-            file.person = User.objects.filter(pk=user_id).first() or User(pk=user_id)
+        self.draft.document_file.person_id = self.body().get("user_id", self.caller.pk)
         return super().create(request, **parent)
