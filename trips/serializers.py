@@ -242,7 +242,9 @@ class TripSerializer(CamelCaseSerializer):
     start_date = serializers.DateField(help_text="The first day.")
     end_date = serializers.DateField(help_text="The last day.")
     budget = MoneyField(
-        allow_null=True, help_text="The budget in the trip's currency; null if none is set."
+        allow_null=True,
+        currency="currency",
+        help_text="The budget in the trip's currency; null if none is set.",
     )
     currency = CurrencyField(help_text="The currency of budget, balances, settlements and splits.")
     trip_code = serializers.CharField(

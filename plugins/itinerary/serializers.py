@@ -167,8 +167,7 @@ class DaySerializer(CamelCaseSerializer):
         help_text="Whether all of its activities are done; without any, whether it was ticked."
     )
     cost = MoneyField(
-        currency="trip.currency",
-        help_text=f"What its expenses add up to, in the trip's currency; 0 {WITHOUT_SCOPE}",
+        help_text=f"What its expenses add up to, in the trip's currency; 0 {WITHOUT_SCOPE}"
     )
     activities = ActivitySerializer(many=True, help_text="What is planned.")
 

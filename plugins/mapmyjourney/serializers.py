@@ -66,7 +66,7 @@ class NamedTransfer(CamelCaseSerializer):
     to = serializers.CharField(source="receiver.shown_name")
     from_user_id = serializers.IntegerField(source="sender_id")
     to_user_id = serializers.IntegerField(source="receiver_id")
-    amount = MoneyField(currency="trip.currency")
+    amount = MoneyField()
 
 
 class TripReference(CamelCaseSerializer):

@@ -37,13 +37,8 @@ class MergeSerializer(CamelCaseSerializer):
     settlements = serializers.IntegerField(
         source="settlement_count", help_text="How many settlements name the guest."
     )
-    balance_before = MoneyField(
-        currency="trip.currency",
-        help_text="The balance of the user before, in the trip's currency.",
-    )
-    balance_after = MoneyField(
-        currency="trip.currency", help_text="The balance of the user after, which is that of both."
-    )
+    balance_before = MoneyField(help_text="The balance of the user before, in the trip's currency.")
+    balance_after = MoneyField(help_text="The balance of the user after, which is that of both.")
 
 
 class MergeViewSet(InTripViewSet):

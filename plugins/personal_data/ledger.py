@@ -82,8 +82,8 @@ class ExportedDebt(CamelCaseSerializer):
     trip_id = serializers.IntegerField(help_text="The trip.")
     from_ = ExportedPerson(source="debtor", help_text="Who owes it.")
     to = ExportedPerson(source="creditor", help_text="Who is owed.")
-    amount = MoneyField(currency="trip.currency", help_text="The debt when it arose.")
-    open = MoneyField(currency="trip.currency", help_text="What is still owed.")
+    amount = MoneyField(help_text="The debt when it arose.")
+    open = MoneyField(help_text="What is still owed.")
     currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
 
 

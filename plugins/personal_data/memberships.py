@@ -23,13 +23,11 @@ class ExportedMembership(CamelCaseSerializer):
         allow_null=True, help_text="When they left; null if they are a member."
     )
     currency = CurrencyField(source="trip.currency", help_text="The currency of the amounts.")
-    paid = MoneyField(currency="trip.currency", help_text="What they paid for expenses.")
-    share = MoneyField(currency="trip.currency", help_text="Their part of all expenses.")
-    sent = MoneyField(currency="trip.currency", help_text="What they handed to others.")
-    received = MoneyField(currency="trip.currency", help_text="What others handed to them.")
-    balance = MoneyField(
-        currency="trip.currency", help_text="`paid` - `share` + `sent` - `received`."
-    )
+    paid = MoneyField(help_text="What they paid for expenses.")
+    share = MoneyField(help_text="Their part of all expenses.")
+    sent = MoneyField(help_text="What they handed to others.")
+    received = MoneyField(help_text="What others handed to them.")
+    balance = MoneyField(help_text="`paid` - `share` + `sent` - `received`.")
 
 
 LISTS = (

@@ -1,6 +1,7 @@
 """Serializers of statistics."""
 
 from datetime import MAXYEAR
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -21,6 +22,13 @@ ENTRY_KINDS = ["EXPENSE", "SETTLEMENT"]
 )
 class Grouping(StrictChoice):
     """What the groups are."""
+
+
+class SumField(MoneyField):
+    """An amount in the `currency` of the row itself."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(currency="currency", **options)
 
 
 class StatisticsQuery(CamelCaseSerializer):
@@ -47,22 +55,22 @@ class SumSerializer(CamelCaseSerializer):
     label = serializers.CharField(  # type: ignore[assignment]
         help_text="Its name, in the language of `Accept-Language`."
     )
-    paid = MoneyField(help_text="What was paid for these expenses; by a member, if it is one.")
-    share = MoneyField(help_text="The caller's part of it; of a member, their own part.")
+    paid = SumField(help_text="What was paid for these expenses; by a member, if it is one.")
+    share = SumField(help_text="The caller's part of it; of a member, their own part.")
     count = serializers.IntegerField(help_text="How many expenses `paid` is the sum of.")
 
 
 class GroupSerializer(SumSerializer):
     """A group of the expenses of a trip."""
 
-    planned = MoneyField(
+    planned = SumField(
         allow_null=True,
         help_text=(
             "Of a category: its budget. Of a day: the part of the trip's budget for the days up to "
             "it, each of which has the same. Otherwise, and without a budget, null."
         ),
     )
-    cumulative = MoneyField(
+    cumulative = SumField(
         allow_null=True,
         help_text="Of a day or month: what was spent up to its end. Otherwise null.",
     )
@@ -71,10 +79,10 @@ class GroupSerializer(SumSerializer):
 class BudgetSerializer(CamelCaseSerializer):
     """The budget of a trip, and what has been spent of it; in the trip's currency."""
 
-    planned = MoneyField(help_text="The budget.")
-    spent = MoneyField(help_text="The `total`.")
-    left = MoneyField(help_text="What is left of it; negative if more was spent.")
-    forecast = MoneyField(
+    planned = SumField(help_text="The budget.")
+    spent = SumField(help_text="The `total`.")
+    left = SumField(help_text="What is left of it; negative if more was spent.")
+    forecast = SumField(
         allow_null=True,
         help_text=(
             "What the trip will cost by its end if the other days cost as much as those up to "
@@ -87,7 +95,7 @@ class StatisticsSerializer(CamelCaseSerializer):
     """What the expenses of a trip add up to."""
 
     currency = CurrencyField(help_text="The trip's currency, of all amounts.")
-    total = MoneyField(help_text="The sum of all expenses.")
+    total = SumField(help_text="The sum of all expenses.")
     budget = BudgetSerializer(allow_null=True, help_text="Null if the trip has no budget.")
     groups = GroupSerializer(
         many=True,
@@ -110,8 +118,8 @@ class CurrencySumsSerializer(CamelCaseSerializer):
     """The caller's expenses in trips of one currency."""
 
     currency = CurrencyField(help_text="The currency of the trips.")
-    paid = MoneyField(source="all.paid", help_text="What the caller paid for expenses.")
-    share = MoneyField(source="all.share", help_text="The caller's own part of all expenses.")
+    paid = SumField(source="all.paid", help_text="What the caller paid for expenses.")
+    share = SumField(source="all.share", help_text="The caller's own part of all expenses.")
     count = serializers.IntegerField(
         source="all.count", help_text="How many expenses the caller paid, alone or with others."
     )
@@ -131,9 +139,9 @@ class CurrencyBetweenSerializer(CamelCaseSerializer):
     """What is open between two people in trips of one currency."""
 
     currency = CurrencyField(help_text="The currency of the trips.")
-    you_owe = MoneyField(help_text="What the caller owes the other.")
-    owes_you = MoneyField(help_text="What the other owes the caller.")
-    net = MoneyField(help_text="`owesYou` less `youOwe`.")
+    you_owe = SumField(help_text="What the caller owes the other.")
+    owes_you = SumField(help_text="What the other owes the caller.")
+    net = SumField(help_text="`owesYou` less `youOwe`.")
 
 
 class TripBetweenSerializer(CamelCaseSerializer):
@@ -142,10 +150,10 @@ class TripBetweenSerializer(CamelCaseSerializer):
     trip_id = serializers.IntegerField(help_text="The id of the trip.")
     title = serializers.CharField(help_text="Its title.")
     currency = CurrencyField(help_text="Its currency.")
-    you_owe = MoneyField(help_text="What the caller owes the other.")
-    owes_you = MoneyField(help_text="What the other owes the caller.")
-    you_sent = MoneyField(help_text="What the caller handed to the other in settlements.")
-    sent_you = MoneyField(help_text="What the other handed to the caller.")
+    you_owe = SumField(help_text="What the caller owes the other.")
+    owes_you = SumField(help_text="What the other owes the caller.")
+    you_sent = SumField(help_text="What the caller handed to the other in settlements.")
+    sent_you = SumField(help_text="What the other handed to the caller.")
 
 
 class BetweenSerializer(CamelCaseSerializer):
@@ -166,9 +174,9 @@ class BalanceLineSerializer(CamelCaseSerializer):
         help_text="The description of the expense, or the note of the settlement."
     )
     recorded_at = serializers.DateTimeField(help_text="When it was recorded.")
-    paid = MoneyField(help_text="What the member paid for it, in the trip's currency.")
-    share = MoneyField(help_text="Their part of it, in the trip's currency.")
-    sent = MoneyField(help_text="What they handed over, in the trip's currency.")
-    received = MoneyField(help_text="What they received, in the trip's currency.")
-    change = MoneyField(help_text="`paid` - `share` + `sent` - `received`.")
-    balance = MoneyField(help_text="Their balance after this entry, in the trip's currency.")
+    paid = SumField(help_text="What the member paid for it, in the trip's currency.")
+    share = SumField(help_text="Their part of it, in the trip's currency.")
+    sent = SumField(help_text="What they handed over, in the trip's currency.")
+    received = SumField(help_text="What they received, in the trip's currency.")
+    change = SumField(help_text="`paid` - `share` + `sent` - `received`.")
+    balance = SumField(help_text="Their balance after this entry, in the trip's currency.")

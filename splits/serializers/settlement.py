@@ -45,12 +45,12 @@ class RateSerializer(CamelCaseSerializer):
 class EnteredAmount(CamelCaseSerializer):
     """An amount as entered and in the trip's currency; a base of serializers."""
 
-    amount = MoneyField(source="entered", help_text="The amount as entered, in `currency`.")
+    amount = MoneyField(
+        source="entered", currency="currency", help_text="The amount as entered, in `currency`."
+    )
     currency = CurrencyField(help_text="The currency in which it was entered.")
     trip_amount = MoneyField(
-        source="amount",
-        currency="trip.currency",
-        help_text="`amount` in `tripCurrency`, in which all sums are.",
+        source="amount", help_text="`amount` in `tripCurrency`, in which all sums are."
     )
     trip_currency = CurrencyField(source="trip.currency", help_text="The trip's currency.")
     exchange_rate = PlainDecimal(
@@ -134,11 +134,10 @@ class RecordedSettlementSerializer(SettlementSerializer):
     """A payment that was just recorded."""
 
     credit = MoneyField(
-        currency="trip.currency",
         help_text=(
             "What is left over, in the trip's currency: it was not owed between the two, and "
             "covers what will be."
-        ),
+        )
     )
 
 
@@ -146,21 +145,12 @@ class BalanceSerializer(CamelCaseSerializer):
     """A member's sums; `balance` = `paid` - `share` + `sent` - `received`."""
 
     user = UserSummary(help_text="A member, or a former member with an entry.")
-    paid = MoneyField(
-        currency="trip.currency", help_text="What they paid for expenses, in the trip's currency."
-    )
-    share = MoneyField(
-        currency="trip.currency", help_text="Their part of all expenses, in the trip's currency."
-    )
-    sent = MoneyField(
-        currency="trip.currency", help_text="What they handed to others, in the trip's currency."
-    )
-    received = MoneyField(
-        currency="trip.currency", help_text="What others handed to them, in the trip's currency."
-    )
+    paid = MoneyField(help_text="What they paid for expenses, in the trip's currency.")
+    share = MoneyField(help_text="Their part of all expenses, in the trip's currency.")
+    sent = MoneyField(help_text="What they handed to others, in the trip's currency.")
+    received = MoneyField(help_text="What others handed to them, in the trip's currency.")
     balance = MoneyField(
-        currency="trip.currency",
-        help_text="Above zero, they get money back; below, they owe it. In the trip's currency.",
+        help_text="Above zero, they get money back; below, they owe it. In the trip's currency."
     )
 
 
@@ -169,7 +159,7 @@ class TransferSerializer(CamelCaseSerializer):
 
     from_ = UserSummary(source="sender", help_text="Who pays.")
     to = UserSummary(source="receiver", help_text="Who receives it.")
-    amount = MoneyField(currency="trip.currency", help_text="The amount, in the trip's currency.")
+    amount = MoneyField(help_text="The amount, in the trip's currency.")
 
 
 class SettleUpRequest(CamelCaseSerializer):

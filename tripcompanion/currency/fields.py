@@ -60,11 +60,11 @@ class RateField(ExactNumber):
 class MoneyField(PlainField):
     """An amount in responses: the integer `<name>_minor` of the row as an exact JSON number.
 
-    `currency` is the dotted path from the row to its currency code; `tripcompanion.compiled` reads
-    it as `second_source`, and calls `combine`.
+    `currency` is the dotted path from the row to its currency code, that of its trip by default;
+    `tripcompanion.compiled` reads it as `second_source`, and calls `combine`.
     """
 
-    def __init__(self, *, currency: str = "currency", **kwargs: Any) -> None:
+    def __init__(self, *, currency: str = "trip.currency", **kwargs: Any) -> None:
         super().__init__(read_only=True, **kwargs)
         self.second_source = currency
 
