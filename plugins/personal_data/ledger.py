@@ -10,7 +10,7 @@ from splits.models import Debt, Expense, Payer, Settlement, Split
 from splits.models.plugin_fields import with_plugin_fields
 from splits.serializers.expense_response import ExpenseSerializer
 from splits.serializers.settlement import SettlementSerializer
-from splits.serializers.split import ScaledField
+from splits.serializers.split import PercentageField
 from tripcompanion.api.serializers import CamelCaseSerializer
 from tripcompanion.currency.fields import CurrencyField, MoneyField
 from tripcompanion.plugin import PersonalList
@@ -67,11 +67,7 @@ class ExportedSplit(CamelCaseSerializer):
     )
     amount = MoneyField(currency="expense.trip.currency", help_text="The user's part.")
     currency = CurrencyField(source="expense.trip.currency", help_text="The currency of `amount`.")
-    percentage = ScaledField(
-        source="percentage_e4",
-        allow_null=True,
-        help_text="The percentage that was entered; null for other split types.",
-    )
+    percentage = PercentageField()
     created_at = serializers.DateTimeField(help_text="When it was created.")
 
 

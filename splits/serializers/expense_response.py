@@ -9,7 +9,7 @@ from splits.models import Category, SplitType
 from splits.models.items import load_items
 from splits.models.plugin_fields import plugin_fields
 from splits.serializers.settlement import EnteredAmount, TransferSerializer
-from splits.serializers.split import ExpenseSplitSerializer, PlainDecimal, ScaledField
+from splits.serializers.split import ExpenseSplitSerializer, PercentageField, PlainDecimal
 from tripcompanion.api.serializers import CamelCaseSerializer, ShownClientId
 from tripcompanion.currency.fields import MoneyField
 from users.serializers.account import UserSummary
@@ -56,11 +56,7 @@ class PreviewSplitSerializer(CamelCaseSerializer):
     amount = MoneyField(
         currency="expense.trip.currency", help_text="Their part, in the trip's currency."
     )
-    percentage = ScaledField(
-        source="percentage_e4",
-        allow_null=True,
-        help_text="The percentage that was entered; null for other split types.",
-    )
+    percentage = PercentageField()
 
 
 class PayerSerializer(CamelCaseSerializer):

@@ -22,8 +22,12 @@ class PlainDecimal(serializers.ReadOnlyField):
         return value.normalize()
 
 
-class ScaledField(PlainDecimal):
-    """The same for a whole number of ten-thousandths."""
+class PercentageField(PlainDecimal):
+    """A percentage that is stored as a whole number of ten-thousandths, `percentage_e4`."""
+
+    def __init__(self) -> None:
+        text = "The percentage that was entered; null for other split types."
+        super().__init__(source="percentage_e4", allow_null=True, help_text=text)
 
     def to_representation(self, value: int | Decimal) -> Decimal:
         return super().to_representation(Decimal(value) / SCALE)
@@ -72,11 +76,7 @@ class ExpenseSplitSerializer(CamelCaseSerializer):
     expense_id = serializers.IntegerField(help_text="The expense that is divided.")
     participant = UserSummary(help_text="Whose part it is.")
     amount = MoneyField(currency="trip_currency", help_text="Their part, in the trip's currency.")
-    percentage = ScaledField(
-        source="percentage_e4",
-        allow_null=True,
-        help_text="The percentage that was entered; null for other split types.",
-    )
+    percentage = PercentageField()
     paid = serializers.BooleanField(
         source="state.paid",
         help_text=(
