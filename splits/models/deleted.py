@@ -216,7 +216,8 @@ class DeletedEntry(models.Model):
     def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` recorded the entry or, for an expense, is a payer."""
         payers = {row["user_id"] for row in self.stored.get("payers", ())}
-        return user.pk == self.row["created_by_id"] or user.pk in payers
+        recorded_by = self.row["created_by_id"]
+        return user.pk == recorded_by or user.pk in payers
 
     def require_restorable(self) -> None:
         """Raise `NotRestorable` if it does not fit the people or the currency of the trip any more.

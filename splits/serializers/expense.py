@@ -379,7 +379,8 @@ class ExpenseRequest(CamelCaseSerializer):
             _require(self, {"splitType": "split_type" in attrs, "items": is_complete})
         first = next(iter(entered), "items") if rows is None else "items"
         if split_type != SplitType.ITEMIZED:
-            raise serializers.ValidationError({first: [_("Only an ITEMIZED expense has it.")]})
+            text = _("Only an ITEMIZED expense has it.")
+            raise serializers.ValidationError({first: [text]})
         if rows is None:
             raise serializers.ValidationError({"items": [_("Send the items, too.")]})
         return items_of(rows, entered, currency)

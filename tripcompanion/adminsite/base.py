@@ -13,7 +13,8 @@ from django.utils.html import format_html
 
 def link(row: Model, label: Any = None) -> str:
     """A link to the page of `row`."""
-    return format_html('<a href="{}">{}</a>', page_url(type(row), "change", row.pk), label or row)
+    url = page_url(type(row), "change", row.pk)
+    return format_html('<a href="{}">{}</a>', url, label or row)
 
 
 def page_url(model: type[Model], page: str, *args: Any, **query: Any) -> str:

@@ -261,7 +261,10 @@ class StrictInstant(serializers.DateTimeField):
         "form": gettext_lazy("Must be a date and time such as 2026-05-14T18:30:00Z."),
         "invalid": gettext_lazy("There is no such day or time."),
     }
-    _FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:[0-5]\d)", re.A)
+    _FORM = re.compile(
+        r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
+        r"(Z|[+-][0-9]{2}:[0-5][0-9])"
+    )
 
     def to_internal_value(self, value: Any) -> datetime:
         if not isinstance(value, str) or not self._FORM.fullmatch(value):

@@ -82,7 +82,8 @@ def _text(name: str, known: tuple[str, ...], is_answered: bool) -> str:
 def _meant(name: str, known: tuple[str, ...]) -> str | None:
     """The known name that `name` is probably meant to be."""
     forms = _forms_of(known)
-    return next((forms[form] for form in _near(_plain(name)) if form in forms), None)
+    plain = _plain(name)
+    return next((forms[form] for form in _near(plain) if form in forms), None)
 
 
 @lru_cache(maxsize=256)

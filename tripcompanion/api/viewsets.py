@@ -360,8 +360,9 @@ class ApiViewSet(GenericViewSet):
     def answer(self, instance: Any, *, location: str = "", **context: Any) -> Response:
         """`instance`, or a list of them, with this action's response serializer."""
         headers = {"Location": location} if location else None
+        data = self._as_declared(instance, **context)
         status = 200 if getattr(instance, "was_created_before", False) else self.success_status
-        return Response(self._as_declared(instance, **context), status=status, headers=headers)
+        return Response(data, status=status, headers=headers)
 
     def _as_declared(self, instance: Any, **context: Any) -> Any:
         shape = self.response_shape(self.action)

@@ -316,7 +316,8 @@ class ProblemAwareSchema(AutoSchema):
         text = text % values if values else text
         field, extensions = getattr(kind, "field", ""), getattr(kind, "extensions", {})
         errors = {field: [text]} if field else None
-        return _example_of(kind, problem(kind.status_code, code, text, errors, **extensions))
+        document = problem(kind.status_code, code, text, errors, **extensions)
+        return _example_of(kind, document)
 
 
 def _one_of(first: str, second: str) -> dict[str, Any]:

@@ -183,7 +183,8 @@ def _keep_what_is_omitted(schema: dict[str, Any]) -> None:
 
 def _explain_null(field: dict[str, Any]) -> None:
     description = field.get("description", "")
-    if any("null" in option.get("type", ()) for option in (field, *field.get("oneOf", ()))):
+    options = (field, *field.get("oneOf", ()))
+    if any("null" in option.get("type", ()) for option in options):
         if "null" not in description:
             field["description"] = f"{description} `null` clears it.".strip()
         return

@@ -44,7 +44,8 @@ class Event(models.TextChoices):
 
 def all_events() -> list[tuple[str, Any]]:
     """The events of the core and of plugins, as choices; those of plugins are their own labels."""
-    return [*Event.choices, *((event, event) for app in plugins() for event in app.events)]
+    added = [(event, event) for app in plugins() for event in app.events]
+    return [*Event.choices, *added]
 
 
 def object_type_of(event: str) -> str:

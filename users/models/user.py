@@ -490,7 +490,8 @@ class User(AbstractBaseUser):
         """
         if self.role == Role.ADMIN:
             admins = User.objects.active().filter(role=Role.ADMIN).order_by("pk")
-            if not any(admin.pk != self.pk for admin in admins.select_for_update(no_key=True)):
+            locked = admins.select_for_update(no_key=True)
+            if not any(admin.pk != self.pk for admin in locked):
                 raise refusal
 
     @property
