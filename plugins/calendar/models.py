@@ -17,7 +17,7 @@ from rest_framework.exceptions import NotFound
 from plugins.calendar.rights import CanSubscribe
 from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.plugin import plugins
-from trips.models import Member, Trip, locked_trip
+from trips.models import Member, Trip, locked_trip, trip_key
 from users.models import Role, User
 from users.random_tokens import digest_of, new_token
 from users.signals import admin_ended, sessions_ended
@@ -45,13 +45,7 @@ class CalendarLink(models.Model):
         db_index=False,
         verbose_name=gettext_lazy("user"),
     )
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="+",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip: Any = trip_key("+", null=True)
     #: SHA-256 of the secret, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(gettext_lazy("created at"), default=timezone.now)

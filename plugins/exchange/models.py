@@ -23,7 +23,7 @@ from splits.models.division import OF_AMOUNTS, SCALE
 from splits.models.items import Items, load_items
 from tripcompanion.api.problems import Conflict
 from tripcompanion.currency.amounts import to_major
-from trips.models import Trip
+from trips.models import trip_key
 from users.models import User
 
 #: How long a plan can be confirmed.
@@ -158,13 +158,7 @@ class Import(models.Model):
         verbose_name=gettext_lazy("imported by"),
     )
     #: The trip that gets the entries; null while a new one is planned.
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="imports",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip: Any = trip_key("imports", null=True)
     makes_trip = models.BooleanField(gettext_lazy("makes the trip"), default=False)
     format = models.CharField(gettext_lazy("format"), max_length=30)
     content = models.TextField(editable=False)

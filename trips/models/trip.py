@@ -437,14 +437,14 @@ class Trip(ClientNamed):
         _require_among(self.present_roles, named)
 
 
-def trip_key(related_name: str, *, db_index: bool = True) -> "models.ForeignKey[Trip, Trip]":
+def trip_key(related_name: str, **options: Any) -> "models.ForeignKey[Trip, Trip]":
     """The column of the trip in rows that are deleted with it."""
     return models.ForeignKey(
         Trip,
         on_delete=models.CASCADE,
         related_name=related_name,
-        db_index=db_index,
         verbose_name=gettext_lazy("trip"),
+        **options,
     )
 
 

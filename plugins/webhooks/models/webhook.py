@@ -21,7 +21,7 @@ from plugins.outgoing import MAX_URL_CHARS, BadAddress, require_reachable
 from plugins.webhooks.mails import WEBHOOK_NEW, WEBHOOKS_OFF
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.lending import without_connection
-from trips.models import Member, Trip, locked_trip
+from trips.models import Member, Trip, locked_trip, trip_key
 from trips.models.journal import JournalEntry
 from trips.roles import OWNER_ROLES, Can
 from users.models import Mail, Role, User
@@ -75,13 +75,7 @@ class Webhook(models.Model):
         User, on_delete=models.CASCADE, related_name="webhooks", verbose_name=gettext_lazy("user")
     )
     #: Null for all trips of the account.
-    trip = models.ForeignKey(
-        Trip,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="webhooks",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip: Any = trip_key("webhooks", null=True)
     url = models.CharField(gettext_lazy("URL"), max_length=MAX_URL_CHARS)
     #: Patterns of events: `expense.changed`, `expense.*` or `*`.
     events = models.JSONField(gettext_lazy("events"), default=list)
