@@ -18,7 +18,7 @@ from plugins.calendar.rights import CanSubscribe
 from tripcompanion.database.watching import DATABASE_AWAY
 from tripcompanion.plugin import plugins
 from trips.models import Member, Trip, locked_trip, trip_key
-from users.models import Role, User
+from users.models import Role, User, user_key
 from users.random_tokens import digest_of, new_token
 from users.signals import admin_ended, sessions_ended
 
@@ -38,13 +38,7 @@ class CalendarLink(models.Model):
     that ends is deleted.
     """
 
-    user = models.ForeignKey(
-        User,
-        on_delete=models.CASCADE,
-        related_name="calendar_links",
-        db_index=False,
-        verbose_name=gettext_lazy("user"),
-    )
+    user = user_key("calendar_links", db_index=False)
     trip: Any = trip_key("+", null=True)
     #: SHA-256 of the secret, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)

@@ -17,7 +17,7 @@ from trips.models import InTripQuerySet, Trip, trip_key
 from trips.models.client_ids import ClientId, ClientNamed
 from trips.models.journal import Entry, JournalEntry, as_text, write
 from trips.signals import author_replaced
-from users.models import User
+from users.models import User, user_key
 
 MAX_MESSAGE_CHARS = 2000
 EVENTS = [f"message.{word}" for word in ("created", "changed", "deleted", "restored")]
@@ -77,9 +77,7 @@ class ReadMark(models.Model):
     """The newest message that a member has read. It only moves forward, without the trip's lock."""
 
     trip = trip_key("read_marks", db_index=False)
-    user = models.ForeignKey(
-        User, on_delete=models.CASCADE, related_name="+", verbose_name=gettext_lazy("user")
-    )
+    user = user_key("+")
     message_id = models.BigIntegerField(gettext_lazy("message"))
     unread: int | None = None
 

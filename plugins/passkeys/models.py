@@ -15,7 +15,7 @@ from plugins.passkeys.mails import PASSKEY_BLOCKED, PASSKEY_NEW
 from plugins.passkeys.relying_party import CHALLENGE_LIFETIME
 from tripcompanion.api.problems import LimitReached
 from tripcompanion.database.models import ThrottleCounter
-from users.models import User
+from users.models import User, user_key
 from users.random_tokens import digest_of
 from users.signals import sessions_ended
 from users.tokens import TokenPair, log_in
@@ -26,9 +26,7 @@ MAX_PASSKEYS, MAX_NAME_CHARS = 20, 100
 class Passkey(models.Model):
     """A key pair in an authenticator; the service has the public key."""
 
-    user = models.ForeignKey(
-        User, models.CASCADE, related_name="passkeys", verbose_name=gettext_lazy("user")
-    )
+    user = user_key("passkeys")
     name = models.CharField(gettext_lazy("name"), max_length=MAX_NAME_CHARS)
     #: SHA-256 of the id that the authenticator gave it, in hexadecimal digits.
     digest = models.CharField(max_length=64, unique=True)

@@ -17,7 +17,7 @@ from plugins.sign_in.providers import MAX_ISSUER_CHARS
 from tripcompanion.api.problems import Conflict
 from tripcompanion.database.models import ThrottleCounter
 from users.emails import MAX_EMAIL_CHARS
-from users.models import EmailTaken, User
+from users.models import EmailTaken, User, user_key
 from users.passwords import HashedPassword
 from users.random_tokens import digest_of
 from users.signals import sessions_ended
@@ -63,9 +63,7 @@ class Identity(models.Model):
     under the same name in the settings opens no account. The address is only shown.
     """
 
-    user = models.ForeignKey(
-        User, on_delete=models.CASCADE, related_name="identities", verbose_name=gettext_lazy("user")
-    )
+    user = user_key("identities")
     issuer = models.CharField(gettext_lazy("issuer"), max_length=MAX_ISSUER_CHARS)
     subject = models.CharField(gettext_lazy("subject"), max_length=MAX_SUBJECT_CHARS)
     #: Empty if the provider had not verified it.

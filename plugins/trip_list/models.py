@@ -9,16 +9,14 @@ from django.utils.translation import gettext_lazy
 
 from plugins.trip_list.rights import CanArchive
 from trips.models import InTripQuerySet, Member, Trip, locked_trip, trip_key
-from users.models import User
+from users.models import User, user_key
 
 
 class ArchivedTrip(models.Model):
     """A trip that one of its members has archived; it is there for everybody else as before."""
 
     trip = trip_key("archived_by", db_index=False)
-    user = models.ForeignKey(
-        User, on_delete=models.CASCADE, related_name="+", verbose_name=gettext_lazy("user")
-    )
+    user = user_key("+")
     at = models.DateTimeField(gettext_lazy("at"), default=timezone.now, editable=False)
 
     objects = InTripQuerySet["ArchivedTrip"].as_manager()

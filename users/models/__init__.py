@@ -15,5 +15,6 @@ from users.models.user import (
     User,
     Via,
     address_check,
+    user_key,
 )
 from users.passwords import MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS

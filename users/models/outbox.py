@@ -8,6 +8,7 @@ time does not reveal whether an address has an account.
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
@@ -17,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from users.emails import MAX_EMAIL_CHARS
 from users.mail_templates import MailTemplate, letters
 from users.models.notices import current_language
-from users.models.user import User
+from users.models.user import User, user_key
 
 logger = logging.getLogger(__name__)
 
@@ -80,13 +81,7 @@ class Mail(models.Model):
     expense_id = models.BigIntegerField(null=True, db_index=True)
     #: The row that the `link` of a mail is about. The database lets it name invitations only.
     object_id = models.BigIntegerField(null=True, db_index=True, db_column="invitation_id")
-    user = models.ForeignKey(
-        User,
-        on_delete=models.CASCADE,
-        null=True,
-        related_name="mails",
-        verbose_name=gettext_lazy("user"),
-    )
+    user: Any = user_key("mails", null=True)
     letter = models.CharField(gettext_lazy("subject"), max_length=16, choices=letters)
     address = models.CharField(gettext_lazy("address"), max_length=MAX_EMAIL_CHARS)
     language = models.CharField(gettext_lazy("language"), max_length=7, default=current_language)

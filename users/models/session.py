@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from tripcompanion.compiled import CompiledQuery, Param
 from users.models.conflicts import LogInAgain
-from users.models.user import User
+from users.models.user import User, user_key
 
 #: How recent a log-in must be to stand for the current password.
 JUST_LOGGED_IN = timedelta(minutes=10)
@@ -44,9 +44,7 @@ class Session(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(
-        User, on_delete=models.CASCADE, related_name="sessions", verbose_name=gettext_lazy("user")
-    )
+    user = user_key("sessions")
     #: The `jti` of the valid refresh token; all earlier ones are used up.
     refresh_jti = models.CharField(max_length=32)
     #: The account's hash when the session started; the session ends once that changes.

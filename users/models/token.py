@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import APIException, NotFound
 
 from tripcompanion.api.problems import LimitReached
-from users.models.user import TokenLimits, User
+from users.models.user import TokenLimits, User, user_key
 from users.random_tokens import digest_of, new_token, require_lifetime
 from users.scopes import all_scopes
 
@@ -58,12 +58,7 @@ class ScopedToken(models.Model):
     is safe.
     """
 
-    user = models.ForeignKey(
-        User,
-        on_delete=models.CASCADE,
-        related_name="scoped_tokens",
-        verbose_name=gettext_lazy("user"),
-    )
+    user = user_key("scoped_tokens")
     name = models.CharField(gettext_lazy("name"), max_length=MAX_TOKEN_NAME_CHARS)
     #: The first characters of the token.
     hint = models.CharField(gettext_lazy("begins with"), max_length=HINT_CHARS)

@@ -575,6 +575,17 @@ class User(AbstractBaseUser):
         return _log_in_hash(self.password, self.session_epoch)
 
 
+def user_key(related_name: str, **options: Any) -> "models.ForeignKey[User, User]":
+    """The column of the account in rows that are deleted with it."""
+    return models.ForeignKey(
+        User,
+        on_delete=models.CASCADE,
+        related_name=related_name,
+        verbose_name=gettext_lazy("user"),
+        **options,
+    )
+
+
 @lru_cache(maxsize=2048)
 def _log_in_hash(password: str, session_epoch: int) -> str:
     """The session hash, cached because every request computes it."""

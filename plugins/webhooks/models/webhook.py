@@ -24,7 +24,7 @@ from tripcompanion.database.lending import without_connection
 from trips.models import Member, Trip, locked_trip, trip_key
 from trips.models.journal import JournalEntry
 from trips.roles import OWNER_ROLES, Can
-from users.models import Mail, Role, User
+from users.models import Mail, Role, User, user_key
 from users.models.outbox import current_language
 from users.signals import sessions_ended
 
@@ -71,9 +71,7 @@ class Webhook(models.Model):
     secrets.
     """
 
-    user = models.ForeignKey(
-        User, on_delete=models.CASCADE, related_name="webhooks", verbose_name=gettext_lazy("user")
-    )
+    user = user_key("webhooks")
     #: Null for all trips of the account.
     trip: Any = trip_key("webhooks", null=True)
     url = models.CharField(gettext_lazy("URL"), max_length=MAX_URL_CHARS)
