@@ -101,6 +101,9 @@ class Restorable(models.Model):
     class Meta:
         abstract = True
 
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
     def is_own(self, user: User, can: Capability) -> bool:
         """Whether `user` added it."""
         return user.pk == self.created_by_id

@@ -80,9 +80,6 @@ class Comment(ClientNamed, InTrip):
         verbose_name = gettext_lazy("comment")
         verbose_name_plural = gettext_lazy("comments")
 
-    def __str__(self) -> str:
-        return f"#{self.pk}"
-
     def is_own(self, user: User, can: Capability) -> bool:
         return user.pk == self.created_by_id
 

@@ -212,9 +212,6 @@ class DocumentFile(InTrip):
 
     objects = InTripQuerySet["DocumentFile"].as_manager()
 
-    def __str__(self) -> str:
-        return f"#{self.attachment_id}"
-
 
 @contextmanager
 def attaching(attachment: Attachment, by: User) -> Iterator[None]:

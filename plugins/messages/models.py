@@ -62,9 +62,6 @@ class Message(ClientNamed, Restorable):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"#{self.pk}"
-
     def assign(self, **fields: Any) -> None:
         """Set these fields. Raises `ValidationError` on `replyTo`."""
         super().assign(**fields)

@@ -110,9 +110,6 @@ class Poll(Restorable):
         verbose_name = gettext_lazy("poll")
         verbose_name_plural = gettext_lazy("polls")
 
-    def __str__(self) -> str:
-        return f"#{self.pk}"
-
     @property
     def is_closed(self) -> bool:
         is_over = self.closes_at is not None and self.closes_at <= timezone.now()
@@ -279,9 +276,6 @@ class Vote(InTrip):
             models.UniqueConstraint(fields=["poll", "created_by"], name="one_vote_in_poll"),
             models.CheckConstraint(condition=~Q(option_words=""), name="vote_chooses"),
         ]
-
-    def __str__(self) -> str:
-        return f"#{self.pk}"
 
     @property
     def option_ids(self) -> list[int]:

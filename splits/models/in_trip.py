@@ -33,6 +33,9 @@ class InTrip(models.Model):
     class Meta:
         abstract = True
 
+    def __str__(self) -> str:
+        return f"#{self.pk}"
+
 
 def is_among(keys: models.QuerySet[Any, Any]) -> Case:
     """Condition on rows: their primary key is one of `keys`, which are found once.
