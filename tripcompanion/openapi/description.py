@@ -31,10 +31,11 @@ def describe(result: dict[str, Any], generator: Any, request: Any, public: bool)
     for name, schema in result["components"]["schemas"].items():
         if name in schemas:
             schema["description"] = schemas[name]
-    operations = [operation for item in result["paths"].values() for operation in item.values()]
-    for parameter in (each for one in operations for each in one.get("parameters", ())):
-        if text := parameters.get(parameter["name"]):
-            parameter.setdefault("description", text)
+    for item in result["paths"].values():
+        for operation in item.values():
+            for parameter in operation.get("parameters", ()):
+                if text := parameters.get(parameter["name"]):
+                    parameter.setdefault("description", text)
     return result
 
 

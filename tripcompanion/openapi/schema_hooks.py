@@ -70,12 +70,10 @@ def _operations(result: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _in_reading_order(result: dict[str, Any]) -> dict[str, Any]:
     """The paths by tag, then in the order of the routes, with parameters in camelCase."""
     order = [tag["name"] for tag in result.get("tags", ())]
-    paths = {
-        re.sub(r"{\w+}", lambda name: camel_case(name[0]), path): {
-            method: item[method] for method in METHODS if method in item
-        }
-        for path, item in result["paths"].items()
-    }
+    paths = {}
+    for path, item in result["paths"].items():
+        shown_path = re.sub(r"{\w+}", lambda name: camel_case(name[0]), path)
+        paths[shown_path] = {method: item[method] for method in METHODS if method in item}
 
     def place(path: str) -> int:
         return min(order.index(operation["tags"][0]) for operation in paths[path].values())
