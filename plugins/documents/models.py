@@ -37,16 +37,13 @@ REMIND_AT = datetime.time(8, tzinfo=datetime.UTC)
 class DocumentQuerySet(RestorableQuerySet["Document"]):
     def with_details(self) -> Self:
         """With their files, and with the members of their trips."""
-        people = summary_of("person")
         files = DocumentFile.objects.select_related("person", "attachment__created_by")
-        files = files.only("trip", "document", *people, *columns_of("attachment__"))
-        members = Member.objects.present().select_related("user").order_by("pk")
-        members = members.only("trip", "user", *summary_of("user"))
-        parts: list[Prefetch[Any]] = [
-            Prefetch("files", files.order_by("attachment_id"), "loaded_files"),
-            Prefetch("trip__members", members, "loaded_members"),
-        ]
-        return self.select_related("trip", "created_by").prefetch_related(*parts)
+        files = files.only("trip", "document", *summary_of("person"), *columns_of("attachment__"))
+        files = files.order_by("attachment_id")
+        rows = self.select_related("trip", "created_by")
+        rows = rows.prefetch_related(Prefetch("files", files, "loaded_files"))
+        members = Member.objects.with_details().order_by("pk")
+        return rows.prefetch_related(Prefetch("trip__members", members, "loaded_members"))
 
     def due(self) -> Self:
         """Those of which people are to be reminded now, the longest overdue first."""
