@@ -27,9 +27,6 @@ def finish_document(
         for parameter in operation.get("parameters", ()):
             if "description" in parameter:
                 parameter["description"] = parameter["description"].strip()
-            # The description stands beside the schema, so nothing has to be composed.
-            if [*parameter["schema"]] == ["allOf"]:
-                [parameter["schema"]] = parameter["schema"]["allOf"]
         _add_headers(operation)
         operation["responses"] = {
             status: _shared(operation, status, response, components)
