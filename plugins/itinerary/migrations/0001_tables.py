@@ -55,13 +55,11 @@ class Migration(migrations.Migration):
             name='ActivityExpense',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('activity', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links', to='itinerary.activity', verbose_name='activity')),
-                ('expense', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='splits.expense', verbose_name='expense')),
+                ('activity', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='links', to='itinerary.activity')),
+                ('expense', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='splits.expense')),
                 ('trip', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='activity_expenses', to='trips.trip', verbose_name='trip')),
             ],
             options={
-                'verbose_name': 'expense of an activity',
-                'verbose_name_plural': 'expenses of activities',
                 'constraints': [models.UniqueConstraint(fields=('expense',), name='expense_of_one_activity')],
             },
         ),

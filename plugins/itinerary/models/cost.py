@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import F, OuterRef, Prefetch, Q, Subquery
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 
 from plugins.itinerary.models.activity import Activity, ActivityQuerySet, day_index
@@ -31,19 +30,9 @@ class ActivityExpense(models.Model):
     """
 
     trip = trip_key("activity_expenses")
-    activity = models.ForeignKey(
-        Activity,
-        on_delete=models.CASCADE,
-        related_name="links",
-        verbose_name=gettext_lazy("activity"),
-    )
+    activity = models.ForeignKey(Activity, on_delete=models.CASCADE, related_name="links")
     expense = models.ForeignKey(
-        Expense,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        related_name="+",
-        db_index=False,
-        verbose_name=gettext_lazy("expense"),
+        Expense, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+", db_index=False
     )
 
     objects = ActivityExpenseQuerySet.as_manager()
@@ -52,8 +41,6 @@ class ActivityExpense(models.Model):
     amount_minor: int
 
     class Meta:
-        verbose_name = gettext_lazy("expense of an activity")
-        verbose_name_plural = gettext_lazy("expenses of activities")
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["expense"], name="expense_of_one_activity")
         ]
