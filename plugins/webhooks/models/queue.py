@@ -98,9 +98,6 @@ def due(served: Collection[int] = ()) -> Iterator[Webhook]:
 def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
     """The ids of webhooks that are behind a journal, or do not know a trip of their account yet."""
     positions = WebhookPosition.objects.filter(webhook__in=webhooks)
-    # Rows that are not sent come after those that are, so the next ones tell.
-    next_rows = (F("number") + 1, F("number") + BATCH_ROWS)
-    behind = positions.filter(_is_told("trip__journal__"), trip__journal__number__range=next_rows)
     of_accounts = [webhook for webhook in webhooks if webhook.trip_id is None]
     known = set(positions.filter(webhook__in=of_accounts).values_list("webhook", "trip"))
     present = Member.objects.present().filter(user__in={one.user_id for one in of_accounts})
@@ -112,7 +109,14 @@ def _with_news(webhooks: Sequence[Webhook]) -> set[int]:
         for one in of_accounts
         if any((one.pk, trip_id) not in known for trip_id in trips[one.user_id])
     }
-    return unknown.union(behind.values_list("webhook", flat=True))
+    return unknown.union(_behind(positions).values_list("webhook", flat=True))
+
+
+def _behind(positions: models.QuerySet[WebhookPosition]) -> models.QuerySet[WebhookPosition]:
+    """Those after which there is something to send, each as often as there are rows."""
+    # Rows that are not sent come after those that are, so the next ones tell.
+    next_rows = (F("number") + 1, F("number") + BATCH_ROWS)
+    return positions.filter(_is_told("trip__journal__"), trip__journal__number__range=next_rows)
 
 
 def _unclaimed() -> Q:
@@ -133,7 +137,8 @@ class Lease:
         Accounts take turns: those that were `served` come after the others.
         """
         worker = uuid4()
-        for webhook in chain(*(islice(due(them), CANDIDATES) for them in (served, ()))):
+        rounds = dict.fromkeys([(*served,), ()])
+        for webhook in chain(*(islice(due(them), CANDIDATES) for them in rounds)):
             # Only columns of the row, because PostgreSQL compares them again after waiting for it.
             free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)
             if free.update(claimed_by=worker, claimed_until=timezone.now() + LEASE):
@@ -211,7 +216,7 @@ class Lease:
     def _from_journal(self) -> WebhookDelivery | None:
         """A new message for the next row of a journal that the webhook wants."""
         positions = self.webhook.positions.filter(self._still_seen("trip"))
-        for position in positions.order_by("id"):
+        for position in _behind(positions).order_by("id").distinct():
             while rows := events_after(position.trip_id, position.number):
                 for number, event in rows:
                     position.number = number

@@ -176,6 +176,28 @@ def test_webhooks_are_looked_at_in_batches_the_longest_waiting_first(
     assert [request.path for request in receiver.received] == ["/first", "/second", "/third"]
 
 
+def test_with_nothing_to_send_the_webhooks_are_looked_at_once(hook, django_assert_num_queries):
+    with django_assert_num_queries(3):
+        assert deliver() == (0, 0)
+
+
+def test_the_next_message_costs_the_same_however_many_trips_there_are(
+    api, olga, ed, receiver, django_assert_num_queries
+):
+    trips = {olga: [owned_trip(olga)], ed: [owned_trip(ed) for _number in range(20)]}
+    for user in trips:
+        register(api, user, url=f"https://{HOST}:{receiver.port}/{user.pk}")
+    assert deliver() == (0, 0)
+    for user, own in trips.items():
+        record(api, user, own[-1])
+        lease = Lease.claim()
+        lease.align()
+        with django_assert_num_queries(9):
+            assert lease.next().journal_trip_id == own[-1].pk
+        lease.release()
+        assert deliver() == (1, 0)
+
+
 @pytest.mark.parametrize("code", [301, 302, 307, 400, 404, 410, 500])
 def test_only_2xx_is_a_success(api, trip, olga, receiver, hook, code):
     receiver.answer = status(code)
