@@ -150,6 +150,15 @@ def test_an_address_that_is_refused_for_now_is_tried_again(post, olga):
     assert send() == "1 mails sent, 0 waiting, 0 given up."
 
 
+def test_a_refusal_that_ends_the_connection_delays_no_other_mail(post, olga, ed):
+    post.refusals["olga@example.com"] = "421 4.7.0 too many errors"
+    notice(olga)
+    notice(ed)
+    with pytest.raises(CommandError, match="^1 mails sent, 1 waiting, 0 given up"):
+        send()
+    assert [message["To"] for message in post.received] == ["ed@example.com"]
+
+
 @pytest.mark.parametrize("address", ["ol\nga@example.com", "@example.com", "a b <c@d>, e"])
 def test_an_address_that_breaks_a_mail_does_not_break_the_queue(post, olga, ed, address):
     mail = Mail.objects.create(user=olga, letter=MailTemplate.EMAIL_CHANGED, address=address)

@@ -58,15 +58,15 @@ def deliver(is_over: Callable[[], bool] = bool) -> Delivery:
             elif mail.claim():
                 try:
                     sent += send(mail, connection)
-                except smtplib.SMTPRecipientsRefused as error:
-                    failed += 1
-                    mail.note(_summary(error))
-                    given_up += _code(error) >= 500 and mail.give_up(mail.error)
                 except OSError as error:  # smtplib's exceptions are OSErrors too
                     failed += 1
                     mail.note(_summary(error))
                     if _is_server_fault(error):
                         break
+                    # smtplib has closed it after a 421.
+                    connection.close()
+                    is_refused = isinstance(error, smtplib.SMTPRecipientsRefused)
+                    given_up += is_refused and _code(error) >= 500 and mail.give_up(mail.error)
                 except ValueError:
                     failed += 1
                     given_up += mail.give_up("not an address that mail can be sent to")
