@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from rest_framework import serializers
 
 from plugins.fields import ChangesField, ObjectSerializer
@@ -111,11 +111,14 @@ def _with(rows: QuerySet[Any], *columns: str) -> QuerySet[Any]:
     return rows.select_related(*related).only(*own, *columns).order_by("id")
 
 
-def _in_trip(model: Any, **lookup: Any) -> QuerySet[Any]:
-    """The rows of a user, each joined with an expense of its trip, which is on the same node."""
-    rows = model.objects.filter(expense__trip=F("trip"), **lookup)
+def _of_expenses(model: Any, **lookup: Any) -> QuerySet[Any]:
+    """The rows of a user, with their expenses, which are read by their keys.
+
+    A join would compare them with all expenses of a trip that PostgreSQL does not know.
+    """
     columns = ("trip", "description", "expense_date", "currency", "trip__currency")
-    return _with(rows, *(f"expense__{name}" for name in columns))
+    expenses = Prefetch("expense", Expense.objects.select_related("trip").only(*columns))
+    return model.objects.filter(**lookup).prefetch_related(expenses).order_by("id")
 
 
 def _debts_of(user: Any) -> QuerySet[Debt]:
@@ -139,13 +142,13 @@ LISTS = (
         ),
     ),
     PersonalList(
-        "payments", ExportedPayment, "What they paid.", lambda user: _in_trip(Payer, user=user)
+        "payments", ExportedPayment, "What they paid.", lambda user: _of_expenses(Payer, user=user)
     ),
     PersonalList(
         "splits",
         ExportedSplit,
         "Their parts of expenses.",
-        lambda user: _in_trip(Split, participant=user),
+        lambda user: _of_expenses(Split, participant=user),
     ),
     PersonalList("debts", ExportedDebt, "Debts of theirs and to them.", _debts_of),
     PersonalList(
