@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import NotFound
 
-from plugins.webhooks.models.webhook import Webhook
+from plugins.webhooks.models.webhook import Webhook, WebhookState
 from tripcompanion.plugin import MAX_EVENT_CHARS
 from trips.models.events import all_events
 from users.models import User
@@ -119,8 +119,11 @@ class WebhookDelivery(models.Model):
         """
         with Webhook.locked(user, webhook_id) as webhook:
             rows = cls.objects.filter(webhook=webhook, pk=delivery_id)
-            ended = rows.exclude(state=DeliveryState.WAITING)
-            if not ended.update(state=DeliveryState.WAITING, by_hand=True):
+            if webhook.state == WebhookState.ON:
+                by_hand = rows.exclude(state=DeliveryState.WAITING)
+            else:
+                by_hand = rows  # nothing is being retried
+            if not by_hand.update(state=DeliveryState.WAITING, by_hand=True):
                 Webhook.objects.filter(pk=webhook.pk).update(due_at=timezone.now())
             found = rows.first()
             if found is None:

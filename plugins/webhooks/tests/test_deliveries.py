@@ -272,6 +272,21 @@ def test_a_message_is_sent_again_by_hand_with_the_same_id(api, trip, olga, recei
     assert bodies(receiver)[-1]["state"]["description"] == "Lunch"
 
 
+def test_a_message_that_was_being_retried_is_sent_by_hand_if_the_webhook_is_off(
+    api, trip, olga, receiver, hook
+):
+    receiver.answer = status(500)
+    record(api, olga, trip)
+    assert deliver() == (0, 1)
+    receiver.answer = status(204)
+    path = f"{WEBHOOKS}/{hook['id']}"
+    api(olga).patch(path, {"state": "off"})
+    [message] = log_of(api, olga, hook)
+    assert api(olga).post(f"{path}/deliveries/{message['id']}/redeliver").status_code == 202
+    assert deliver() == (1, 0)
+    assert log_of(api, olga, hook)[0]["state"] == "delivered"
+
+
 def test_a_test_message_is_sent_once_also_if_the_webhook_is_off(api, trip, olga, receiver, hook):
     api(olga).patch(f"{WEBHOOKS}/{hook['id']}", {"state": "off"})
     api(olga).post(f"{WEBHOOKS}/{hook['id']}/test")
