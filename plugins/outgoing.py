@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import closing
+from functools import lru_cache
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from threading import BoundedSemaphore, Thread
@@ -25,6 +26,8 @@ MAX_URL_CHARS = 2048
 MAX_RESPONSE_BYTES = 4096
 USER_AGENT = "TripCompanion/1.0"
 
+#: How soon a change of the certificates of authorities is noticed.
+_CONTEXT_SECONDS = 3600
 _STANDARD_PORTS = {"http": 80, "https": 443}
 _FIRST_FREE_PORT = 1024
 #: Global unicast addresses. All others map IPv4, or belong to networks that are not public.
@@ -279,9 +282,8 @@ def _connected(address: Address, found: list[str], deadline: float) -> _Socket |
     if address.scheme == "http":
         sock: Any = _Socket(fileno=plain.detach())
     else:
-        context = ssl.create_default_context()
-        context.sslsocket_class = _TlsSocket
         try:
+            context = _context(time.monotonic() // _CONTEXT_SECONDS)
             # The time-out is one for the whole handshake.
             plain.settimeout(_seconds_until(deadline))
             sock = context.wrap_socket(plain, server_hostname=address.host)
@@ -289,6 +291,14 @@ def _connected(address: Address, found: list[str], deadline: float) -> _Socket |
             plain.close()
     sock.deadline = deadline
     return sock
+
+
+@lru_cache(maxsize=1)
+def _context(_period: float) -> ssl.SSLContext:
+    """Reading the certificates of all authorities takes longer than sending a message."""
+    context = ssl.create_default_context()
+    context.sslsocket_class = _TlsSocket
+    return context
 
 
 def _exchange(sock: _Socket | _TlsSocket, address: Address, request: _Request) -> tuple[int, bytes]:

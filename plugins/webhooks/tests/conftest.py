@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plugins import outgoing
 from plugins.webhooks.tests.hooks import register
 from plugins.webhooks.tests.receiver import HOST, Authority, Receiver, receiving, resolving
 from tests.cast import Api
@@ -19,6 +20,7 @@ def authority(tmp_path: Path, monkeypatch: Any) -> Authority:
     authority = Authority(tmp_path / "ca.pem")
     authority.ca.cert_pem.write_to_path(str(authority.file))
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    outgoing._context.cache_clear()
     return authority
 
 

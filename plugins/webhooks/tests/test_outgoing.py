@@ -1,5 +1,6 @@
 """Requests to addresses that users chose, and receivers that misbehave."""
 
+import ssl
 import time
 
 import pytest
@@ -118,6 +119,13 @@ def test_the_certificate_must_be_of_a_known_authority(receiver, monkeypatch, tmp
     with receiving(Authority(tmp_path / "none").context(HOST)) as forger:
         assert reason(forger) == "tls"
         assert forger.received == []
+
+
+def test_the_certificates_of_authorities_are_read_once(receiver, monkeypatch):
+    read, make = [], ssl.create_default_context
+    monkeypatch.setattr(ssl, "create_default_context", lambda: read.append("read") or make())
+    assert [send(receiver), send(receiver)] == [204, 204]
+    assert read == ["read"]
 
 
 def test_proxies_in_the_environment_are_not_used(receiver, monkeypatch):
