@@ -25,7 +25,7 @@ from plugins.exchange.description import (
     UnreadableFile,
 )
 from plugins.exchange.formats.entries import apportioned
-from plugins.exchange.formats.reading import RowError, TripDescription, plain
+from plugins.exchange.formats.reading import MAX_MARKS, RowError, TripDescription, plain
 from plugins.recording import KEPT_TYPES
 from splits.models import Rate
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
@@ -35,7 +35,7 @@ from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from splits.serializers.expense import ExpenseRequest, items_of
-from tripcompanion.api.serializers import MAX_URL_CHARS
+from tripcompanion.api.serializers import MAX_URL_CHARS, has_many_marks
 from tripcompanion.currency.amounts import ENDED, EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
 from trips.models.default_division import MAX_WEIGHT
 
@@ -58,7 +58,7 @@ class Fitting:
     ) -> None:
         self.described, self.currency = described, currency
         self.people, self.given = people, given
-        self._names = {person.key: person.name for person in described.people}
+        self._names = {person.key: plain(person.name) for person in described.people}
         self.rates: dict[str, tuple[Decimal, str, date]] = {}
 
     def fitted(self, entry: Any) -> tuple[Any, list[Note]]:
@@ -192,7 +192,8 @@ class Fitting:
             return replace(entry, comments=())
         most_chars = longest(rows.model, rows.text)
         for comment in entry.comments:
-            text = plain("\n".join(line.rstrip() for line in comment.text.splitlines()))
+            text = "\n".join(line.rstrip() for line in comment.text.splitlines())
+            text = _plain(text, notes)
             if text:
                 texts.append(f"{self._names.get(comment.person or '', '?')}: {text}")
         if max(map(len, texts), default=0) > most_chars:
@@ -384,7 +385,7 @@ def _with_fields(entry: Any, notes: list[Note]) -> Any:
         elif value is None:
             value = column.get_default()
         elif column.max_length and not column.choices:
-            value = plain(value)
+            value = _plain(value, notes)
             if len(value) > column.max_length:
                 notes.append(Note("cut", {"limit": column.max_length}))
                 value = value[: column.max_length].strip()
@@ -395,6 +396,13 @@ def _with_fields(entry: Any, notes: list[Note]) -> Any:
                 value = column.get_default()
         fields[name] = value
     return replace(entry, fields=fields)
+
+
+def _plain(text: str, notes: list[Note]) -> str:
+    """The plain text, with a note if a letter had too many accents."""
+    if has_many_marks(text):
+        notes.append(Note("marks_cut", {"limit": MAX_MARKS}))
+    return plain(text)
 
 
 def _web_address(text: str | None) -> str | None:

@@ -129,6 +129,7 @@ _TEXTS: Mapping[str, Any] = {
     "known_trip": gettext_lazy(
         "The file is a newer one of a group that was imported into this trip."
     ),
+    "marks_cut": gettext_lazy("Only %(limit)s accents of a letter were kept."),
     "more_people": gettext_lazy(
         "The file does not name all who took part, so the payer bears the rest."
     ),

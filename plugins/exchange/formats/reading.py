@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from itertools import count
+from itertools import chain, count, groupby, islice
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -20,6 +20,8 @@ from tripcompanion.currency import amounts
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
 #: Normal forms of longer texts could take seconds, and categories a hundred comparisons a word.
 _MAX_NORMAL, _MAX_LABEL = 1000, 200
+#: How many accents a letter keeps: as many as anybody may enter.
+MAX_MARKS = 30
 _GUARDED = tuple("=+-@\t\r\n")
 #: Control characters and blanks of other widths, and what turns the direction of a line.
 _UNSEEN = re.compile(
@@ -192,10 +194,12 @@ def clean(text: str) -> str:
 def plain(text: str) -> str:
     """The text without control characters; those that join letters and signs stay, as by hand.
 
-    A text with more accents on a letter than anybody may enter loses all of its accents.
+    A letter keeps at most `MAX_MARKS` accents.
     """
     if has_many_marks(text):
-        text = "".join(letter for letter in text if not unicodedata.combining(letter))
+        runs = groupby(text, lambda letter: unicodedata.combining(letter) > 0)
+        kept = (islice(run, MAX_MARKS if is_marks else None) for is_marks, run in runs)
+        text = "".join(chain.from_iterable(kept))
     return _UNSEEN.sub(" ", text).strip()
 
 

@@ -22,9 +22,10 @@ from plugins.exchange.source import LONG_NUMBER, MAX_CELL_CHARS, MAX_LINES, Sour
 from plugins.exchange.tests import samples
 from plugins.exchange.tests.conftest import send_form
 from plugins.exchange.tests.copies import file_of
-from plugins.exchange.tests.reading import codes, entries, read, skipped
+from plugins.exchange.tests.reading import codes, entries, planned, read, skipped
 from plugins.exchange.tests.samples import SPLITPRO_CSV
 from tests.test_linear_time import least_seconds
+from tripcompanion.api.serializers import has_many_marks
 
 pytestmark = pytest.mark.either
 
@@ -212,8 +213,16 @@ def test_what_no_text_of_ours_can_have_is_not_looked_at():
     """The normal form of many marks on one letter takes the square of their number."""
     marks = "\u0301\u0323" * 40_000
     assert reading.clean(f" {marks} ") == marks
-    assert reading.plain(f"a{marks}b") == "ab"
     assert reading.category("x " * 40_000 + "hotel") == "OTHER"
+
+
+def test_a_letter_keeps_as_many_accents_as_anybody_may_enter(olga):
+    most = "\u0323" * 15 + "\u0301" * 15
+    files = [SPLITPRO_CSV.replace("Hut", f"Hüq{marks}e") for marks in (most, most + "\u0301")]
+    whole, cut = (planned(olga, file).rows.get(line=2) for file in files)
+    assert (whole.note_list, cut.note_list) == ([], [["marks_cut", {"limit": 30}]])
+    assert whole.description == cut.description == f"Hüq{most}e, night 1"
+    assert has_many_marks(f"q{most}\u0301")
 
 
 @pytest.mark.parametrize("content", [samples.SPLITWISE_CSV, samples.SPLIIT_JSON])
