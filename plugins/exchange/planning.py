@@ -110,9 +110,8 @@ def plan_import(
     with TemporaryFile() as rows:
         try:
             described = describe(choices.source(file))
-            is_known = trip is None and not choices.as_new_trip
-            if is_known:
-                trip = known_trip(caller, described)
+            newer = None if choices.as_new_trip else known_trip(caller, described)
+            trip = trip or newer
             if trip is None and caller.confined_to is not None:
                 raise InsufficientScope
             known = _known(trip, described)
@@ -120,7 +119,7 @@ def plan_import(
                 described.people, caller, trip, choices.mapping, is_own=known.is_own_file
             )
             plan = _Plan(described, choices, people, trip, known)
-            if is_known and trip is not None:
+            if newer is not None and trip == newer:
                 plan.notes.append(Note("known_trip"))
             if trip is not None and (choices.title or choices.destination):
                 plan.notes.append(Note("keeps_title"))

@@ -39,9 +39,15 @@ LABELS = (
 
 
 class ExchangeRatesField(serializers.DictField):
-    """`{"<currency>": number}`; the numbers are texts in Python, as they are stored."""
+    """`{"<currency>": number}`; the numbers are texts in Python, as they are stored.
+
+    The list of rates that a plan answered chooses nothing.
+    """
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
+        answered = self.context.get("answered")
+        if answered and isinstance(data, list) and data == answered()[self.field_name]:
+            raise serializers.SkipField
         known = StrictChoice(
             choices=(*CODES, *ENDED), error_messages=CurrencyField.default_error_messages
         )

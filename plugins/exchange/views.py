@@ -118,14 +118,8 @@ class ImportViewSet(InTripViewSet):
         if self.action == "create":
             serializer = ImportTexts(data=sent, context=self.names_context())
         else:
-            context = self.names_context(partial(self._get, self.kwargs["import_id"]))
-            # What was read and is sent back chooses nothing.
-            for name in sent.keys() & {"tripId", "exchangeRates"}:
-                stored = context["answered"]()[name]
-                # `true` equals 1.
-                if type(sent[name]) is type(stored) and sent[name] == stored:
-                    del sent[name]
-            serializer = ImportOptions(data=sent, context=context)
+            stored = partial(self._get, self.kwargs["import_id"])
+            serializer = ImportOptions(data=sent, context=self.names_context(stored))
         serializer.is_valid(raise_exception=True)
         return serializer.validated_data
 

@@ -215,6 +215,12 @@ def test_a_plan_goes_into_another_trip_and_back(plan, api, olga, trip):
     assert client.get(path).json()["makesTrip"]
 
 
+def test_a_newer_file_sent_back_stays_one(imported, plan, api, olga):
+    trip_id = imported(samples.SPLITWISE_CSV)["tripId"]
+    answer = plan(samples.SPLITWISE_CSV)
+    assert api(olga).patch(answer["Location"], {"tripId": trip_id}).json() == answer.json()
+
+
 def test_a_refused_change_leaves_the_plan(plan, api, olga, settings):
     answer = plan(samples.SPLITWISE_CSV)
     for body, status in (
