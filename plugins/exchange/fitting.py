@@ -50,14 +50,15 @@ _OF_ONE_CURRENCY = {"MANUAL", *KEPT_TYPES}
 class Fitting:
     """Makes entries fit for a trip in `currency`, whose people have the keys in `people`.
 
-    `given` are the caller's rates; `rates` are those that were needed, with source and day.
+    `given` are the caller's rates, of which `given_used` names those that were needed; `rates` are
+    all that were needed, with source and day.
     """
 
     def __init__(
         self, described: TripDescription, currency: str, people: Set[str], given: Mapping[str, str]
     ) -> None:
         self.described, self.currency = described, currency
-        self.people, self.given = people, given
+        self.people, self.given, self.given_used = people, given, set[str]()
         self._names = {person.key: plain(person.name) for person in described.people}
         self.rates: dict[str, tuple[Decimal, str, date]] = {}
 
@@ -121,7 +122,7 @@ class Fitting:
             return entry
         currency, rate = self.currency, entry.rate
         if entry.converted_minor is None and rate is None:
-            rate = Decimal(self.given.get(entry.currency, 0))
+            rate = self._given(entry.currency) or Decimal(0)
             if not rate and entry.currency not in SUCCESSORS:
                 raise RowError("no_rate", currency=entry.currency)
             if not rate:
@@ -228,12 +229,19 @@ class Fitting:
     def _by(self, entry: Any, rate: Decimal) -> int:
         return convert(entry.amount_minor, entry.currency, self.currency, rate)
 
+    def _given(self, currency: str) -> Decimal | None:
+        """The caller's rate, which is used."""
+        if currency not in self.given:
+            return None
+        self.given_used.add(currency)
+        return Decimal(self.given[currency])
+
     def _rate(self, currency: str) -> tuple[Decimal, str, date]:
         """The caller's rate to the trip's currency, or the latest stored. Raises `RowError`."""
         if currency not in self.rates:
-            given = self.given.get(currency)
+            given = self._given(currency)
             if given is not None:
-                rate = _storable(Decimal(given), Decimal(1))
+                rate = _storable(given, Decimal(1))
                 self.rates[currency] = (rate, ENTERED, timezone.now().date())
             else:
                 try:

@@ -36,6 +36,7 @@ _TEXTS: Mapping[str, Any] = {
     "not_an_object": gettext_lazy("This should be an object."),
     "not_text": gettext_lazy("The file contains NUL characters, so it is not text."),
     "lone_surrogate": gettext_lazy("The file contains half a character (a lone surrogate)."),
+    "one_group": gettext_lazy("A file of this format is one group. Please leave `group` out."),
     "repeated_id": gettext_lazy("Two rows of %(table)s have the id %(id)s."),
     "repeated_key": gettext_lazy("The file has the key %(name)s twice in one object."),
     "several_groups": gettext_lazy(
@@ -124,7 +125,7 @@ _TEXTS: Mapping[str, Any] = {
     ),
     "items_exceed": gettext_lazy("The items cost more than the whole."),
     "keeps_title": gettext_lazy(
-        "The trip keeps its own title and destination; only a new trip takes others."
+        "The trip keeps its own title, destination and currency; only a new trip takes others."
     ),
     "known_trip": gettext_lazy(
         "The file is a newer one of a group that was imported into this trip."
@@ -180,6 +181,7 @@ _TEXTS: Mapping[str, Any] = {
     "unknown_names": gettext_lazy(
         "The file has names that this service does not know, which are not imported: %(names)s."
     ),
+    "unused_rates": gettext_lazy("No amount needs the exchange rates of: %(currencies)s."),
     "weight_unknown": gettext_lazy(
         "The file does not say the weight of %(names)s, which is taken as 1."
     ),

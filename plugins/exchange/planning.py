@@ -121,10 +121,13 @@ def plan_import(
             plan = _Plan(described, choices, people, trip, known)
             if newer is not None and trip == newer:
                 plan.notes.append(Note("known_trip"))
-            if trip is not None and (choices.title or choices.destination):
+            other_currency = choices.currency not in {None, described.currency}
+            if trip is not None and (choices.title or choices.destination or other_currency):
                 plan.notes.append(Note("keeps_title"))
             # No transaction waits for the file.
             _put_by(plan.rows(progress), rows)
+            if unused := choices.exchange_rates.keys() - plan.fitting.given_used:
+                plan.notes.append(Note("unused_rates", {"currencies": ", ".join(sorted(unused))}))
         except UnreadableFile as error:
             raise FileUnreadable.of(error) from error
         if trip is not None:

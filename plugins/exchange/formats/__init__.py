@@ -33,6 +33,8 @@ def describe(file: SourceFile) -> TripDescription:
     for head in file.heads():
         for name, known in FORMATS.items():
             if known.recognises(head):
+                if file.group and not known.HAS_GROUPS:
+                    raise UnreadableFile("one_group")
                 try:
                     described = known(file)
                 except RowError as error:

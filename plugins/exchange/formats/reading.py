@@ -80,6 +80,8 @@ class TripDescription:
     ROWS: ClassVar[str] = ""
     #: What a row calls its description.
     TITLE: ClassVar[str] = ""
+    #: Whether a file may have several groups, of which the caller chooses one.
+    HAS_GROUPS: ClassVar[bool] = False
 
     format: str = ""
     currency: str

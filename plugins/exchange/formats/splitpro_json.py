@@ -23,6 +23,7 @@ class Account(TripDescription):
     """Friends and groups of the one who saved the file."""
 
     PROGRAM = "SplitPro"
+    HAS_GROUPS = True
     notes = (Note("balances_only"),)
 
     @classmethod

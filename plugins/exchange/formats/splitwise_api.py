@@ -23,6 +23,7 @@ _PAGE_ROWS = 20
 
 class Answers(TripDescription):
     PROGRAM = "Splitwise"
+    HAS_GROUPS = True
 
     @classmethod
     def recognises(cls, head: Head) -> bool:

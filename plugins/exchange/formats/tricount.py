@@ -27,6 +27,7 @@ class Registry(TripDescription):
     """A group of the file, which is at `path` and has this number: one may have all groups."""
 
     PROGRAM = "Tricount"
+    HAS_GROUPS = True
 
     @classmethod
     def recognises(cls, head: Head) -> bool:

@@ -18,10 +18,10 @@ from tests.document import ROOT
 from tripcompanion.observability import progress
 from trips.models import Trip
 
-#: The samples of each program, whose commands are in the table of the README.
+#: The samples of each program, whose commands are in the table of the README; CSV first.
+BY_KIND = sorted(FORMATS, key=lambda name: not name.endswith("csv"))
 SYSTEMS = {
-    program: [name for name, known in FORMATS.items() if program == known.PROGRAM]
-    for program in PROGRAMS
+    program: [name for name in BY_KIND if program == FORMATS[name].PROGRAM] for program in PROGRAMS
 }
 
 

@@ -215,6 +215,21 @@ def test_a_plan_goes_into_another_trip_and_back(plan, api, olga, trip):
     assert client.get(path).json()["makesTrip"]
 
 
+def test_what_changes_nothing_is_refused_or_said(plan, api, olga, trip):
+    refused = plan(samples.SPLITWISE_CSV, group="Alps")
+    assert (refused.status_code, refused.json()["reason"]) == (400, "one_group")
+    rates = {"EUR": 2, "USD": 2}
+    made = plan(samples.SPLITWISE_CSV, tripId=trip.pk, currency="CHF", exchangeRates=rates).json()
+    assert [note.partition(";")[0] for note in made["notes"][-2:]] == [
+        "The trip keeps its own title, destination and currency",
+        "No amount needs the exchange rates of: EUR, USD.",
+    ]
+    needed = plan(samples.SPLITWISE_CSV, currency="CHF", asNewTrip="true", exchangeRates=rates)
+    assert needed.json()["notes"][-1] == "No amount needs the exchange rates of: USD."
+    same = plan(samples.SPLITWISE_CSV, tripId=trip.pk, currency="EUR").json()
+    assert not [note for note in same["notes"] if "keeps" in note]
+
+
 def test_a_newer_file_sent_back_stays_one(imported, plan, api, olga):
     trip_id = imported(samples.SPLITWISE_CSV)["tripId"]
     answer = plan(samples.SPLITWISE_CSV)
