@@ -68,6 +68,11 @@ class PollQuerySet(RestorableQuerySet["Poll"]):
         rows = rows.prefetch_related(Prefetch("votes", votes, "loaded_votes"))
         return rows.annotate(my_words=Subquery(own.values("option_words")[:1]))
 
+    def nested(self, ids: Iterable[int]) -> dict[int, int]:
+        """How many choices of people each of these polls may show; `plugins.sync` asks."""
+        rows = self.filter(pk__in=ids).only("stored_options", "anonymous")
+        return {poll.pk: poll.named_votes for poll in rows}
+
 
 class Poll(Restorable):
     """A question with options. Its row counts the votes, whoever they are from.
@@ -146,6 +151,11 @@ class Poll(Restorable):
             )
             for option_id, stored in self.counted.items()
         ]
+
+    @property
+    def named_votes(self) -> int:
+        """How many votes for options it has, each with its voter: none if it is anonymous."""
+        return 0 if self.anonymous else sum(one["votes"] for one in self.counted.values())
 
     @property
     def counted(self) -> dict[int, dict[str, Any]]:

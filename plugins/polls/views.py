@@ -34,8 +34,7 @@ class PollPages(NumberedPages):
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """The polls of the page; 400 if they have more votes."""
         polls = super().paginate_queryset(queryset, request, view)
-        named = [poll.loaded_votes for poll in polls if poll.shows_now and not poll.anonymous]
-        shown = sum(len(vote.option_ids) for votes in named for vote in votes)
+        shown = sum(poll.named_votes for poll in polls if poll.shows_now)
         if shown > MAX_SHOWN_VOTES and len(polls) > 1:
             text = _("These polls have more than %(limit)s votes. Please ask for fewer.")
             raise ValidationError({"pageSize": [text % {"limit": MAX_SHOWN_VOTES}]})

@@ -5,6 +5,7 @@ is in a page once. A page reads at most as many rows as it may have objects. The
 statements is constant, whatever the number of trips and rows.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,13 +16,15 @@ from plugins.sync.cursor import Cursor, CursorExpired, Partial
 from plugins.sync.delivery import Stage, begin, send
 from plugins.sync.touched import Touched, any_of
 from trips.models import JournalEntry, Trip
-from trips.models.events import Event, sees
+from trips.models.events import Event, sees, trip_objects
 from trips.models.journal import Subject
 from users.models import User
 
 _COLUMNS = ("trip", "number", "at", "event", "object_id", "expense_id", "stored_changes")
 #: The cursor of a client that has nothing yet: all trips are new to it.
 START = "start"
+#: How many rows the objects of a page show within them, such as the votes of polls.
+MAX_NESTED = 20_000
 #: The keys of the objects of rows. Touched objects have their ids as keys.
 _OWN_KEYS = (-1, 0)
 
@@ -82,7 +85,7 @@ class Changes:
         return frozenset(self._trips)
 
     def page(self, limit: int) -> ChangePage:
-        """At most `limit` changes."""
+        """At most `limit` changes, whose objects have at most `MAX_NESTED` rows, or one change."""
         self._limit = limit
         self._drop_lost_trips()
         self._begin_new_trip()
@@ -90,7 +93,7 @@ class Changes:
             self._read_journals()
         else:
             self._deliver()
-        return ChangePage(self._items, self._cursor.text(), self._is_behind())
+        return _bounded(ChangePage(self._items, self._cursor.text(), self._is_behind()))
 
     @property
     def _room(self) -> int:
@@ -219,6 +222,29 @@ class Changes:
             yield _OWN_KEYS[1], Subject("trip", row.trip_id)
         for subject in touched.by(row):
             yield subject.id, subject
+
+
+def _bounded(page: ChangePage) -> ChangePage:
+    """The page up to the change whose object would make it too large.
+
+    A queryset whose objects may have more rows than a trip has members says how many, by `nested`.
+    """
+    ids = defaultdict[str, set[int]](set)
+    for change in page.items:
+        ids[change.subject.type].add(change.subject.id)
+    sources = {kind: source.rows() for kind, source in trip_objects().items() if kind in ids}
+    nested = {
+        Subject(kind, pk): count
+        for kind, rows in sources.items()
+        if hasattr(rows, "nested")
+        for pk, count in rows.nested(ids[kind]).items()
+    }
+    room = MAX_NESTED
+    for place, change in enumerate(page.items):
+        room -= nested.get(change.subject, 0)
+        if room < 0 and place:
+            return ChangePage(page.items[:place], page.items[place - 1].cursor, more=True)
+    return page
 
 
 def _trips_of(reader: User) -> dict[int, _TripState]:

@@ -234,3 +234,20 @@ def test_the_admin_site_shows_numbers_and_no_voters(api, ask, ada, vera, client)
     assert "Where to?" in page
     assert "Vera" not in page
     assert "&quot;votes&quot;: 1" in page
+
+
+def test_a_page_of_changes_shows_no_more_votes_than_a_response_can_hold(
+    api, ask, olga, ed, vera, monkeypatch
+):
+    monkeypatch.setattr("plugins.sync.changes.MAX_NESTED", 3)
+    client = api(ed)
+    cursor, pages, more = client.get("/api/changes").json()["cursor"], [], True
+    for path in (ask(), ask(anonymous=True), ask(), ask()):
+        for voter in (olga, ed, vera, vera):
+            vote(api(voter), path, 1)
+    while more:
+        page = client.get(f"/api/changes?since={cursor}").json()
+        cursor, more = page["cursor"], page["more"]
+        pages.append([counts(change["state"])[0] for change in page["items"]])
+    assert pages[:3] == [[3, 3], [3], [3]]
+    assert max(map(len, pages)) == 2
