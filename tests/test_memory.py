@@ -4,7 +4,9 @@ Collections are rare in the server, and so thousands of rows would pile up betwe
 """
 
 import gc
+import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
@@ -32,6 +34,16 @@ def get(olga):
         return handler.get_response(request)
 
     return ask
+
+
+def peak_bytes(act: Callable[[], object]) -> int:
+    """How much memory of Python's an act takes at most."""
+    tracemalloc.start()
+    try:
+        act()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def held():

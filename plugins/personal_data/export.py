@@ -16,7 +16,7 @@ from users.models import User
 from users.serializers.account import UserSerializer
 
 #: How many rows are held in memory at a time.
-CHUNK_ROWS = 1000
+CHUNK_ROWS = 100
 
 
 class ExportedAccount(UserSerializer):

@@ -17,12 +17,14 @@ from openpyxl import load_workbook
 from plugins.attachments.models import Attachment
 from plugins.comments.models import Comment
 from plugins.exchange import sheet
+from plugins.exchange.sheet import csv_file
 from plugins.exchange.tables import TABLES, TRIP, WRITTEN
-from plugins.exchange.trip_file import trip_schema
+from plugins.exchange.trip_file import json_file, trip_schema
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split, SplitType
 from tests.document import ROOT
 from tests.factories import add_guest, join, owned_trip, settle, spend
 from tests.own_data import PATH, archived
+from tests.test_memory import peak_bytes
 from tests.test_plans import compared, expenses_like, noting
 from tests.wide import copies
 from tripcompanion.api.serializers import camel_case
@@ -290,3 +292,12 @@ def test_an_export_joins_no_tables_of_the_ledger(lived):
             if table.model in {Allocation, Debt, Expense, Payer, Settlement, Split}:
                 list(table.rows(lived))
     assert [sql for sql, _values in asked if " JOIN " in sql] == []
+
+
+@pytest.mark.parametrize("write", [json_file, csv_file])
+def test_an_export_holds_few_rows_with_long_texts(trip, olga, write):
+    expense = spend(trip, 100, paid_by=olga, among=[olga])
+    items = {"items": [{"name": "x" * 200_000, "amount": 1, "shares": {str(olga.pk): 1}}]}
+    trip.expenses.update(stored_items=json.dumps(items))
+    copies(expense, 300, number="n")
+    assert peak_bytes(lambda: write(trip).close()) < 50_000_000

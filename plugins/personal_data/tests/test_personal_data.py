@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
-from plugins.personal_data.export import personal_data
+from plugins.personal_data.export import exported, personal_data
 from plugins.personal_data.ledger import (
     LISTS,
     ExportedExpense,
@@ -19,7 +19,9 @@ from plugins.personal_data.ledger import (
 )
 from splits.models import Expense, Payer, Settlement, Split
 from tests.factories import join, owned_trip, spend
+from tests.test_memory import peak_bytes
 from tests.walked import all_of
+from tests.wide import copies
 from tripcompanion.api.serializers import camel_case
 from tripcompanion.plugin import plugins
 from users.mail_templates import MailTemplate
@@ -176,3 +178,11 @@ def test_it_has_what_is_still_stored_of_a_deleted_trip(api, ledgers, olga, ed):
 def test_it_says_when_the_address_was_confirmed(api, olga):
     olga.verify_email()
     assert export(api(olga))["account"]["emailVerifiedAt"] is not None
+
+
+def test_it_holds_few_rows_with_long_texts(trip, olga):
+    expense = spend(trip, 100, paid_by=olga, among=[olga])
+    items = {"items": [{"name": "x" * 200_000, "amount": 1, "shares": {str(olga.pk): 1}}]}
+    trip.expenses.update(stored_items=json.dumps(items))
+    copies(expense, 300, number="n")
+    assert peak_bytes(lambda: exported(olga).close()) < 50_000_000
