@@ -7,7 +7,7 @@ nothing. Hooks import what they need when they are called, because models are no
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 from importlib import import_module
@@ -92,6 +92,8 @@ class TripObject(NamedTuple):
     searched: Searched | None = None
     #: Whether `rows` can be compiled: the same for all readers; see `tripcompanion.compiled`.
     is_compiled: bool = False
+    #: How many parts each of these ids is shown with, if there may be thousands; else None.
+    parts: Callable[[Collection[int]], Mapping[int, int]] | None = None
 
 
 class TripField(NamedTuple):

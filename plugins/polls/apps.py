@@ -57,8 +57,9 @@ class PollsConfig(Plugin):
         from plugins.polls.models import Poll
         from plugins.polls.serializers import PollSerializer
 
-        rows, searched = Poll.objects.kept, Searched(("question",), "question")
-        return {"poll": TripObject("polls", rows, PollSerializer, searched=searched)}
+        rows, parts = Poll.objects.kept, Poll.objects.all().named_votes
+        searched = Searched(("question",), "question")
+        return {"poll": TripObject("polls", rows, PollSerializer, searched=searched, parts=parts)}
 
     def trip_tables(self) -> Iterable[TripTable]:
         from plugins.polls.models import Poll, Vote, count_imported, hide_votes, of_shown_polls

@@ -1,7 +1,7 @@
 """Polls of a trip, and the votes in them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 from django.db import models
@@ -68,8 +68,8 @@ class PollQuerySet(RestorableQuerySet["Poll"]):
         rows = rows.prefetch_related(Prefetch("votes", votes, "loaded_votes"))
         return rows.annotate(my_words=Subquery(own.values("option_words")[:1]))
 
-    def nested(self, ids: Iterable[int]) -> dict[int, int]:
-        """How many choices of people each of these polls may show; `plugins.sync` asks."""
+    def named_votes(self, ids: Collection[int]) -> dict[int, int]:
+        """How many votes each of these polls may show with their voters."""
         rows = self.filter(pk__in=ids).only("stored_options", "anonymous")
         return {poll.pk: poll.named_votes for poll in rows}
 

@@ -23,8 +23,8 @@ from users.models import User
 _COLUMNS = ("trip", "number", "at", "event", "object_id", "expense_id", "stored_changes")
 #: The cursor of a client that has nothing yet: all trips are new to it.
 START = "start"
-#: How many rows the objects of a page show within them, such as the votes of polls.
-MAX_NESTED = 20_000
+#: How many parts the objects of a page have, such as the votes of polls.
+MAX_PARTS = 20_000
 #: The keys of the objects of rows. Touched objects have their ids as keys.
 _OWN_KEYS = (-1, 0)
 
@@ -85,7 +85,7 @@ class Changes:
         return frozenset(self._trips)
 
     def page(self, limit: int) -> ChangePage:
-        """At most `limit` changes, whose objects have at most `MAX_NESTED` rows, or one change."""
+        """At most `limit` changes, whose objects have at most `MAX_PARTS` parts, or one change."""
         self._limit = limit
         self._drop_lost_trips()
         self._begin_new_trip()
@@ -225,23 +225,19 @@ class Changes:
 
 
 def _bounded(page: ChangePage) -> ChangePage:
-    """The page up to the change whose object would make it too large.
-
-    A queryset whose objects may have more rows than a trip has members says how many, by `nested`.
-    """
+    """The page up to the change whose object would give it too many parts; see `TripObject`."""
     ids = defaultdict[str, set[int]](set)
     for change in page.items:
         ids[change.subject.type].add(change.subject.id)
-    sources = {kind: source.rows() for kind, source in trip_objects().items() if kind in ids}
-    nested = {
-        Subject(kind, pk): count
-        for kind, rows in sources.items()
-        if hasattr(rows, "nested")
-        for pk, count in rows.nested(ids[kind]).items()
+    parts = {
+        Subject(kind, pk): number
+        for kind, source in trip_objects().items()
+        if kind in ids and source.parts is not None
+        for pk, number in source.parts(ids[kind]).items()
     }
-    room = MAX_NESTED
+    room = MAX_PARTS
     for place, change in enumerate(page.items):
-        room -= nested.get(change.subject, 0)
+        room -= parts.get(change.subject, 0)
         if room < 0 and place:
             return ChangePage(page.items[:place], page.items[place - 1].cursor, more=True)
     return page

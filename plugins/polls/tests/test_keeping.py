@@ -239,7 +239,7 @@ def test_the_admin_site_shows_numbers_and_no_voters(api, ask, ada, vera, client)
 def test_a_page_of_changes_shows_no_more_votes_than_a_response_can_hold(
     api, ask, olga, ed, vera, monkeypatch
 ):
-    monkeypatch.setattr("plugins.sync.changes.MAX_NESTED", 3)
+    monkeypatch.setattr("plugins.sync.changes.MAX_PARTS", 3)
     client = api(ed)
     cursor, pages, more = client.get("/api/changes").json()["cursor"], [], True
     for path in (ask(), ask(anonymous=True), ask(), ask()):
