@@ -8,8 +8,10 @@ import logging
 import time
 from base64 import b64decode, b64encode
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
+from threading import BoundedSemaphore
 from typing import Any
 
 from django.conf import settings
@@ -39,6 +41,14 @@ TIMEOUT_SECONDS = 5
 #: so that a slow receiver does not delay the others.
 MESSAGES_IN_A_ROW = 50
 TURN_SECONDS = 2.0
+#: How many webhooks one process serves at the same time, each with a database connection.
+THREADS = 4
+#: From when on an attempt is slow, and for how long its account counts as slow then.
+SLOW_MS, SLOW_SECONDS = 1000, 300.0
+
+#: Until when which accounts count as slow, and the turns of theirs that a process has at once.
+_slow: deque[tuple[float, int]] = deque(maxlen=2000)
+_slow_turns = BoundedSemaphore(THREADS - 1)
 
 
 def deliver(is_over: Callable[[], bool] = bool) -> tuple[int, int]:
@@ -49,28 +59,59 @@ def deliver(is_over: Callable[[], bool] = bool) -> tuple[int, int]:
     """
     delivered, failed = 0, 0
     served: deque[int] = deque(maxlen=BATCH)
-    while not is_over() and (lease := Lease.claim(served)) is not None:
-        served.append(lease.webhook.user_id)
-        ends_at = time.monotonic() + TURN_SECONDS
-        try:
-            lease.align()
-            for _message in range(MESSAGES_IN_A_ROW):
-                if is_over() or time.monotonic() > ends_at or (delivery := lease.next()) is None:
-                    break
-                attempt = send(lease.webhook, delivery)
+    while not is_over():
+        with _turn(served) as lease:
+            if lease is None:
+                break
+            for attempt in _attempts(lease, is_over):
                 delivered += attempt.succeeded
                 failed += not attempt.succeeded
-                if not lease.note(delivery, attempt):
-                    break
-        except DATABASE_AWAY:
-            raise
-        except Exception:
-            # No row may stop the others.
-            logger.exception("Webhook %s is postponed", lease.webhook)
-            lease.postpone()
-        finally:
-            lease.release()
     return delivered, failed
+
+
+@contextmanager
+def _turn(served: deque[int]) -> Iterator[Lease | None]:
+    """A lease of the next webhook; None if there is none, or only of slow accounts.
+
+    Accounts whose receivers are slow never have all threads.
+    """
+    slow = {user for until, user in _slow.copy() if until > time.monotonic()}
+    is_held = _slow_turns.acquire(blocking=False)
+    try:
+        lease = Lease.claim(served, () if is_held else slow)
+        if lease is not None:
+            served.append(lease.webhook.user_id)
+        if is_held and (lease is None or lease.webhook.user_id not in slow):
+            _slow_turns.release()
+            is_held = False
+        yield lease
+    finally:
+        if is_held:
+            _slow_turns.release()
+
+
+def _attempts(lease: Lease, is_over: Callable[[], bool]) -> Iterator[Attempt]:
+    """Send messages of a webhook until its turn is over."""
+    ends_at = time.monotonic() + TURN_SECONDS
+    try:
+        lease.align()
+        for _message in range(MESSAGES_IN_A_ROW):
+            if is_over() or time.monotonic() > ends_at or (delivery := lease.next()) is None:
+                break
+            attempt = send(lease.webhook, delivery)
+            if attempt.duration_ms >= SLOW_MS:
+                _slow.append((time.monotonic() + SLOW_SECONDS, lease.webhook.user_id))
+            yield attempt
+            if not lease.note(delivery, attempt):
+                break
+    except DATABASE_AWAY:
+        raise
+    except Exception:
+        # No row may stop the others.
+        logger.exception("Webhook %s is postponed", lease.webhook)
+        lease.postpone()
+    finally:
+        lease.release()
 
 
 def send(webhook: Webhook, delivery: WebhookDelivery) -> Attempt:

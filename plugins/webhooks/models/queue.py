@@ -131,13 +131,13 @@ class Lease:
         self._worker = worker
 
     @classmethod
-    def claim(cls, served: Collection[int] = ()) -> "Lease | None":
-        """Claim a webhook that is due; None if there is none.
+    def claim(cls, served: Collection[int] = (), without: Collection[int] = ()) -> "Lease | None":
+        """Claim a webhook that is due, but none of the accounts `without`; None if there is none.
 
         Accounts take turns: those that were `served` come after the others.
         """
         worker = uuid4()
-        rounds = dict.fromkeys([(*served,), ()])
+        rounds = dict.fromkeys([(*served, *without), (*without,)])
         for webhook in chain(*(islice(due(them), CANDIDATES) for them in rounds)):
             # Only columns of the row, because PostgreSQL compares them again after waiting for it.
             free = Webhook.objects.filter(_unclaimed(), pk=webhook.pk)

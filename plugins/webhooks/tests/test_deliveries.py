@@ -1,7 +1,8 @@
 """Messages to webhooks, with a real receiver: whole, in order, and retried."""
 
 import time
-from contextlib import contextmanager
+from collections import deque
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from threading import BoundedSemaphore, Event, active_count
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 from standardwebhooks import Webhook as Verifier
 
 from plugins.outgoing import BadAddress, require_reachable
+from plugins.webhooks import sending
 from plugins.webhooks.models import Webhook, WebhookDelivery
 from plugins.webhooks.models.delivery import new_message_id
 from plugins.webhooks.models.queue import (
@@ -404,6 +406,25 @@ def test_t196_a_slow_receiver_delays_no_other_account(
     assert [request.path for request in receiver.received].index("/ed") <= 7
     own = [body["object"]["id"] for body in bodies(receiver) if body["tripId"] == trip.pk]
     assert own == sorted(own)
+
+
+def test_slow_receivers_do_not_keep_all_threads(api, trip, olga, ed, receiver, hook, monkeypatch):
+    own = owned_trip(ed)
+    register(api, ed, url=f"https://{HOST}:{receiver.port}/ed", tripId=own.pk)
+    monkeypatch.setattr(sending, "_slow", deque())
+    with monkeypatch.context() as patched:
+        patched.setattr(sending, "SLOW_MS", 0)
+        record(api, olga, trip)
+        assert deliver() == (1, 0)
+    for _message in range(2):
+        record(api, olga, trip)
+        record(api, ed, own)
+    with ExitStack() as other_threads:
+        for _thread in range(sending.THREADS - 1):
+            other_threads.enter_context(sending._slow_turns)
+        assert deliver() == (2, 0)
+        assert {request.path for request in receiver.received[1:]} == {"/ed"}
+    assert deliver() == (2, 0)
 
 
 def test_one_account_does_not_keep_all_workers(api, trip, olga, ed, receiver):

@@ -3,11 +3,8 @@
 from collections.abc import Callable
 from threading import Event
 
-from plugins.webhooks.sending import deliver
+from plugins.webhooks.sending import THREADS, deliver
 from tripcompanion.database.watching import WatchCommand, watch_all
-
-#: How many webhooks one process serves at the same time, each with a database connection.
-THREADS = 4
 
 
 class Command(WatchCommand):
