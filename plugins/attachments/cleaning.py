@@ -25,6 +25,8 @@ MAX_BYTES = 10 * MEBIBYTE
 TOO_MANY_PIXELS = 3
 #: More are no photo: each scan of a JPEG takes the time of a whole picture.
 MAX_SCANS = 32
+#: No photo has more segments, or as many bytes between two: the decoder is slow with both.
+MAX_SEGMENTS, MAX_PADDING = 10_000, 100_000
 #: The time of 120 pictures, which one account may upload in an hour, is a quarter of it.
 _MEMORY_BYTES, _CPU_SECONDS = 512 * MEBIBYTE, 7
 #: To compress harder takes twice the time, and saves little.
@@ -56,6 +58,8 @@ def main(folder: Path, media_type: str) -> None:
 
 def _decoded(path: Path, kind: str) -> Image.Image:
     """The first picture of the file, upright, scaled down, and without anything but its pixels."""
+    if kind == "JPEG" and scans_of(path.read_bytes()) > MAX_SCANS:
+        sys.exit("Too many scans")
     try:
         # No other decoder may try, whatever the file looks like to it.
         found: Image.Image = Image.open(path, formats=[kind])
@@ -64,8 +68,6 @@ def _decoded(path: Path, kind: str) -> Image.Image:
     width, height = found.size
     if width * height > MAX_PIXELS[kind]:
         sys.exit(TOO_MANY_PIXELS)
-    if kind == "JPEG" and scans_of(path.read_bytes()) > MAX_SCANS:
-        sys.exit("Too many scans")
     scale = min(1.0, (KEPT_PIXELS / (width * height)) ** 0.5, MAX_SIDE / max(width, height))
     size = max(1, int(width * scale)), max(1, int(height * scale))
     # JPEG is decoded at a fraction of its size.
@@ -84,10 +86,13 @@ def _decoded(path: Path, kind: str) -> Image.Image:
 
 
 def scans_of(content: bytes) -> int:
-    """How many scans the first picture of a JPEG has."""
-    scans, found = 0, _MARKER.search(content, 2)
+    """How many scans the first picture of a JPEG has; exits if it has too many segments."""
+    scans, segments, found = 0, 0, _MARKER.search(content, 2)
     while found and content[found.end() - 1] != _END_OF_IMAGE:
         scans += content[found.end() - 1] == _START_OF_SCAN
+        segments += 1
+        if segments - scans > MAX_SEGMENTS or len(found[0]) > MAX_PADDING:
+            sys.exit("Too many segments")
         length = int.from_bytes(content[found.end() : found.end() + 2])
         found = _MARKER.search(content, found.end() + length)
     return scans

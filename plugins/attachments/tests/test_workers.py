@@ -234,6 +234,17 @@ def test_scans_are_counted_before_a_picture_is_decoded(attach, changed):
     assert verdict() == ("refused", "unreadable", 1)
 
 
+@pytest.mark.parametrize("slow", [b"\xff\xfe\0\2" * 10_100, b"\xff" * 100_100])
+def test_segments_are_counted_before_a_picture_is_opened(attach, changed, slow):
+    """Pillow takes 6 s to open 10 MB of them."""
+    content = picture("JPEG", SIZE)
+    attach(content[:2] + slow + content[2:])
+    line = "        found: Image.Image = Image.open(path, formats=[kind])\n"
+    changed((line, f"        import os\n        os.kill(os.getpid(), 9)\n{line}"))
+    assert process()
+    assert verdict() == ("refused", "unreadable", 1)
+
+
 @pytest.mark.parametrize(("progressive", "scans"), [(True, 10), (False, 1)])
 def test_a_photo_has_few_scans(attach, progressive, scans):
     content = picture("JPEG", SIZE, progressive=progressive)
