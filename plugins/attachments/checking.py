@@ -19,6 +19,8 @@ MEBIBYTE = 1024 * 1024
 HAS_MACROS, TOO_LARGE = 4, 5
 #: The most that an archive may unpack to, in all, and how many times its size if that is much.
 MAX_UNPACKED, MAX_RATIO, MUCH = 100 * MEBIBYTE, 200, 10 * MEBIBYTE
+#: How large the list of types of an Office archive may be.
+MAX_TYPES_BYTES = MEBIBYTE
 #: How many entries, and how many archives within archives, such as the table behind a diagram.
 MAX_ENTRIES, MAX_DEPTH = 3000, 2
 _MEMORY_BYTES, _CPU_SECONDS = 512 * MEBIBYTE, 7
@@ -119,6 +121,8 @@ class _Archive:
         name = entry.filename.replace("\\", "/").lstrip("/").lower()
         if _MACROS.search(name):
             sys.exit(HAS_MACROS)
+        if not {".", ".."}.isdisjoint(name.split("/")):
+            raise Refused("a path that may lead elsewhere")
         content = self._unpack(archive, entry)
         if name == _CONTENT_TYPES:
             _check_content_types(content, media_type)
@@ -149,6 +153,8 @@ class _Archive:
 
 def _check_content_types(content: bytes, media_type: str) -> None:
     """Exit if a part has a type with macros; raise `Refused` if the main part has another one."""
+    if len(content) > MAX_TYPES_BYTES:
+        sys.exit(TOO_LARGE)
     types: list[str] = []
     _parse(content, lambda _name, attributes: types.append(attributes.get("ContentType", "")))
     if any(_MACRO_TYPES.search(word) for word in types):

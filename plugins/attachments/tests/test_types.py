@@ -123,10 +123,18 @@ LARGE = {
     "archives in archives": office(
         Kind.DOCX, {"a": zipped({"a": zipped({"a": zipped({"a": b"x"})})})}
     ),
+    "a long list of types": zipped(
+        {
+            "[Content_Types].xml": content_types(Kind.DOCX) + " " * checking.MAX_TYPES_BYTES,
+            "word/document.xml": "",
+        }
+    ),
     "much in an archive within": office(Kind.DOCX, {"a": zipped({"a": bytes(12 * 1024**2)})}),
 }
 OTHERWISE = {
     "an entry twice": None,
+    "a path that leads out": office(Kind.DOCX, {"../word/a.xml": "<x/>"}),
+    "a path that leads in": open_document(Kind.ODT, {"./Basic/Standard/Module1.xml": "<x/>"}),
     "entities": office(Kind.DOCX, {"word/a.xml": BOMB + b"<x>&b;</x>"}),
     "entities in UTF-16": office(Kind.DOCX, {"a.xml": BOMB.decode().encode("utf-16")}),
     "entities in types": office(Kind.DOCX, types=BOMB.decode() + content_types(Kind.DOCX)),
