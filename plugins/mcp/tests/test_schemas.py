@@ -24,8 +24,8 @@ FILE = ROOT / "plugins" / "mcp" / "schemas.json"
 COMPONENT = "#/components/schemas/"
 #: Operations whose fields another tool describes, which their descriptions name.
 TOLD_ELSEWHERE = {"previewExpense", "updateExpense", "updateTrip"}
-#: How long the text on an argument may be.
-MOST_CHARS = 50
+#: How long the text on an argument may be; a longer one ends at a comma.
+MOST_CHARS = 90
 #: What has another name, or what assistants have no use for.
 NOT_TAKEN = {"format", "from", "to", "payer", "receiptUrl", "imageUrl", "filter", "image_url"}
 OPERATIONS = {
@@ -80,7 +80,7 @@ def schema_of(tool):
 def brief(schema):
     """A schema without what the API checks anyway, and with the first sentence on it."""
     text = re.split(r"[.:;] ", schema.get("description", ""))[0].rstrip(".")
-    text = text if len(text) <= MOST_CHARS else text.partition(", ")[0]
+    text = text if len(text) <= MOST_CHARS else text[:MOST_CHARS].rpartition(", ")[0]
     return {**_types(schema), **({"description": text} if text else {})}
 
 
@@ -142,6 +142,14 @@ def test_the_file_is_what_the_document_says():
     if os.environ.get("WRITE_TOOL_SCHEMAS"):
         FILE.write_text(text)
     assert FILE.read_text() == text, "run `make schema`"
+
+
+def test_no_text_ends_before_it_says_something():
+    properties = schemas()["list_trips"]["properties"]
+    texts = {name: schema["description"] for name, schema in properties.items()}
+    assert texts["deleted"].startswith("With `true`, what can be restored")
+    assert texts["status"].endswith("or that ended before today")
+    assert texts["search"].endswith("title, destination or description")
 
 
 @pytest.mark.parametrize("name", list(TOOLS))

@@ -431,7 +431,7 @@ def test_answers_are_short(assistant, trip, olga, ed):
         about = {"description": f"Dinner by the sea {number}", "category": "FOOD"}
         spend(trip, 6255, paid_by=olga, among=people, **about)
     client = assistant(olga)
-    assert len(client.send("tools/list").content) < 860 * len(TOOLS)
+    assert len(client.send("tools/list").content) < 865 * len(TOOLS)
     arguments = {"name": "list_expenses", "arguments": {"trip": trip.pk}}
     assert len(client.send("tools/call", arguments).content) < 12_000
     page = client.call("list_expenses", trip=trip.pk)
