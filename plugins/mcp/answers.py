@@ -24,8 +24,10 @@ def _compact(value: Any, people: dict[int, dict[str, Any]]) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "participant" in value and "paid" in value:
-        user_id = _noted(value["participant"], people)
-        return {"userId": user_id, "amount": value["amount"], "paid": value["paid"]}
+        split = {"expenseId": value["expenseId"], "userId": _noted(value["participant"], people)}
+        split |= {"amount": value["amount"], "paid": value["paid"]}
+        is_part_paid = value["paidAmount"] and not value["paid"]
+        return {**split, "paidAmount": value["paidAmount"]} if is_part_paid else split
     left_out = _left_out(value)
     shown: dict[str, Any] = {}
     for name, item in value.items():
@@ -36,6 +38,9 @@ def _compact(value: Any, people: dict[int, dict[str, Any]]) -> Any:
             shown[name] = _noted(item, people)
         else:
             shown[name] = _compact(item, people)
+    if "expenseDate" in value and isinstance(value.get("splits"), list):
+        for split in shown["splits"]:
+            split.pop("expenseId", None)
     return shown
 
 

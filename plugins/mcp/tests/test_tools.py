@@ -67,6 +67,18 @@ def test_a_dinner_is_recorded_paid_and_settled_by_name(assistant, trip, olga, ve
     assert vera_ai.call("my_debts") == {"pendingDebts": [], "totalDebt": 0}
 
 
+def test_debts_name_their_expense_and_say_what_is_paid_of_them(assistant, trip, olga, ed):
+    boat = spend(trip, 3000, paid_by=olga, among=[olga, ed], description="Boat")
+    ed_ai = assistant(ed)
+    ed_ai.call("record_settlement", trip=trip.pk, fromUserId="me", toUserId="Olga", amount=5)
+    debts = ed_ai.call("my_debts")
+    open_split = {"userId": ed.pk, "amount": 15, "paid": False, "paidAmount": 5}
+    assert debts["pendingDebts"] == [{"expenseId": boat.pk, **open_split}]
+    assert debts["totalDebt"] == 10
+    shown = ed_ai.call("get_expense", trip=trip.pk, expense="Boat")
+    assert open_split in shown["splits"]
+
+
 def _dinner(third):
     return {**DINNER, "participantUserIds": [third, "ed@example.com", "me"]}
 
