@@ -250,8 +250,6 @@ class ImportedRow(models.Model):
     object_id = models.BigIntegerField(null=True)
 
     class Meta:
-        verbose_name = gettext_lazy("imported row")
-        verbose_name_plural = gettext_lazy("imported rows")
         constraints = [
             models.UniqueConstraint(fields=["plan", "position"], name="imported_row_in_order")
         ]

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Count, Exists, OuterRef, Q
 from django.dispatch import receiver
-from django.utils.translation import gettext_lazy
 
 from plugins.moving import expense_moved
 from splits.models import Expense
@@ -41,13 +40,7 @@ class GroupQuerySet(InTripQuerySet["Group"]):
 class Group(models.Model):
     """What these clients know of a trip besides its columns. Not every trip has such a row."""
 
-    trip = models.OneToOneField(
-        Trip,
-        on_delete=models.CASCADE,
-        primary_key=True,
-        related_name="+",
-        verbose_name=gettext_lazy("trip"),
-    )
+    trip = models.OneToOneField(Trip, on_delete=models.CASCADE, primary_key=True, related_name="+")
     #: Whether it was made for what two people share outside of groups.
     is_friendship = models.BooleanField(default=False)
     group_type = models.CharField(max_length=9, default=DEFAULT_GROUP_TYPE)
@@ -58,10 +51,6 @@ class Group(models.Model):
     caller_role: str
     #: Set by `with_outside`.
     is_outside: bool = False
-
-    class Meta:
-        verbose_name = gettext_lazy("group")
-        verbose_name_plural = gettext_lazy("groups")
 
     def __str__(self) -> str:
         return f"#{self.pk}"

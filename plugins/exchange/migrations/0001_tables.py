@@ -61,8 +61,6 @@ class Migration(migrations.Migration):
                 ('plan', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='rows', to='exchange.import')),
             ],
             options={
-                'verbose_name': 'imported row',
-                'verbose_name_plural': 'imported rows',
                 'indexes': [models.Index(fields=['key'], name='imported_row_by_key')],
                 'constraints': [models.UniqueConstraint(fields=('plan', 'position'), name='imported_row_in_order')],
             },

@@ -16,15 +16,11 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Group',
             fields=[
-                ('trip', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='trips.trip', verbose_name='trip')),
+                ('trip', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='trips.trip')),
                 ('is_friendship', models.BooleanField(default=False)),
                 ('group_type', models.CharField(default='trip', max_length=9)),
                 ('simplify_by_default', models.BooleanField(default=True)),
             ],
-            options={
-                'verbose_name': 'group',
-                'verbose_name_plural': 'groups',
-            },
         ),
         migrations.CreateModel(
             name='GivenCategory',

@@ -59,36 +59,26 @@ class WebhookDelivery(models.Model):
         Webhook, on_delete=models.CASCADE, db_index=False, related_name="deliveries"
     )
     #: `webhook-id` of the message.
-    message_id = models.CharField(gettext_lazy("message"), max_length=40)
-    event = models.CharField(
-        gettext_lazy("event"), max_length=MAX_EVENT_CHARS, choices=event_choices
-    )
+    message_id = models.CharField(max_length=40)
+    event = models.CharField(max_length=MAX_EVENT_CHARS, choices=event_choices)
     #: The row of the journal; null for a test.
     journal_trip_id = models.BigIntegerField(null=True)
-    number = models.BigIntegerField(gettext_lazy("number"), null=True)
-    state = models.CharField(
-        gettext_lazy("state"), max_length=9, choices=DeliveryState, default=DeliveryState.WAITING
-    )
+    number = models.BigIntegerField(null=True)
+    state = models.CharField(max_length=9, choices=DeliveryState, default=DeliveryState.WAITING)
     #: Whether it is sent once and out of order, because somebody asked for it.
-    by_hand = models.BooleanField(gettext_lazy("by hand"), default=False)
-    attempts = models.PositiveIntegerField(gettext_lazy("attempts"), default=0)
-    created_at = models.DateTimeField(
-        gettext_lazy("created at"), default=timezone.now, db_index=True
-    )
+    by_hand = models.BooleanField(default=False)
+    attempts = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
     #: The last attempt, the status of its response, and why there was none.
-    last_at = models.DateTimeField(gettext_lazy("last attempt"), null=True)
-    status = models.PositiveSmallIntegerField(gettext_lazy("status"), null=True)
-    error = models.CharField(
-        gettext_lazy("error"), max_length=10, choices=DeliveryError, blank=True, default=""
-    )
-    duration_ms = models.PositiveIntegerField(gettext_lazy("milliseconds"), null=True)
+    last_at = models.DateTimeField(null=True)
+    status = models.PositiveSmallIntegerField(null=True)
+    error = models.CharField(max_length=10, choices=DeliveryError, blank=True, default="")
+    duration_ms = models.PositiveIntegerField(null=True)
 
     objects = WebhookDeliveryQuerySet.as_manager()
 
     class Meta:
         db_table = "splits_webhookdelivery"
-        verbose_name = gettext_lazy("delivery")
-        verbose_name_plural = gettext_lazy("deliveries")
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["webhook", "journal_trip_id", "number"], name="webhook_delivery_unique"
