@@ -90,13 +90,12 @@ class DocumentsConfig(Plugin):
             "The documents that they asked for.",
             lambda user: Document.objects.filter(created_by=user).order_by("id"),
         )
+        files = DocumentFile.objects.select_related("document").order_by("id")
         yield PersonalList(
             "document_files",
             ExportedDocumentFile,
             "The files of documents that are theirs, whoever attached them.",
-            lambda user: (
-                DocumentFile.objects.filter(person=user).select_related("document").order_by("id")
-            ),
+            lambda user: files.filter(person=user),
         )
 
     def personal_files(self, user: Any) -> Iterator[tuple[str | ZipInfo, WriteFile]]:
@@ -134,9 +133,8 @@ class DocumentsConfig(Plugin):
             trip, olga, name="Copy of the passport", wanted=None, due_on=due_on, **at
         )
         Document.add(trip, olga, name="Rental agreement of the flat", **at)
-        for name in ("olga", "ed"):
-            by = people[name]
-            about = {"parent_type": Document.kind, "created_at": trip.created_at}
+        about = {"parent_type": Document.kind, "created_at": trip.created_at}
+        for by in (olga, people["ed"]):
             page = page_of(trip, by, "Passport", f"Passport of\n{by.name}", **about)
             DocumentFile(trip=trip, document=passports, person=by, attachment=page)
             page.add()

@@ -85,15 +85,12 @@ class PollsConfig(Plugin):
             "The polls that they created.",
             lambda user: Poll.objects.filter(created_by=user).order_by("id"),
         )
+        votes = Vote.objects.filter(poll__anonymous=False).select_related("poll").order_by("id")
         yield PersonalList(
             "votes",
             ExportedVote,
             "Their votes, but those in anonymous polls.",
-            lambda user: (
-                Vote.objects.filter(created_by=user, poll__anonymous=False)
-                .select_related("poll")
-                .order_by("id")
-            ),
+            lambda user: votes.filter(created_by=user),
         )
 
     def forget(self, account: Any, by: Any) -> None:
