@@ -145,11 +145,16 @@ def _require_room(stored: Import, by: User) -> None:
         rehearsal.rehearse(_new(row, ids) for row in rows)
 
 
+def _read(stored: Import) -> OwnFile:
+    """The file of a plan. Raises `UnreadableFile`."""
+    return OwnFile(SourceFile(stored.opened(), is_checked=True))
+
+
 def _own_file(import_id: int, by: User) -> OwnFile | None:
     """The file of a plan for a copy, read before the transaction. Raises `FileUnreadable`."""
     stored = Import.objects.of(by).filter(pk=import_id, confirmed_at=None).first()
     try:
-        return OwnFile(SourceFile(stored.opened())) if stored and stored.plan.is_copy else None
+        return _read(stored) if stored and stored.plan.is_copy else None
     except UnreadableFile as error:
         raise FileUnreadable.of(error) from error
 
@@ -196,7 +201,7 @@ def _make_copy(stored: Import, by: User, file: OwnFile | None) -> Import:
     people = {person.key: person.user_id for person in plan.people}
     own = next((int(key) for key, user_id in people.items() if user_id == by.pk), None)
     try:
-        made = trip_from(file or OwnFile(SourceFile(stored.opened())), by, own)
+        made = trip_from(file or _read(stored), by, own)
     except UnreadableFile as error:
         raise FileUnreadable.of(error) from error
     made.trip.change(by, title=plan.title, destination=plan.destination)

@@ -140,6 +140,10 @@ class Copy:
 
     def __init__(self, file: OwnFile, by: User, own_id: int | None) -> None:
         self.file, self.by, self.own_id = file, by, own_id
+        #: The fields that check the values of each table.
+        self._requests = {
+            table: table.request().fields if table.request else {} for table in (TRIP, *TABLES)
+        }
         self.ids: dict[type[Model], Ids] = defaultdict(dict)
         #: The names of the guests, by the ids in the file.
         self.names: dict[int, str] = {}
@@ -224,7 +228,7 @@ class Copy:
         """An unsaved row, without its id."""
         if not isinstance(row, dict):
             raise UnreadableFile("not_an_object", line)
-        checked = table.request().fields if table.request else {}
+        checked = self._requests[table]
         plain = {*plain_fields(table.model), "currency"} & checked.keys()
         made: Any = table.model()
         if table.model is not Trip:

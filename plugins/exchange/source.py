@@ -74,7 +74,8 @@ class SourceFile:
     """A file that can be read any number of times. Raises `UnreadableFile` if nobody can read it.
 
     `name` is the name that the file had, or empty. What a file may not say, the caller does:
-    `currency`, the `zone` of instants, and which `group` of several.
+    `currency`, the `zone` of instants, and which `group` of several. Of a JSON file that was read
+    before, such as that of a plan, `is_checked` saves the time of checking all names and values.
     """
 
     def __init__(
@@ -84,6 +85,8 @@ class SourceFile:
         currency: str = "",
         zone: tzinfo = UTC,
         group: str = "",
+        *,
+        is_checked: bool = False,
     ) -> None:
         self._file, self.name = file, name
         self.currency, self.zone, self.group = currency, zone, group
@@ -94,7 +97,7 @@ class SourceFile:
             raise UnreadableFile("empty_file")
         self.is_json = start[0] in "{["
         self.header_line, self.delimiter = 1, ","
-        self.head = self._json_head() if self.is_json else Head()
+        self.head = self._json_head() if self.is_json and not is_checked else Head()
 
     def heads(self) -> Iterator[Head]:
         """What the file may be recognised by; `head` is the last of these.

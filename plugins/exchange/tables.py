@@ -7,6 +7,7 @@ case. Amounts are in major units; percentages and weights are numbers.
 import json
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
@@ -89,7 +90,7 @@ def _without_codes(changes: str) -> Any:
 class Table(TripTable):
     """A table of a trip, and its rows as the file has them."""
 
-    @property
+    @cached_property
     def columns(self) -> list[Column]:
         left_out = {*self.left_out, *_LEFT_OUT}
         fields = self.model._meta.concrete_fields
