@@ -16,7 +16,7 @@ _CSRF = "csrfmiddlewaretoken"
 
 
 class SentFile:
-    """An uploaded file. `str()` is the hash of its content, by which repeats are recognised."""
+    """An uploaded file. `str()` is its name and the hash of its content, to recognise repeats."""
 
     def __init__(self, file: Any) -> None:
         self._sent = file
@@ -29,7 +29,7 @@ class SentFile:
 
     def __str__(self) -> str:
         self.file.seek(0)
-        return file_digest(self.file, "sha256").hexdigest()
+        return f"{self.name} {file_digest(self.file, 'sha256').hexdigest()}"
 
     def start(self, count: int) -> bytes:
         self.file.seek(0)
