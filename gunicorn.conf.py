@@ -43,11 +43,8 @@ forwarded_allow_ips = ""
 # every worker. It must not open connections while it loads, because the workers would share them.
 preload_app = True
 
-
 #: A folder for files that are written often.
 _IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- a tmpfs
-
-
 _METRICS_PREFIX = "tripcompanion-metrics-"
 
 

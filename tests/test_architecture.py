@@ -22,7 +22,7 @@ TREE = re.search(r"^```text\n(.*?)^```$", DOCUMENT, re.M | re.S)[1]
 FOLDERS = (*PACKAGES, "benchmarks", "chaos")
 LEDGER = (ROOT / "splits" / "README.md").read_text()
 #: The lines of the core at most. The number may only fall.
-MOST_OF_THE_CORE = 23_763
+MOST_OF_THE_CORE = 23_762
 
 
 def steps():
