@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
-from django.db.models import DecimalField, F, Field, Q, QuerySet, TextField, Value
+from django.db.models import DecimalField, F, Field, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, NullIf
 
 from plugins.restorable import Restorable
+from plugins.written_files import rows_at_once
 from splits.models import Allocation, Debt, Expense, Payer, Settlement, Split
 from splits.serializers.expense import ExpenseRequest
 from splits.serializers.settlement import SettlementRequest
@@ -25,8 +26,6 @@ from trips.models import JournalEntry, Member, Trip
 from trips.serializers import TripRequest
 
 CHUNK_ROWS = 2000
-#: How many rows with long texts are read at a time: the items of an expense may have 200 kB.
-LONG_ROWS = 100
 #: The last letters of columns that store whole numbers of a small unit; see `Column.exponent`.
 _MINOR, _E4 = "_minor", "_e4"
 _AS_TEXT = "stored_"
@@ -120,9 +119,8 @@ class Table(TripTable):
         if self.entered_in not in {"", OF_EXPENSE}:
             entered_in = Coalesce(NullIf(F(self.entered_in), Value("")), entered_in)
         found = found.annotate(entered_in=entered_in)
-        is_long = any(isinstance(column.field, TextField) for column in columns)
         found = found.values_list(*names, "entered_in")
-        for *values, currency in found.iterator(LONG_ROWS if is_long else CHUNK_ROWS):
+        for *values, currency in found.iterator(rows_at_once(self.model, CHUNK_ROWS)):
             row = dict(zip(names, values, strict=True))
             if foreign:
                 currency = foreign.get(row["expense_id"], currency)

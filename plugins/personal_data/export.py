@@ -7,7 +7,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 
-from plugins.written_files import written_file
+from plugins.written_files import rows_at_once, written_file
 from tripcompanion.api.rendering import ExactJSONRenderer
 from tripcompanion.api.serializers import CamelCaseSerializer, camel_case
 from tripcompanion.compiled import serialize
@@ -15,8 +15,8 @@ from tripcompanion.plugin import PersonalList, plugins
 from users.models import User
 from users.serializers.account import UserSerializer
 
-#: How many rows are held in memory at a time.
-CHUNK_ROWS = 100
+#: How many rows are held in memory at a time; SQLite takes no thousand keys.
+CHUNK_ROWS = 500
 
 
 class ExportedAccount(UserSerializer):
@@ -79,12 +79,13 @@ def _write_archive(user: User, file: IO[bytes]) -> None:
 
 
 def _write_account(user: User, file: IO[bytes]) -> None:
-    """Write row by row: only `CHUNK_ROWS` rows are in memory."""
+    """Write row by row: at most `CHUNK_ROWS` rows are in memory."""
     file.write(b'{"account":' + _json(serialize(ExportedAccount, user, {})))
     for rows in personal_data():
         file.write(b',"%s":[' % camel_case(rows.name).encode())
         comma = b""
-        for row in rows.of(user).iterator(CHUNK_ROWS):
+        found = rows.of(user)
+        for row in found.iterator(rows_at_once(found.model, CHUNK_ROWS)):
             file.write(comma + _json(serialize(rows.shape, row, {})))
             comma = b","
         file.write(b"]")

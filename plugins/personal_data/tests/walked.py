@@ -8,7 +8,8 @@ EXPORT = f"{ME}/export"
 
 ROWS = [Row("GET", EXPORT, statuses=USER)]
 AREAS = {PersonalDataViewSet: None}
-QUERIES = {EXPORT: 1 + sum(len([*app.personal_data()]) for app in plugins())}
+#: One for each list, and one for the expenses of the payments and of the splits.
+QUERIES = {EXPORT: 1 + sum(len([*app.personal_data()]) for app in plugins()) + 2}
 LINKS = ["export"]
 OF_ACCOUNT = [EXPORT]
 SHOWN = {"export": "/users/me/export"}
