@@ -56,10 +56,10 @@ class EntryKind(models.TextChoices):
 
 
 class AlreadyImported(Conflict):
-    """409 `already_imported`: the import was confirmed before, so it can only be undone."""
+    """409 `already_imported`: the import was confirmed before."""
 
     default_code = "already_imported"
-    default_detail = gettext_lazy("This import was confirmed already. It can only be undone.")
+    default_detail = gettext_lazy("This import was confirmed before. Undo it, or plan the file again.")
 
 
 class ImportedMeanwhile(Conflict):
