@@ -4450,7 +4450,7 @@ export interface components {
             paidAmount: number;
             /**
              * Format: date-time
-             * @description When it was covered in full; null if it is not, or was from the start.
+             * @description When it was paid in full, or made if nothing was ever owed; null if it is not.
              */
             paidAt: string | null;
         };
@@ -7892,7 +7892,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `already_imported`: the import was confirmed before, so it can only be undone. */
+        /** @description `already_imported`: the import was confirmed before. */
         AlreadyImported: {
             headers: {
                 [name: string]: unknown;
@@ -7954,7 +7954,7 @@ export interface components {
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `invite_instead`: the user does not let others add them, but can be invited.
-         *     - `already_imported`: the import was confirmed before, so it can only be undone.
+         *     - `already_imported`: the import was confirmed before.
          */
         ChangeImportConflict: {
             headers: {
@@ -8061,7 +8061,7 @@ export interface components {
         /**
          * @description - `limit_reached`: the maximum number of such rows exists already.
          *     - `idempotency_in_progress`: the first request with this key is still running.
-         *     - `already_imported`: the import was confirmed before, so it can only be undone.
+         *     - `already_imported`: the import was confirmed before.
          *     - `currency_changed`: the amounts are in the trip's previous currency.
          *     - `imported_meanwhile`: another import has recorded some of these rows since the plan.
          *     - `invite_instead`: the user does not let others add them, but can be invited.
@@ -14716,6 +14716,8 @@ export interface operations {
             /** @description All rows, as an array. */
             200: {
                 headers: {
+                    /** @description The tag of the stored state. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
