@@ -7,7 +7,6 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from plugins.calendar.files import FRESH, calendar_file, state_of
 from plugins.calendar.models import CalendarLink
 from plugins.calendar.rights import CanSubscribe
 from plugins.calendar.serializers import CalendarLinkSerializer, NewCalendarLinkSerializer
@@ -99,6 +98,9 @@ class CalendarViewSet(OpenViewSet):
         where the trip is. An activity that was deleted is `CANCELLED` for 30 days. Unknown and
         ended addresses are the same 404.
         """
+        # With icalendar, it takes 3 MB in every process.
+        from plugins.calendar.files import FRESH, calendar_file, state_of  # noqa: PLC0415
+
         link = CalendarLink.presented(secret)
         contents = link.contents()
         self.after_success = link.note_reading
