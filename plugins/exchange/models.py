@@ -59,7 +59,9 @@ class AlreadyImported(Conflict):
     """409 `already_imported`: the import was confirmed before."""
 
     default_code = "already_imported"
-    default_detail = gettext_lazy("This import was confirmed before. Undo it, or plan the file again.")
+    default_detail = gettext_lazy(
+        "This import was confirmed before. Undo it, or plan the file again."
+    )
 
 
 class ImportedMeanwhile(Conflict):
