@@ -1,5 +1,7 @@
 """Every path answers a browser with a page, whatever the method and whoever asks."""
 
+from functools import cache
+
 import pytest
 from django.test import Client
 
@@ -32,14 +34,21 @@ def ids(trip, olga, ed):
     }
 
 
+@cache
+def csrf_token():
+    """A token, which every browser may send with its cookie."""
+    client = Client()
+    client.get("/api/session/login")
+    return client.cookies["csrftoken"].value
+
+
 def browser_of(user, *, has_token):
     """The browser of `user`, which sends a CSRF token only if it has one."""
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     if user:
         client.force_login(user)
     if has_token:
-        client.get("/api/session/login")
-        client.defaults["HTTP_X_CSRFTOKEN"] = client.cookies["csrftoken"].value
+        client.cookies["csrftoken"] = client.defaults["HTTP_X_CSRFTOKEN"] = csrf_token()
     client.defaults["HTTP_ACCEPT"] = "text/html"
     return client
 

@@ -141,6 +141,7 @@ def exported(api, lived, olga, ed):
     return file_of(api, lived, olga).decode()
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.booleans())
 @FUZZ
 def test_a_damaged_file_of_ours_becomes_a_sound_trip_or_none(olga, exported, other, seed, is_new):
