@@ -99,7 +99,7 @@ class CalendarViewSet(OpenViewSet):
         ended addresses are the same 404.
         """
         # With icalendar, it takes 3 MB in every process.
-        from plugins.calendar.files import FRESH, calendar_file, state_of  # noqa: PLC0415
+        from plugins.calendar.files import FRESH, calendar_file, state_of  # noqa: PLC0415 -- see above
 
         link = CalendarLink.presented(secret)
         contents = link.contents()

@@ -25,7 +25,7 @@ from plugins.exchange.description import (
     UnreadableFile,
 )
 from plugins.exchange.formats.entries import apportioned
-from plugins.exchange.formats.reading import MAX_MARKS, RowError, TripDescription, plain
+from plugins.exchange.formats.reading import RowError, TripDescription, plain
 from plugins.recording import KEPT_TYPES
 from splits.models import Rate
 from splits.models.division import OF_AMOUNTS, PERCENTAGE_WHOLE, SCALE, Division, Money
@@ -35,7 +35,7 @@ from splits.models.payer import MAX_PAYERS
 from splits.models.rate import ENTERED, NoRate
 from splits.models.tag import MAX_TAG_CHARS, MAX_TAGS, clean_tags
 from splits.serializers.expense import ExpenseRequest, items_of
-from tripcompanion.api.serializers import MAX_URL_CHARS, has_many_marks
+from tripcompanion.api.serializers import MAX_MARKS, MAX_URL_CHARS, has_many_marks
 from tripcompanion.currency.amounts import ENDED, EXPONENTS, MAX_AMOUNT, convert, to_major, to_minor
 from trips.models.default_division import MAX_WEIGHT
 

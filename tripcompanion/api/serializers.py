@@ -21,6 +21,7 @@ from tripcompanion.api.unknown_names import refused_names
 
 MAX_URL_CHARS = 2048
 MAX_PEOPLE = 1000
+MAX_MARKS = 30
 
 
 def camel_case(name: str) -> str:
@@ -158,9 +159,9 @@ class PlainField(serializers.Field):
 
 
 def has_many_marks(text: str) -> bool:
-    """Whether a letter has over 30 marks; a search sorts them in the square of their number."""
+    """Whether a letter has over `MAX_MARKS`; a search sorts them in the square of their number."""
     runs = groupby(() if text.isascii() else map(combining, text), bool)
-    return any(is_marks and len([*run]) > 30 for is_marks, run in runs)
+    return any(is_marks and len([*run]) > MAX_MARKS for is_marks, run in runs)
 
 
 class StrictText(serializers.CharField):

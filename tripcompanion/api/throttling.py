@@ -325,5 +325,4 @@ class CallerThrottle(WindowThrottle):
         return super().allow_request(request, view)
 
     def identity(self, request: Request, view: Any) -> str:
-        is_user = self.scope == "user"
-        return str(request.user.pk) if is_user else super().identity(request, view)
+        return str(request.user.pk) if self.scope == "user" else super().identity(request, view)

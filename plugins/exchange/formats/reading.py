@@ -14,14 +14,12 @@ from plugins.dates import require_no_week
 from plugins.exchange.currencies import known_code
 from plugins.exchange.description import Entry, Note, Person, SkippedRow, UnreadableFile
 from plugins.exchange.source import MAX_NUMBER_CHARS, MAX_PARTS, Head, SourceFile
-from tripcompanion.api.serializers import has_many_marks
+from tripcompanion.api.serializers import MAX_MARKS, has_many_marks
 from tripcompanion.currency import amounts
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?")
 #: Normal forms of longer texts could take seconds, and categories a hundred comparisons a word.
 _MAX_NORMAL, _MAX_LABEL = 1000, 200
-#: How many accents a letter keeps: as many as anybody may enter.
-MAX_MARKS = 30
 _GUARDED = tuple("=+-@\t\r\n")
 #: Control characters and blanks of other widths, and what turns the direction of a line.
 _UNSEEN = re.compile(
@@ -196,7 +194,7 @@ def clean(text: str) -> str:
 def plain(text: str) -> str:
     """The text without control characters; those that join letters and signs stay, as by hand.
 
-    A letter keeps at most `MAX_MARKS` accents.
+    A letter keeps at most `MAX_MARKS` accents: as many as anybody may enter.
     """
     if has_many_marks(text):
         runs = groupby(text, lambda letter: unicodedata.combining(letter) > 0)
